@@ -1,0 +1,1 @@
+"""Question answering over documents that cannot be pushed."""

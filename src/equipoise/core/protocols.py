@@ -1,0 +1,96 @@
+"""The seams: one or two methods each. A backend is an object that has them; nothing to inherit from.
+
+Whatever may wait for a model is async; pure computation is not. `core.sync.run` is the sync edge.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from equipoise.core.types import (
+    Array,
+    Candidates,
+    ChatOptions,
+    ChatReply,
+    Filtered,
+    Highlights,
+    Message,
+    Passage,
+    Proposal,
+    Query,
+    Summary,
+    Tag,
+)
+
+JsonSchema = Mapping[str, Any]
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A language model. `name` goes into reports and into the key of the replay cache."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: JsonSchema | None = None,
+        options: ChatOptions = ChatOptions(),
+    ) -> ChatReply:
+        """One reply; with `schema` its text is asked to be JSON of that form (validate it all the same).
+
+        Raises ModelUnavailable or ModelReplyError.
+        """
+        ...
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Texts to unit vectors. `name` identifies the vector space: a store refuses another one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        """(n, d) float32, every row of length 1; (0, d) for no texts."""
+        ...
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Finds passages for a question."""
+
+    def retrieve(self, query: Query, *, k: int) -> Candidates:
+        """At most `k` candidates, best first."""
+        ...
+
+
+@runtime_checkable
+class PassageFilter(Protocol):
+    """Takes passages out before anything reads them."""
+
+    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
+        """At most `k` kept passages, in the order they came, and a flag for each one taken out on purpose."""
+        ...
+
+
+@runtime_checkable
+class Highlighter(Protocol):
+    """Picks spans for a question: the last room that sees it."""
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """Spans inside `passages`, not yet canonical; none when the passages do not answer."""
+        ...
+
+
+@runtime_checkable
+class Summarizer(Protocol):
+    """Turns highlights into an answer, without ever seeing the question."""
+
+    async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
+        """The answer; raises ModelError when its model fails."""
+        ...

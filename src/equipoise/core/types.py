@@ -1,0 +1,294 @@
+"""The nouns of the system: frozen, with slots, without behaviour beyond looking things up.
+
+Offsets are Python string indices (code points) into `Document.text`, start inclusive, end exclusive.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+
+
+class Trust(StrEnum):
+    """Who may have written a document: its owner only, or anybody."""
+
+    TRUSTED = "trusted"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The user's question: untrusted. No module below the boundary imports this type."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A stored text. `sentences` are (start, end) pairs in order, not overlapping.
+
+    `pages` holds the offset at which each page begins, empty for formats without pages.
+    """
+
+    doc_id: str
+    text: str
+    source: str
+    title: str = ""
+    trust: Trust = Trust.TRUSTED
+    sentences: tuple[tuple[int, int], ...] = ()
+    pages: tuple[int, ...] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """The 1-based page that `offset` lies on, None for formats without pages."""
+        return bisect_right(self.pages, offset) if self.pages else None
+
+    def line_at(self, offset: int) -> int:
+        """The 1-based line of the stored text that `offset` lies on."""
+        return self.text.count("\n", 0, offset) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrievable piece of a document: `document.text[start:end] == text`."""
+
+    passage_id: int
+    doc_id: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPassage:
+    """A passage with the score of one ranking (higher is better)."""
+
+    passage: Passage
+    score: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """What retrieval hands on, best first: n passages, scores (n,), unit embeddings (n, d).
+
+    `query_embedding` (d,) is the encoded question the scores were made with.
+    """
+
+    passages: tuple[Passage, ...]
+    scores: Array
+    embeddings: Array
+    query_embedding: Array
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def take(self, rows: list[int]) -> "Candidates":
+        """The candidates at `rows`, in that order."""
+        return Candidates(
+            tuple(self.passages[r] for r in rows),
+            self.scores[rows],
+            self.embeddings[rows],
+            self.query_embedding,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Why a passage was taken out, and the filter's score for it."""
+
+    passage_id: int
+    reason: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """What a filter kept (in the order it came) and what it took out."""
+
+    kept: Candidates
+    flagged: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a document, and nothing else: the only text-like thing that crosses the boundary."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A span, or a quotation that could not be placed, that did not become a highlight, and why."""
+
+    reason: str
+    span: Span | None = None
+    quotation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the models of one question cost. Adds up."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    replayed: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.replayed + other.replayed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A highlighter's raw choice: spans not yet canonical, what it had to drop, what it cost."""
+
+    spans: tuple[Span, ...]
+    dropped: tuple[Dropped, ...] = ()
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """A canonical span with the text the store holds under it, and where a reader finds it."""
+
+    doc_id: str
+    start: int
+    end: int
+    text: str
+    source: str
+    title: str = ""
+    page: int | None = None
+    line: int | None = None
+
+    @property
+    def span(self) -> Span:
+        """The span without its text."""
+        return Span(self.doc_id, self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Highlights:
+    """Canonical highlights: document order, no overlaps, no repeats. Raises ValueError otherwise."""
+
+    items: tuple[Highlight, ...] = ()
+
+    def __post_init__(self) -> None:
+        for before, after in zip(self.items, self.items[1:], strict=False):
+            same = before.doc_id == after.doc_id
+            if before.span >= after.span or (same and after.start < before.end):
+                raise ValueError("highlights are not canonical: pass spans through canonicalize() first")
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+class Tag(StrEnum):
+    """The closed set of labels that may cross the boundary beside spans."""
+
+    YES = "yes"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summarizer's answer. `grounded` is False where the quotes had to stand in for it.
+
+    `guessed_questions` are for the monitor and the operator's trace; they are never shown to the user.
+    """
+
+    answer: str
+    guessed_questions: tuple[str, ...] = ()
+    grounded: bool = True
+    unsupported: tuple[str, ...] = ()
+    usage: Usage = Usage()
+
+
+class Reason(StrEnum):
+    """Why a question was refused."""
+
+    NOTHING_RETRIEVED = "nothing retrieved"
+    NOTHING_HIGHLIGHTED = "nothing highlighted"
+    MODEL_FAILED = "model failed"
+    GUESS_TOO_FAR = "guess too far"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that happened to one question, for the operator; holds user text."""
+
+    passages: tuple[ScoredPassage, ...] = ()
+    flagged: tuple[Flag, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    guessed_questions: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    timings: dict[str, float] = field(default_factory=dict)
+    usage: Usage = Usage()
+    models: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with the highlights it rests on. `grounded` as in `Summary`."""
+
+    text: str
+    highlights: Highlights
+    grounded: bool = True
+    trace: Trace = field(default_factory=Trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """No answer, with the reason and one sentence for people."""
+
+    reason: Reason
+    detail: str
+    highlights: Highlights = field(default_factory=Highlights)
+    trace: Trace = field(default_factory=Trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message; `role` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """Sampling settings of one request. `top_logprobs` > 0 asks for token log-probabilities."""
+
+    temperature: float = 0.0
+    max_tokens: int = 512
+    seed: int = 0
+    top_logprobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One generated token with the natural-log probabilities of the likeliest ones at its place."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a chat model wrote. `usage.calls` is 1 for a real call, 0 for one that was replayed."""
+
+    text: str
+    model: str
+    usage: Usage = Usage()
+    finish_reason: str = "stop"
+    logprobs: tuple[TokenLogprob, ...] = ()
