@@ -89,9 +89,9 @@ def _belong_together(block: str, left: Offsets, right: Offsets) -> bool:
         return True
     if left[1] - left[0] <= 12 and left[0] == 0 and _MARKER.match(before):
         return True
-    if _ABBREVIATION.search(before) and (after[:1].islower() or after[:1].isdigit()):
+    if (after[:1].islower() or after[:1].isdigit()) and _ABBREVIATION.search(before[-12:]):
         return True
-    return bool(_GLUED.search(before)) and not (before[-2:-1].islower() and after[:2].istitle())
+    return _GLUED.search(before[-3:]) is not None and not (before[-2:-1].islower() and after[:2].istitle())
 
 
 def _limited(text: str, start: int, end: int, max_chars: int) -> Iterator[Offsets]:
