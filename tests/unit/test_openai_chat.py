@@ -284,11 +284,7 @@ def test_every_parameter_can_be_refused_one_by_one(server):
         (
             Say(
                 422,
-                {
-                    "detail": [
-                        {"loc": ["body", "logprobs"], "msg": "Extra inputs are not permitted", "input": 1}
-                    ]
-                },
+                {"detail": [{"loc": ["body", "logprobs"], "msg": "Extra inputs are not permitted"}]},
             ),
             "logprobs",
         ),
