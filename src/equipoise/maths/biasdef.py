@@ -1,0 +1,343 @@
+"""BiasDef: which retrieved passages look planted to crowd out other views (section 6 and Algorithm 1).
+
+Equations 9 to 12 of "Epistemic Bias Injection" (Wu and Saxena, arXiv 2512.00804). SS is a passage's cosine
+similarity to the question, PS its polarization score. Scanning SS from high to low, the candidates are cut
+where the PS of the upper part differs most from the PS of the rest; the cut is then corrected both ways.
+
+Three things the paper leaves open are settled here and can be set:
+
+- The curve is a step function of the threshold, so it is held as one value for each distinct cut between two
+  neighbouring SS values. Passages of equal SS enter together.
+- A cut counts as away from the ends when at least one passage is above it and it is not the last one: towards
+  SS 0 the divergence grows without meaning (Fig. 9), so the last cut lies on the flank of that end.
+- Distances in Eq. 12 grow with the square root of the dimensions, so `distance` (the paper's T) is given in
+  units of it: 1 is the root mean square distance of a cluster's own members in any number of dimensions.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise.core.errors import SettingsError
+from equipoise.maths.checks import (
+    Floats,
+    Mask,
+    Rows,
+    embedding_matrix,
+    finite_vector,
+    positive_count,
+    same_length,
+)
+from equipoise.maths.covariance import Shrinkage, mahalanobis
+from equipoise.maths.polarization import polarization_axis, polarization_scores, row_dots
+
+Rule = Literal["local", "global"]
+
+_TIE = 1e-9
+
+
+class FlagReason(StrEnum):
+    """Which step of BiasDef took a passage out."""
+
+    MAX_KL = "max-kl"
+    MAHALANOBIS = "mahalanobis"
+
+
+@dataclass(frozen=True, slots=True)
+class BiasDefSettings:
+    """Every parameter of BiasDef; the paper names them without values, so the defaults are ours.
+
+    - `bins` (m): equal-width PS bins. As many as candidates leave most bins with one passage.
+    - `epsilon`: added to every bin of both distributions before the logarithm (Algorithm 1, line 6).
+    - `delta`: half width, in SS, of the window in which a local maximum must be the largest (Eq. 11). Its
+      neighbouring cuts always count, so 0 means "higher than both neighbours".
+    - `distance` (T): see the module's text; 0 switches the recovery of false negatives off.
+    - `rule`: "local", section 6.1: the largest local maximum away from the ends, the first one from SS 1 down
+      where several are equal; "global", Algorithm 1 line 9: the largest value of all cuts.
+    - `shrinkage`, `ridge`: see `covariance.shrunk_covariance`.
+
+    Raises SettingsError naming the field for a value outside its range.
+    """
+
+    bins: int = 20
+    epsilon: float = 1e-6
+    delta: float = 0.0
+    distance: float = 1.0
+    rule: Rule = "local"
+    shrinkage: Shrinkage = "ledoit-wolf"
+    ridge: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks = {
+            "bins": (self.bins >= 2, "at least 2"),
+            "epsilon": (0.0 < self.epsilon < 1.0, "between 0 and 1, both excluded"),
+            "delta": (0.0 <= self.delta <= 2.0, "between 0 and 2"),
+            "distance": (self.distance >= 0.0, "0 or more"),
+            "rule": (self.rule in ("local", "global"), '"local" or "global"'),
+            "shrinkage": (self.shrinkage in ("ledoit-wolf", "ridge"), '"ledoit-wolf" or "ridge"'),
+            "ridge": (0.0 < self.ridge < np.inf, "above 0 and finite"),
+        }
+        for name, (valid, allowed) in checks.items():
+            if not valid:
+                raise SettingsError(f"biasdef {name} is {getattr(self, name)!r}: it must be {allowed}")
+
+
+DEFAULTS = BiasDefSettings()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KLCurve:
+    """f_KL of Eq. 10 for each of the c distinct cuts, SS falling.
+
+    `sizes` (c,) counts the passages above each cut, `thresholds` (c,) is the SS half-way between the lowest
+    one above and the highest one below, `values` (c,) the divergence in nats.
+    """
+
+    sizes: Rows
+    thresholds: Floats
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BiasDefResult:
+    """What BiasDef decided for n passages, with all it decided by. Rows count from 0, in the caller's order.
+
+    `kept` and `flagged` are ascending and together hold every row once; `reasons` stands beside `flagged`.
+    `trimmed` are rows that the cut flagged and the false-positive step gave back (the recovery step may have
+    flagged them again). `similarities` (SS), `scores` (PS) and `distances` are (n,); a distance is that of
+    Eq. 12 to the flagged cluster, divided by sqrt(d), NaN where none was computed. `axis` is (d,).
+    `boundary` is t* of Eq. 11, None when nothing was cut off.
+    """
+
+    kept: tuple[int, ...]
+    flagged: tuple[int, ...]
+    reasons: tuple[FlagReason, ...]
+    trimmed: tuple[int, ...]
+    boundary: float | None
+    curve: KLCurve
+    similarities: Floats
+    scores: Floats
+    distances: Floats
+    axis: Floats
+    settings: BiasDefSettings = field(default=DEFAULTS)
+
+
+def bin_numbers(scores: ArrayLike, bins: int) -> Rows:
+    """The bin (0 to bins - 1) of each PS (n,), for equal-width bins from the lowest to the highest PS.
+
+    Bins are closed below; the highest PS belongs to the last one. PS that are all equal share bin 0.
+    Worked value: 0, 0.4, 0.5, 1 in two bins give 0, 0, 1, 1.
+    """
+    values = finite_vector(scores, "scores")
+    positive_count(bins, "bins")
+    spread = float(np.ptp(values)) if len(values) else 0.0
+    if spread == 0.0:
+        return np.zeros(len(values), dtype=np.intp)
+    numbers = ((values - values.min()) / spread * bins).astype(np.intp)
+    return np.asarray(np.minimum(numbers, bins - 1))
+
+
+def binned_distribution(scores: ArrayLike, bins: int) -> Floats:
+    """The share of the passages (bins,) in each bin of `bin_numbers` (Eq. 9); zeros for no passages.
+
+    Worked value: 0, 0.4, 0.5, 1 in two bins give (0.5, 0.5).
+    """
+    numbers = bin_numbers(scores, bins)
+    return np.bincount(numbers, minlength=bins) / max(len(numbers), 1)
+
+
+def kl_divergence(p: ArrayLike, q: ArrayLike, *, epsilon: float = DEFAULTS.epsilon) -> float:
+    """KL[P || Q] in nats (Eq. 10) of two distributions (m,), smoothed as in Algorithm 1, line 6.
+
+    Worked value: P = (1, 0), Q = (0.5, 0.5) give log 2 = 0.693 as epsilon goes to 0.
+    """
+    first, second = finite_vector(p, "p"), finite_vector(q, "q")
+    same_length(first, second, "p and q")
+    return float(_divergences(first[None], second[None], epsilon)[0])
+
+
+def kl_curve(
+    similarities: ArrayLike,
+    scores: ArrayLike,
+    *,
+    bins: int = DEFAULTS.bins,
+    epsilon: float = DEFAULTS.epsilon,
+) -> KLCurve:
+    """f_KL (Eq. 10) at every cut of passages with SS `similarities` (n,) and PS `scores` (n,).
+
+    A cut lies between two neighbouring distinct SS values, so neither side is empty and all-equal SS give an
+    empty curve. Theorem 1 (the curve has a local maximum where planted passages end) needs more than the
+    paper's two conditions on finite samples: the lowest planted passage must share its bin with another
+    planted one. Alone in its bin, taking it out makes the upper part purer and the divergence larger.
+
+    Worked value: SS 0.9, 0.8, 0.2, 0.1 with PS 1, 1, 0, 0 in two bins: as epsilon goes to 0, the values
+    go to log 3, log(1 / epsilon) and 2/3 log(1 / epsilon) - 0.64: the middle cut is the peak.
+    """
+    levels, positions = finite_vector(similarities, "similarities"), finite_vector(scores, "scores")
+    same_length(levels, positions, "similarities and scores")
+    order = np.argsort(-levels, kind="stable")
+    falling, numbers = levels[order], bin_numbers(positions, bins)[order]
+    last_above = np.flatnonzero(falling[:-1] > falling[1:]) if len(levels) else np.empty(0, dtype=np.intp)
+    above = np.cumsum(np.eye(bins)[numbers], axis=0)[last_above]
+    below = np.bincount(numbers, minlength=bins) - above
+    sizes = last_above + 1
+    values = _divergences(above / sizes[:, None], below / (len(levels) - sizes)[:, None], epsilon)
+    return KLCurve(sizes, (falling[last_above] + falling[last_above + 1]) / 2, values)
+
+
+def max_kl_cut(curve: KLCurve, *, delta: float = DEFAULTS.delta, rule: Rule = DEFAULTS.rule) -> int | None:
+    """The position in `curve` of the Max-KL boundary (Eq. 11), None where the rule finds none.
+
+    Both rules are described in `BiasDefSettings`; values within 1e-9 of each other count as equal.
+    Worked value: values (1, 5, 2, 5, 3, 9) at thresholds (.9, .8, .7, .6, .5, .4): "local" gives 1 (the last
+    cut is an end), "global" gives 5.
+    """
+    values = curve.values
+    if rule == "global":
+        return _first_of_largest(values, np.arange(len(values))) if len(values) else None
+    peaks = [
+        cut
+        for cut in range(len(values) - 1)
+        if values[cut] >= values[_window(curve, cut, delta)].max() - _TIE
+    ]
+    return _first_of_largest(values, np.array(peaks)) if peaks else None
+
+
+def trim_false_positives(
+    inside: ArrayLike, scores: ArrayLike, *, bins: int = DEFAULTS.bins, epsilon: float = DEFAULTS.epsilon
+) -> Mask:
+    """`inside` (n,) without its false positives (section 6.2, footnote 10).
+
+    Passages inside with the PS nearest to those outside are moved out one by one (lowest PS first where the
+    inside mean is the higher one, highest first otherwise) as long as each move raises KL[inside || outside].
+    At least one passage stays inside. Passages of equal PS move in the order of their rows.
+
+    Worked value: PS (0.9, 0.9, 0, 0, 0.1) with the first three inside, 2 bins: row 2 moves out, after which
+    every further move lowers the divergence.
+    """
+    mask = np.asarray(inside, dtype=np.bool_).copy()
+    values = finite_vector(scores, "scores")
+    if mask.shape != values.shape:
+        raise ValueError(f"inside and scores must have the same shape, not {mask.shape} and {values.shape}")
+    if not mask.any() or mask.all():
+        return mask
+    numbers = np.eye(bins)[bin_numbers(values, bins)]
+    high = values[mask].mean() > values[~mask].mean()
+    queue = np.flatnonzero(mask)[np.argsort(values[mask] if high else -values[mask], kind="stable")]
+    best = _split_divergence(numbers, mask, epsilon)
+    for row in queue[:-1]:
+        mask[row] = False
+        divergence = _split_divergence(numbers, mask, epsilon)
+        if divergence <= best + 1e-12:
+            mask[row] = True
+            break
+        best = divergence
+    return mask
+
+
+def bias_def(query: ArrayLike, embeddings: ArrayLike, settings: BiasDefSettings = DEFAULTS) -> BiasDefResult:
+    """Algorithm 1 on the candidates of one question: `query` (d,), `embeddings` (n, d).
+
+    The result does not depend on the order of the rows. Fewer than three passages, passages that are all the
+    same or equally similar to the question, and curves without a peak give a result that flags nothing.
+
+    Worked value: query (1, 0), six rows at angles 5, 6, -40, -50, -60, -70 degrees: the PS of the first two
+    lies apart from the rest, the peak is after them, rows 0 and 1 are flagged.
+
+    Raises ValueError naming the row for NaN, infinity and zero vectors.
+    """
+    matrix, question = _checked(query, embeddings)
+    similarities = _cosines(matrix, question)
+    order = _canonical_order(matrix, similarities)
+    matrix, similarities = matrix[order], similarities[order]
+    axis = polarization_axis(matrix)
+    scores = polarization_scores(matrix, axis)
+    curve = kl_curve(similarities, scores, bins=settings.bins, epsilon=settings.epsilon)
+    found = max_kl_cut(curve, delta=settings.delta, rule=settings.rule) if _can_split(scores) else None
+    cut = np.arange(len(matrix)) < (0 if found is None else curve.sizes[found])
+    core = trim_false_positives(cut, scores, bins=settings.bins, epsilon=settings.epsilon)
+    distances = _distances_to(core, matrix, settings)
+    near = distances < settings.distance
+    place = np.argsort(order)
+    flagged = np.flatnonzero((core | near)[place])
+    return BiasDefResult(
+        kept=_rows(~(core | near)[place]),
+        flagged=tuple(flagged.tolist()),
+        reasons=tuple(FlagReason.MAX_KL if core[place][r] else FlagReason.MAHALANOBIS for r in flagged),
+        trimmed=_rows((cut & ~core)[place]),
+        boundary=None if found is None else float(curve.thresholds[found]),
+        curve=curve,
+        similarities=similarities[place],
+        scores=scores[place],
+        distances=distances[place],
+        axis=axis,
+        settings=settings,
+    )
+
+
+def _checked(query: ArrayLike, embeddings: ArrayLike) -> tuple[Floats, Floats]:
+    matrix, question = embedding_matrix(embeddings), finite_vector(query, "query")
+    if len(matrix) and matrix.shape[1] != len(question):
+        raise ValueError(f"embeddings have {matrix.shape[1]} dimensions and the query has {len(question)}")
+    if not question.any():
+        raise ValueError("query is the zero vector, which has no direction: encode a text that is not empty")
+    return matrix, question
+
+
+def _cosines(matrix: Floats, vector: Floats) -> Floats:
+    """SS (n,) of Eq. 1, rounded the same way wherever a row stands."""
+    lengths = np.sqrt((matrix**2).sum(axis=1)) * np.linalg.norm(vector)
+    return np.asarray(row_dots(matrix, vector) / lengths) if len(matrix) else np.empty(0)
+
+
+def _canonical_order(matrix: Floats, similarities: Floats) -> Rows:
+    """Rows by falling SS, equal ones by their embedding: an order that only the set of rows decides."""
+    order = np.argsort(-similarities, kind="stable")
+    if np.any(np.diff(similarities[order]) == 0.0):
+        order = np.lexsort((*matrix.T[::-1], -similarities))
+    return np.asarray(order, dtype=np.intp)
+
+
+def _can_split(scores: Floats) -> bool:
+    return len(scores) >= 3 and bool(np.ptp(scores) > 0.0)
+
+
+def _distances_to(core: Mask, matrix: Floats, settings: BiasDefSettings) -> Floats:
+    """Eq. 12 over sqrt(d) for the rows outside `core`; NaN inside, and everywhere without a covariance."""
+    distances = np.full(len(matrix), np.nan)
+    if settings.distance > 0.0 and core.sum() > 1:
+        plain = mahalanobis(matrix[~core], matrix[core], shrinkage=settings.shrinkage, ridge=settings.ridge)
+        distances[~core] = plain / np.sqrt(matrix.shape[1])
+    return distances
+
+
+def _divergences(p: Floats, q: Floats, epsilon: float) -> Floats:
+    """KL (c,) of each row of `p` from the same row of `q`, both (c, m), smoothed by `epsilon`."""
+    first, second = p + epsilon, q + epsilon
+    first = first / first.sum(axis=1, keepdims=True)
+    second = second / second.sum(axis=1, keepdims=True)
+    return np.asarray((first * np.log(first / second)).sum(axis=1))
+
+
+def _split_divergence(one_hot: Floats, inside: Mask, epsilon: float) -> float:
+    above, below = one_hot[inside].mean(axis=0), one_hot[~inside].mean(axis=0)
+    return float(_divergences(above[None], below[None], epsilon)[0])
+
+
+def _window(curve: KLCurve, cut: int, delta: float) -> Mask:
+    """The cuts within `delta` of this one, its two neighbours always among them."""
+    window = np.abs(curve.thresholds - curve.thresholds[cut]) <= delta
+    window[max(cut - 1, 0) : cut + 2] = True
+    return np.asarray(window)
+
+
+def _first_of_largest(values: Floats, cuts: Rows) -> int:
+    chosen = values[cuts]
+    return int(cuts[np.argmax(chosen >= chosen.max() - _TIE)])
+
+
+def _rows(mask: Mask) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(mask).tolist())

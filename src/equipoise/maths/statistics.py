@@ -1,0 +1,185 @@
+"""Intervals and tests for benchmark numbers. scipy does the work; it comes with the `bench` extra.
+
+Every function that draws random numbers takes a seed and gives the same result for the same seed. A number
+that rests on nothing (no units, no trials) is None.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise.core.errors import MissingExtra
+from equipoise.maths.checks import Floats, finite_vector, positive_count, same_length
+
+Alternative = Literal["two-sided", "less", "greater"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its confidence interval: `low <= high`, confidence `level`, resting on `n` units."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    n: int
+
+
+def bootstrap_interval(
+    values: ArrayLike,
+    *,
+    seed: int,
+    units: Sequence[Hashable] | None = None,
+    statistic: Callable[..., Any] = np.mean,
+    method: Literal["BCa", "percentile"] = "BCa",
+    level: float = 0.95,
+    resamples: int = 9999,
+) -> Interval | None:
+    """A bootstrap interval of `statistic` (mean by default) over independent units (scipy.stats.bootstrap).
+
+    `values` (n,) are one per unit, or with `units` (n,) several per unit (the runs of one question): these
+    are first averaged within their unit, so that repeating a question does not narrow the interval.
+    "BCa" corrects bias and skew (Efron 1987). `statistic` must accept an `axis` argument. One unit, or units
+    that are all equal, give an interval of width 0; no values give None.
+
+    Worked value: (1, 1, 1) gives 1, 1, 1. Raises MissingExtra without scipy.
+    """
+    sample = _unit_means(finite_vector(values, "values"), units)
+    _check_level(level)
+    if not len(sample):
+        return None
+    estimate = float(statistic(sample, axis=0))
+    if len(sample) == 1 or np.ptp(sample) == 0.0:
+        return Interval(estimate, estimate, estimate, level, len(sample))
+    result = _scipy_stats().bootstrap(
+        (sample,),
+        statistic,
+        confidence_level=level,
+        n_resamples=resamples,
+        method=method,
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    )
+    low, high = (float(bound) for bound in result.confidence_interval)
+    return Interval(estimate, low, high, level, len(sample))
+
+
+def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:
+    """The exact (Clopper-Pearson 1934) interval of a rate: never too narrow. None for no trials.
+
+    Worked value: 0 of 10 at 95%: low 0, high 1 - 0.025^(1/10) = 0.3085. Raises MissingExtra without scipy.
+    """
+    return _proportion(successes, trials, level, "exact")
+
+
+def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:
+    """The Wilson (1927) score interval of a rate: right on average, without correction. None for no trials.
+
+    Worked value: 5 of 10 at 95%: 0.2366 to 0.7634. Raises MissingExtra without scipy.
+    """
+    return _proportion(successes, trials, level, "wilson")
+
+
+def paired_permutation(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    seed: int,
+    alternative: Alternative = "two-sided",
+    resamples: int = 9999,
+) -> float | None:
+    """The p-value that paired samples (n,) have the same mean, by swapping within pairs.
+
+    Exact (all 2^n swaps) where 2^n is at most `resamples`, by seeded random swaps above. "greater": `first`
+    is the larger one. None for no pairs. Worked value: (1, 2, 3) against (0, 0, 0): 2 of 8 swaps are as
+    extreme, p = 0.25. Raises MissingExtra without scipy.
+    """
+    left, right = finite_vector(first, "first"), finite_vector(second, "second")
+    same_length(left, right, "first and second")
+    if not len(left):
+        return None
+    differences = left - right
+    if len(differences) == 1:
+        return _single_pair(float(differences[0]), alternative)
+    result = _scipy_stats().permutation_test(
+        (differences,),
+        np.mean,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=positive_count(resamples, "resamples"),
+        alternative=alternative,
+        rng=np.random.default_rng(seed),
+    )
+    return float(result.pvalue)
+
+
+def mcnemar_exact(only_first: int, only_second: int) -> float:
+    """The two-sided exact p-value of McNemar's test from the two counts of discordant pairs.
+
+    `only_first` pairs succeeded under the first condition alone, `only_second` under the second alone.
+    Without discordant pairs there is no evidence of a difference: 1.
+    Worked value: 1 and 5: 2 (1 + 6) / 64 = 0.21875. Raises MissingExtra without scipy.
+    """
+    if only_first < 0 or only_second < 0:
+        raise ValueError(f"counts cannot be negative: {only_first} and {only_second}")
+    if only_first + only_second == 0:
+        return 1.0
+    return float(_scipy_stats().binomtest(only_first, only_first + only_second, 0.5).pvalue)
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Holm's (1979) adjusted p-values (n,), in the order given: reject those at or below the level wanted.
+
+    Worked value: (0.01, 0.04, 0.03) gives (0.03, 0.06, 0.06).
+    """
+    values = finite_vector(p_values, "p_values")
+    if len(values) and (values.min() < 0.0 or values.max() > 1.0):
+        raise ValueError("p_values must lie between 0 and 1")
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * np.arange(len(values), 0, -1)
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def _proportion(successes: int, trials: int, level: float, method: str) -> Interval | None:
+    _check_level(level)
+    if trials < 0 or not 0 <= successes <= max(trials, 0):
+        raise ValueError(f"{successes} successes in {trials} trials is not possible")
+    if trials == 0:
+        return None
+    bounds = _scipy_stats().binomtest(successes, trials).proportion_ci(level, method)
+    return Interval(successes / trials, float(bounds.low), float(bounds.high), level, trials)
+
+
+def _single_pair(difference: float, alternative: Alternative) -> float:
+    """scipy asks for two pairs; with one there are two swaps."""
+    if alternative == "two-sided" or difference == 0.0:
+        return 1.0
+    return 0.5 if (difference > 0.0) == (alternative == "greater") else 1.0
+
+
+def _unit_means(values: Floats, units: Sequence[Hashable] | None) -> Floats:
+    if units is None:
+        return values
+    if len(units) != len(values):
+        raise ValueError(f"units and values must have the same length, not {len(units)} and {len(values)}")
+    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    which = np.array([numbers[unit] for unit in units], dtype=np.intp)
+    return np.asarray(np.bincount(which, values) / np.bincount(which)) if len(values) else values
+
+
+def _check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be between 0 and 1, for example 0.95, not {level}")
+
+
+def _scipy_stats() -> Any:  # noqa: ANN401
+    try:
+        from scipy import stats  # type: ignore[import-untyped]  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("scipy", "bench") from error
+    return stats

@@ -1,0 +1,123 @@
+"""The embedded encoder: all-MiniLM-L6-v2 from a file inside the package, on the CPU, without torch."""
+
+import hashlib
+import os
+import threading
+import tomllib
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort  # type: ignore[import-untyped]
+from tokenizers import Tokenizer
+
+from equipoise.core.errors import WeightsError
+from equipoise.core.types import Array
+
+DATA = Path(__file__).parent / "data"
+MODEL, TOKENIZER, MANIFEST = "minilm-l6-v2-int8.onnx", "tokenizer.json", "manifest.toml"
+DIMENSIONS = 384
+MAX_TOKENS = 256  # max_seq_length of the published model; also the number of positions in the file
+MAX_CHARACTERS = 16_384  # what is tokenised of a text: 256 words of 64 characters
+BATCH = 32
+MAX_THREADS = 8
+
+
+class EmbeddedEncoder:
+    """Encoder of the package: 384 dimensions, English, texts are read up to 256 tokens.
+
+    A text's vector is a function of the text alone, bit for bit on one machine: whoever can put passages
+    beside it in a batch cannot move it. Two choices make it so. Weights are int8 in the file and turned to
+    float32 once, at load; activations are never quantised (one scale for a batch, as ONNX Runtime's dynamic
+    quantisation has it, moved vectors by up to 0.036 with their neighbours and lowered the top-10 overlap
+    with float32 from 0.98 to 0.93; scales for each token kept neighbours out but cost overlap, 0.96, and
+    were no faster). And only texts with equally many tokens share a batch, so nothing is ever padded.
+
+    Objects are thread safe and load their files at the first use (about 0.2 s, 130 MB of memory).
+    """
+
+    def __init__(self, *, folder: Path = DATA, threads: int | None = None) -> None:
+        """`threads` for one batch; by default one for each processor, at most 8."""
+        self._folder = folder
+        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, ort.InferenceSession] | None = None
+
+    @property
+    def name(self) -> str:
+        """The vector space: changes whenever vectors would."""
+        return "all-MiniLM-L6-v2/int8-weights-1"
+
+    @property
+    def dimensions(self) -> int:
+        """384."""
+        return DIMENSIONS
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        """(n, 384) float32 rows of length 1, in the order of `texts`; (0, 384) for none.
+
+        An empty text has a vector too. Raises WeightsError when a file is missing or is not the one this
+        version was made with, TypeError for a single string.
+        """
+        if isinstance(texts, str):
+            raise TypeError("encode() takes a sequence of texts: pass [text] for one")
+        rows = np.empty((len(texts), DIMENSIONS), np.float32)
+        if not texts:
+            return rows
+        tokenizer, session = self._load()
+        encodings = tokenizer.encode_batch([_clean(text) for text in texts])
+        ids = [encoding.ids for encoding in encodings]
+        for group in _batches(ids):
+            tokens = np.array([ids[i] for i in group], np.int64)
+            feed = {"input_ids": tokens, "attention_mask": np.ones_like(tokens)}
+            rows[group] = session.run(["embedding"], feed)[0]
+        return rows
+
+    def _load(self) -> tuple[Tokenizer, ort.InferenceSession]:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._tokenizer(), self._session()
+            return self._loaded
+
+    def _tokenizer(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_buffer(_checked(self._folder, TOKENIZER))
+        tokenizer.enable_truncation(MAX_TOKENS)
+        return tokenizer
+
+    def _session(self) -> ort.InferenceSession:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.log_severity_level = 3  # errors only
+        return ort.InferenceSession(
+            _checked(self._folder, MODEL), options, providers=["CPUExecutionProvider"]
+        )
+
+
+def _clean(text: str) -> str:
+    """What is tokenised of `text`; half a surrogate pair, which UTF-8 cannot hold, becomes a "?"."""
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+
+
+def _batches(ids: list[list[int]]) -> Iterator[list[int]]:
+    """Indices into `ids`, shortest first, at most 32 together and only where the lengths are equal."""
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    for _, same in groupby(order, key=lambda i: len(ids[i])):
+        while batch := list(islice(same, BATCH)):
+            yield batch
+
+
+def _checked(folder: Path, name: str) -> bytes:
+    """The bytes of a file of the embedded encoder, once their sha256 is the manifest's."""
+    remedy = "reinstall equipoise, or in a checkout run  python scripts/build_encoder.py"
+    try:
+        expected = tomllib.loads((folder / MANIFEST).read_text("utf-8"))[name]
+        content = (folder / name).read_bytes()
+    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
+        raise WeightsError(f"{folder / name} of the encoder cannot be read ({error}): {remedy}") from error
+    if (found := hashlib.sha256(content).hexdigest()) != expected:
+        raise WeightsError(
+            f"{folder / name} of the encoder is damaged or was replaced (sha256 {found[:12]}..., expected "
+            f"{expected[:12]}...): {remedy}"
+        )
+    return content

@@ -1,0 +1,131 @@
+"""What the openai client can raise, in the words of our tree; and how long to wait before a retry."""
+
+import email.utils
+import math
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import openai
+
+from equipoise.core.errors import ModelError, ModelReplyError, ModelUnavailable
+
+Failure = openai.OpenAIError | TimeoutError
+
+_DETAIL_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What an error message may say of an endpoint: no secrets in here."""
+
+    model: str
+    url: str
+    key_variable: str
+    timeout_s: float
+
+
+def is_passing(failure: Failure) -> bool:
+    """True when the same request may succeed a moment later: 408, 409, 429, 5xx, a broken connection.
+
+    A time-out is not passing (it has used its time), nor is an exhausted quota.
+    """
+    if isinstance(failure, openai.APIStatusError):
+        if failure.code == "insufficient_quota" or failure.response.headers.get("x-should-retry") == "false":
+            return False
+        return failure.status_code in {408, 409, 429} or failure.status_code >= 500
+    return isinstance(failure, openai.APIConnectionError) and not isinstance(failure, openai.APITimeoutError)
+
+
+def wait_s(failure: Failure, *, tries: int, backoff_s: float, max_backoff_s: float) -> float:
+    """Seconds to wait after try number `tries` (from 1), at most `max_backoff_s`.
+
+    Retry-After when the endpoint sent it; otherwise `backoff_s` doubled per try, times a random factor in
+    [0.5, 1] so that clients that failed together do not come back together.
+    """
+    asked = _retry_after_s(failure.response.headers) if isinstance(failure, openai.APIStatusError) else None
+    if asked is not None:
+        return min(max(asked, 0.0), max_backoff_s)
+    return min(backoff_s * 2.0 ** min(tries - 1, 60), max_backoff_s) * random.uniform(0.5, 1.0)
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "nan")) * unit
+        except ValueError:
+            continue
+        if not math.isnan(seconds):
+            return seconds
+    try:
+        return email.utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time()
+    except ValueError:
+        return None
+
+
+def complaint(failure: Failure) -> str:
+    """What the endpoint said is wrong with the request: parameter, code and message; "" for other failures.
+
+    Only these fields are read: some endpoints repeat the whole input beside them.
+    """
+    if not isinstance(failure, openai.APIStatusError):
+        return ""
+    return " ".join(part for part in (failure.param, failure.code, _message(failure.body)) if part)
+
+
+def _message(body: object) -> str:
+    """The text of an error body: OpenAI's "message", FastAPI's "detail" (loc and msg), or plain text."""
+    if isinstance(body, str):
+        return "" if "<html" in body.lower() else body
+    if not isinstance(body, Mapping):
+        return ""
+    fields: Mapping[str, Any] = body
+    found = fields.get("message") or fields.get("detail") or fields.get("error") or ""
+    if isinstance(found, list):
+        entries = [entry for entry in found if isinstance(entry, Mapping)]
+        return "; ".join(f"{entry.get('loc', '')} {entry.get('msg', '')}" for entry in entries)
+    return found if isinstance(found, str) else ""
+
+
+def explained(failure: Failure, endpoint: Endpoint, *, tries: int, secret: str) -> ModelError:
+    """`failure` as an error of our tree, without `secret`, naming what to do next."""
+    if isinstance(failure, openai.APIStatusError):
+        return _status_explained(failure, endpoint, tries=tries, secret=secret)
+    if isinstance(failure, openai.APITimeoutError | TimeoutError):
+        return ModelUnavailable(
+            f"{endpoint.model} at {endpoint.url} did not answer within {endpoint.timeout_s:g} s: "
+            "raise the time-out or check the endpoint"
+        )
+    if isinstance(failure, openai.APIConnectionError):
+        return ModelUnavailable(
+            f"cannot connect to {endpoint.url} ({tries} tries): check that it runs and the base URL is right"
+        )
+    return ModelUnavailable(
+        f"the client for {endpoint.url} failed ({type(failure).__name__}): check the base URL and the key"
+    )
+
+
+def _status_explained(
+    failure: openai.APIStatusError, endpoint: Endpoint, *, tries: int, secret: str
+) -> ModelError:
+    status, url, model = failure.status_code, endpoint.url, endpoint.model
+    if failure.code == "content_filter":
+        return ModelReplyError(f"the content filter at {url} refused the request: rephrase the input")
+    if failure.code == "insufficient_quota":
+        return ModelUnavailable(f"the account at {url} has no quota left (429): check its plan and billing")
+    next_step = {
+        401: f"refused the API key (401): check {endpoint.key_variable}",
+        403: f"denied access to {model} (403): check that the key of {endpoint.key_variable} may use it",
+        404: f"does not know {model} (404): check the model's name and the base URL (most end in /v1)",
+        429: f"still limits the rate after {tries} tries (429): wait, or send fewer requests at once",
+    }
+    if status in next_step:
+        return ModelUnavailable(f"{url} {next_step[status]}")
+    if status >= 500:
+        return ModelUnavailable(f"{url} failed with status {status} in {tries} tries: try again later")
+    said = complaint(failure).replace(secret, "***")[:_DETAIL_LENGTH]
+    return ModelUnavailable(
+        f"{url} refused the request for {model} ({status}): {said or 'it gave no reason'}"
+    )

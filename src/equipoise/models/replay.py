@@ -1,0 +1,233 @@
+"""Replies kept in a file: a benchmark is repeated without a model, and without paying twice."""
+
+import asyncio
+import hashlib
+import json
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal, get_args
+
+from equipoise.core.errors import ModelUnavailable, SettingsError
+from equipoise.core.protocols import ChatModel, JsonSchema
+from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob, Usage
+
+Mode = Literal["record", "replay", "off"]
+
+FORMAT = 1
+"""The version of keys and values; part of every key, and the file's `user_version`."""
+
+_STATE = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+_CREATE = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
+PRAGMA user_version = {FORMAT};
+COMMIT;
+"""
+
+
+def request_key(
+    name: str, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions
+) -> str:
+    """The sha256 (hex) of the canonical JSON of a request to the model `name`.
+
+    The order of a schema's properties is part of the request: models generate in that order.
+    """
+    request = {
+        "format": FORMAT,
+        "model": name,
+        "messages": [[m.role, m.content] for m in messages],
+        "schema": None if schema is None else json.dumps(dict(schema), separators=(",", ":")),
+        "options": {**asdict(options), "temperature": float(options.temperature)},
+    }
+    canonical = json.dumps(request, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+class ReplayCache:
+    """One SQLite file of replies, safe for several threads and processes; written whole or not at all.
+
+    The file is created by the first `put`. Every method raises ModelUnavailable when the file is locked for
+    longer than `lock_timeout_s`, is damaged, or is of another format.
+    """
+
+    def __init__(self, path: str | Path, *, lock_timeout_s: float = 10.0) -> None:
+        self.path = Path(path)
+        self._lock_timeout_s = lock_timeout_s
+        self._claims: dict[str, Future[ChatReply | None]] = {}
+        self._claims_lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"ReplayCache({str(self.path)!r})"
+
+    def __len__(self) -> int:
+        """How many replies the file holds."""
+        rows = self._execute("SELECT count(*) FROM replies", ()) if self.path.exists() else [(0,)]
+        return int(rows[0][0])
+
+    def get(self, key: str) -> ChatReply | None:
+        """The recorded reply (0 calls, 1 replayed, the tokens it once cost), None on a miss."""
+        if not self.path.exists():
+            return None
+        rows = self._execute("SELECT reply FROM replies WHERE key = ?", (key,))
+        if not rows:
+            return None
+        try:
+            return _decoded(rows[0][0])
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._unusable("holds a damaged reply", error) from error
+
+    def put(self, key: str, reply: ChatReply) -> None:
+        """Keep `reply`, unless the key has one already: the first one recorded stays."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unusable("cannot be created", error) from error
+        self._execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, _encoded(reply)))
+
+    def claim(self, key: str) -> tuple[bool, "Future[ChatReply | None]"]:
+        """Whether the caller is the one to ask the model for `key`, and the future all others wait on."""
+        with self._claims_lock:
+            if key in self._claims:
+                return False, self._claims[key]
+            future: Future[ChatReply | None] = Future()
+            future.set_running_or_notify_cancel()  # a waiter that is cancelled must not cancel the others
+            self._claims[key] = future
+            return True, future
+
+    def release(self, key: str) -> None:
+        """End the claim on `key`."""
+        with self._claims_lock:
+            del self._claims[key]
+
+    def _execute(self, statement: str, values: tuple[str, ...]) -> list[Any]:
+        """One statement in a connection of its own: nothing is shared between threads, nothing stays open."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=self._lock_timeout_s)) as connection, connection:
+                self._prepare(connection)
+                return connection.execute(statement, values).fetchall()
+        except sqlite3.OperationalError as error:
+            locked = "locked" in str(error) or "busy" in str(error)
+            what = "is locked by another process" if locked else "cannot be opened"
+            raise self._unusable(what, error) from error
+        except sqlite3.DatabaseError as error:
+            raise self._unusable("is damaged or not a replay cache", error) from error
+
+    @staticmethod
+    def _prepare(connection: sqlite3.Connection) -> None:
+        """Make an empty file a cache, in one transaction; refuse a file of another kind."""
+        version, tables = connection.execute(_STATE).fetchone()
+        if version == FORMAT:
+            return
+        if version or tables:
+            raise sqlite3.DatabaseError(f"format {version} instead of {FORMAT}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(_CREATE)
+
+    def _unusable(self, what: str, error: Exception) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"the replay cache {self.path} {what} ({error}): close what holds it, or delete and record again"
+        )
+
+
+class Replayed:
+    """A ChatModel that asks `model` only for what `cache` does not hold.
+
+    "record" asks on a miss and keeps the reply (errors are never kept); "replay" raises ModelUnavailable on a
+    miss; "off" always asks and keeps nothing.
+    """
+
+    def __init__(self, model: ChatModel, cache: ReplayCache, mode: Mode = "record") -> None:
+        if mode not in get_args(Mode):
+            raise SettingsError(f"the replay mode is record, replay or off, not {mode!r}")
+        self._model = model
+        self._cache = cache
+        self._mode = mode
+
+    @property
+    def name(self) -> str:
+        """The name of the model inside, so that a replayed run reports as the recorded one."""
+        return self._model.name
+
+    def __repr__(self) -> str:
+        return f"Replayed({self._model!r}, {self._cache!r}, {self._mode!r})"
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: JsonSchema | None = None,
+        options: ChatOptions = ChatOptions(),
+    ) -> ChatReply:
+        """The recorded reply, or the model's. Raises ModelUnavailable, or what the model raises."""
+        if self._mode == "off":
+            return await self._model.complete(messages, schema=schema, options=options)
+        key = request_key(self.name, messages, schema, options)
+        if self._mode == "replay":
+            if reply := await asyncio.to_thread(self._cache.get, key):
+                return reply
+            raise ModelUnavailable(
+                f"{self._cache.path} has no reply of {self.name} for request {key[:12]}: "
+                "run once with the replay mode 'record' to record it"
+            )
+        while True:
+            mine, found = self._cache.claim(key)
+            if mine:
+                ask = partial(self._model.complete, messages, schema=schema, options=options)
+                return await self._find(key, found, ask)
+            if reply := await asyncio.wrap_future(found):
+                return _as_replayed(reply)
+            # the task that was to find it was cancelled: take its place
+
+    async def _find(
+        self,
+        key: str,
+        found: "Future[ChatReply | None]",
+        ask: Callable[[], Awaitable[ChatReply]],
+    ) -> ChatReply:
+        """The reply from the cache or the model; all who wait get it, or the error, or None if cancelled."""
+        try:
+            reply = await asyncio.to_thread(self._cache.get, key)
+            if reply is None:
+                reply = await ask()
+                await asyncio.to_thread(self._cache.put, key, reply)
+        except Exception as error:
+            self._cache.release(key)
+            found.set_exception(error)
+            raise
+        except BaseException:
+            self._cache.release(key)
+            found.set_result(None)
+            raise
+        self._cache.release(key)
+        found.set_result(reply)
+        return reply
+
+
+def _as_replayed(reply: ChatReply) -> ChatReply:
+    return replace(reply, usage=replace(reply.usage, calls=0, replayed=1))
+
+
+def _encoded(reply: ChatReply) -> str:
+    return json.dumps(asdict(reply), separators=(",", ":"))
+
+
+def _decoded(value: str) -> ChatReply:
+    fields = json.loads(value)
+    logprobs = tuple(
+        TokenLogprob(t["token"], t["logprob"], tuple((word, p) for word, p in t["top"]))
+        for t in fields["logprobs"]
+    )
+    reply = ChatReply(
+        text=fields["text"],
+        model=fields["model"],
+        usage=Usage(**fields["usage"]),
+        finish_reason=fields["finish_reason"],
+        logprobs=logprobs,
+    )
+    return _as_replayed(reply)

@@ -1,0 +1,122 @@
+"""Where sentences begin and end, as exact offsets.
+
+The rules of English sentence ends are sentencex's (MIT, https://github.com/wikimedia/sentencex). Around it:
+paragraphs and lines that stand on their own (`lines.blocks`), repairs at its borders, and a length limit.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import sentencex  # type: ignore[import-untyped]
+
+from equipoise.core.errors import InputError
+from equipoise.text.lines import blocks
+
+Offsets = tuple[int, int]
+
+_ODD_SPACE = re.compile(r"[^\S \n]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LEADING_CLOSERS = re.compile(r"[)\]}*_\"”’»]+(?=\s|\Z)")
+_MARKER = re.compile(r"\s*(?:>\s*)?(?:[-*+•‣▪◦●]\s+)?(?:\(?(?:\d{1,3}|[A-Za-z])[.)])?\s*\Z")
+_ABBREVIATION = re.compile(
+    r"\b(?:approx|avg|ca|cf|ch|chap|dept|ed|eds|eq|eqs|est|fig|figs|incl|max|min|no|nos|ref|refs|sec|sect"
+    r"|tab|temp|vol|vols|vs|op|art)\.\s*\Z",
+    re.IGNORECASE,
+)
+_GLUED = re.compile(r"(?:[^\W\d_][)\]]?|\d)\.\Z")
+_BREAKS = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        r".*[.!?。！？][\"”’)\]]*(?=\s)|.*[。！？]",
+        r".*[;:\n](?=\s)|.*\n",
+        r".*,(?=\s)|.*[，、；]",
+        r".*(?=\s)",
+    )
+)
+
+
+def sentence_spans(text: str, *, max_chars: int = 600) -> tuple[Offsets, ...]:
+    """(start, end) of every sentence of `text`: in order, not overlapping, without white space at the ends.
+
+    Every character that is not white space lies in exactly one of them. No sentence crosses a blank line or
+    a line that stands on its own (heading, list item, table row, code); a hard-wrapped line does not end one.
+    A sentence longer than `max_chars` is cut at the last sentence end, semicolon, comma or space that fits,
+    and within a word only where there is no space. Time grows linearly with the length of `text`.
+    Raises InputError where `max_chars` is below 1.
+    """
+    if max_chars < 1:
+        raise InputError(f"max_chars is {max_chars}: give a length of 1 character or more")
+    spans: list[Offsets] = []
+    for block in blocks(text):
+        pieces = _prose(text[block.start : block.end]) if block.prose else [(0, block.end - block.start)]
+        for start, end in pieces:
+            spans += _limited(text, block.start + start, block.start + end, max_chars)
+    return tuple(spans)
+
+
+def _prose(block: str) -> list[Offsets]:
+    """Sentences of one block, white space included: they tile it."""
+    borders = [0]
+    for start, end in _raw(block):
+        if start > borders[-1]:
+            borders.append(start)
+        if borders[-1] == start and (closers := _LEADING_CLOSERS.match(block, start, end)) and start:
+            borders[-1] = closers.end()
+    borders.append(len(block))
+    pieces: list[Offsets] = []
+    for start, end in pairwise(borders):
+        if pieces and _belong_together(block, pieces[-1], (start, end)):
+            pieces[-1] = (pieces[-1][0], end)
+        elif end > start:
+            pieces.append((start, end))
+    return pieces
+
+
+def _raw(block: str) -> Iterator[Offsets]:
+    """sentencex's borders. It panics on a white space of several bytes before an initial, hence the plain
+    spaces; its indices are code points, so a replacement of the same length keeps them."""
+    plain = _SURROGATE.sub("?", _ODD_SPACE.sub(" ", block))
+    for boundary in sentencex.get_sentence_boundaries("en", plain):
+        yield boundary["start_index"], boundary["end_index"]
+
+
+def _belong_together(block: str, left: Offsets, right: Offsets) -> bool:
+    """True where the border between two neighbours is none: a list marker, an abbreviation, a dotted name."""
+    before = block[max(left[0], left[1] - 40) : left[1]]
+    after = block[right[0] : right[0] + 40].lstrip()
+    if not any(c.isalnum() for c in after) and right[1] - right[0] <= 40:
+        return True
+    if left[1] - left[0] <= 12 and left[0] == 0 and _MARKER.match(before):
+        return True
+    if (after[:1].islower() or after[:1].isdigit()) and _ABBREVIATION.search(before[-12:]):
+        return True
+    return _GLUED.search(before[-3:]) is not None and not (before[-2:-1].islower() and after[:2].istitle())
+
+
+def _limited(text: str, start: int, end: int, max_chars: int) -> Iterator[Offsets]:
+    """text[start:end] trimmed, in pieces of at most `max_chars`."""
+    start, end = _trimmed(text, start, end)
+    while end - start > max_chars:
+        cut = start + _cut(text[start : start + max_chars + 1], max_chars)
+        yield _trimmed(text, start, cut)
+        start, _ = _trimmed(text, cut, end)
+    if end > start:
+        yield start, end
+
+
+def _cut(window: str, max_chars: int) -> int:
+    """Where to cut a window of max_chars + 1: the strongest break in its last two thirds, else any space."""
+    for pattern in _BREAKS:
+        found = pattern.match(window)
+        if found and max_chars // 3 < found.end() <= max_chars:
+            return found.end()
+    found = _BREAKS[-1].match(window)
+    return found.end() if found and 0 < found.end() <= max_chars else max_chars
+
+
+def _trimmed(text: str, start: int, end: int) -> Offsets:
+    """The same stretch without white space at its ends."""
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    return start, start + len(piece.strip())

@@ -1,0 +1,206 @@
+"""Canonical spans: whole sentences, document order, no repeats, a limited number.
+
+Whatever a highlighter proposes, canned or hijacked, only a canonical set crosses the boundary. Its order,
+its repetitions, its cuts inside sentences and its very short extracts carry nothing (H&S section 8.2).
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from itertools import islice
+from typing import TypeGuard
+
+from equipoise.core.errors import InputError
+from equipoise.core.types import Document, Dropped, Span
+from equipoise.text.tokens import WORD
+
+
+class DropReason(StrEnum):
+    """Why a proposed span, or a part of one, is not among the canonical ones."""
+
+    NOT_A_SPAN = "not a span"
+    NOT_INTEGERS = "offsets are not integers"
+    UNKNOWN_DOCUMENT = "unknown document"
+    OUT_OF_RANGE = "outside the document"
+    EMPTY = "empty or inverted"
+    NO_SENTENCE = "touches no sentence"
+    TOO_SHORT = "too few words"
+    REPEATED = "repeats an earlier sentence"
+    TOO_MANY_SENTENCES = "over the limit of sentences"
+    TOO_MANY_SPANS = "over the limit of spans"
+    NOT_FOUND = "quotation not found"
+
+
+def _is_int(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanPolicy:
+    """The limits of a canonical set; each at least 1. Raises InputError for another value.
+
+    `min_words`: whole words a proposed span must have unless it covers whole sentences.
+    `max_spans`: spans in the set. `max_sentences_per_span`: a longer run of sentences is split.
+    `max_sentences`: sentences in the whole set.
+    """
+
+    min_words: int = 6
+    max_spans: int = 8
+    max_sentences_per_span: int = 5
+    max_sentences: int = 20
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not _is_int(value) or value < 1:
+                raise InputError(f"{field.name} is {value!r}: give a whole number of 1 or more")
+
+
+def canonicalize(
+    spans: Iterable[Span], documents: Mapping[str, Document], policy: SpanPolicy = SpanPolicy()
+) -> tuple[tuple[Span, ...], tuple[Dropped, ...]]:
+    """The canonical form of `spans`, and what did not become part of it with a `DropReason` each.
+
+    A span is dropped where it is malformed, or where it has fewer than `min_words` whole words and does not
+    cover whole sentences; the others grow outward to `document.sentences` (an edge sentence of which a span
+    has no whole word is not touched by it). The sentences are ordered by document id and offset; a sentence
+    with the text of an earlier one is left out; the first `max_sentences` stay. Each run of neighbours
+    becomes one span, or several where it is longer than `max_sentences_per_span`; the first `max_spans` stay.
+
+    Depends only on the set of spans, not on order or repetition; canonical spans come back unchanged. Never
+    raises on malformed spans. Time: a bisection a span, plus the length of the text under what is kept.
+    """
+    wanted: dict[str, list[range]] = {}
+    dropped: list[Dropped] = []
+    for span in spans:
+        reason = _fault(span, documents)
+        chosen = range(0) if reason else _touched(span, documents[span.doc_id])
+        if not reason and not chosen:
+            reason = DropReason.NO_SENTENCE
+        elif chosen and not (chosen := _meant(span, documents[span.doc_id], chosen, policy.min_words)):
+            reason = DropReason.TOO_SHORT
+        if reason:
+            dropped.append(Dropped(reason, span if isinstance(span, Span) else None))
+        else:
+            wanted.setdefault(span.doc_id, []).append(chosen)
+    kept, left_out = _limited(wanted, documents, policy)
+    runs = list(_runs(kept, documents, policy.max_sentences_per_span))
+    left_out += [Dropped(DropReason.TOO_MANY_SPANS, run) for run in runs[policy.max_spans :]]
+    unique = {repr(item): item for item in dropped}
+    return tuple(runs[: policy.max_spans]), tuple(unique[key] for key in sorted(unique)) + tuple(left_out)
+
+
+def overlap(a: Span, b: Span) -> int:
+    """Number of characters `a` and `b` share; 0 for different documents."""
+    return max(0, min(a.end, b.end) - max(a.start, b.start)) if a.doc_id == b.doc_id else 0
+
+
+def _fault(span: object, documents: Mapping[str, Document]) -> DropReason | None:
+    """What is wrong with a span by itself; takes anything, since models write spans."""
+    if not isinstance(span, Span):
+        return DropReason.NOT_A_SPAN
+    if not _is_int(span.start) or not _is_int(span.end):
+        return DropReason.NOT_INTEGERS
+    if not isinstance(span.doc_id, str) or span.doc_id not in documents:
+        return DropReason.UNKNOWN_DOCUMENT
+    if span.start < 0 or span.end > len(documents[span.doc_id].text):
+        return DropReason.OUT_OF_RANGE
+    return DropReason.EMPTY if span.start >= span.end else None
+
+
+def _touched(span: Span, document: Document) -> range:
+    """Indices of the sentences that share a character with `span`."""
+    first = bisect_right(document.sentences, span.start, key=_end)
+    return range(first, max(first, bisect_left(document.sentences, span.end, key=_start)))
+
+
+def _start(sentence: tuple[int, int]) -> int:
+    return sentence[0]
+
+
+def _end(sentence: tuple[int, int]) -> int:
+    return sentence[1]
+
+
+def _meant(span: Span, document: Document, touched: range, min_words: int) -> range:
+    """The part of `touched` that `span` has words of; empty where it is too short to mean any."""
+    first, last = touched[0], touched[-1]
+    if first < last and not _claims(span, document, first):
+        first += 1
+    if first < last and not _claims(span, document, last):
+        last -= 1
+    if _covers(span, document, first) and _covers(span, document, last):
+        return range(first, last + 1)
+    found = _whole_words(span, document, range(first, last + 1))
+    return range(first, last + 1) if len(list(islice(found, min_words))) == min_words else range(0)
+
+
+def _claims(span: Span, document: Document, sentence: int) -> bool:
+    """True where `span` has all or at least one whole word of `sentence`."""
+    one = range(sentence, sentence + 1)
+    return _covers(span, document, sentence) or any(True for _ in _whole_words(span, document, one))
+
+
+def _covers(span: Span, document: Document, sentence: int) -> bool:
+    """True where no letter or digit of `sentence` lies outside `span`."""
+    start, end = document.sentences[sentence]
+    outside = document.text[start : max(start, span.start)] + document.text[min(end, span.end) : end]
+    return not any(map(str.isalnum, outside))
+
+
+def _whole_words(span: Span, document: Document, sentences: range) -> Iterator[str]:
+    """The words of `sentences` that lie wholly inside `span`."""
+    start, end = document.sentences[sentences[0]][0], document.sentences[sentences[-1]][1]
+    for match in WORD.finditer(document.text, start, end):
+        if match.start() >= span.end:
+            return
+        if span.start <= match.start() and match.end() <= span.end:
+            yield match.group()
+
+
+def _merged(ranges: Iterable[range]) -> Iterator[range]:
+    """The same indices as ascending ranges that do not overlap."""
+    at = 0
+    for item in sorted(ranges, key=lambda r: (r.start, r.stop)):
+        if item.stop > at:
+            yield range(max(at, item.start), item.stop)
+            at = item.stop
+
+
+def _limited(
+    wanted: Mapping[str, list[range]], documents: Mapping[str, Document], policy: SpanPolicy
+) -> tuple[list[tuple[str, int]], list[Dropped]]:
+    """The first `max_sentences` different sentences as (doc_id, index), in order, and what was left out."""
+    kept: list[tuple[str, int]] = []
+    dropped: list[Dropped] = []
+    seen: set[str] = set()
+    for doc_id in sorted(wanted):
+        document = documents[doc_id]
+        for indices in _merged(wanted[doc_id]):
+            for index in indices:
+                start, end = document.sentences[index]
+                if len(kept) == policy.max_sentences:
+                    rest = Span(doc_id, start, document.sentences[indices[-1]][1])
+                    dropped.append(Dropped(DropReason.TOO_MANY_SENTENCES, rest))
+                    break
+                text = " ".join(document.text[start:end].split())
+                if text in seen:
+                    dropped.append(Dropped(DropReason.REPEATED, Span(doc_id, start, end)))
+                    continue
+                seen.add(text)
+                kept.append((doc_id, index))
+    return kept, dropped
+
+
+def _runs(kept: list[tuple[str, int]], documents: Mapping[str, Document], longest: int) -> Iterator[Span]:
+    """One span for each run of neighbouring sentences, split after every `longest` of them."""
+    at = 0
+    while at < len(kept):
+        doc_id, first = kept[at]
+        size = 1
+        while size < longest and at + size < len(kept) and kept[at + size] == (doc_id, first + size):
+            size += 1
+        sentences = documents[doc_id].sentences
+        yield Span(doc_id, sentences[first][0], sentences[first + size - 1][1])
+        at += size

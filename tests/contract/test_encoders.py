@@ -1,0 +1,113 @@
+"""What every Encoder promises, over every encoder there is, and what the embedded one adds."""
+
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.errors import WeightsError
+from equipoise.core.protocols import Encoder
+from equipoise.models.encoder import DATA, EmbeddedEncoder
+
+TEXTS = [
+    "A man is eating food.",
+    "School uniforms lower the cost of clothing for families.",
+    "",
+    "Uniforms!",
+    "Normandy is a region of France that was settled by Norsemen in the 10th century.",
+    "A man is eating a piece of bread.",
+]
+EMBEDDED = EmbeddedEncoder(threads=2)
+
+
+@pytest.fixture(params=[EMBEDDED], ids=lambda encoder: encoder.name)
+def encoder(request) -> Encoder:
+    return request.param
+
+
+class TestEveryEncoder:
+    def test_is_an_encoder(self, encoder):
+        assert isinstance(encoder, Encoder)
+        assert encoder.name
+
+    def test_rows_are_float32_of_length_1(self, encoder):
+        rows = encoder.encode(TEXTS)
+        assert rows.shape == (len(TEXTS), encoder.dimensions)
+        assert rows.dtype == np.float32
+        assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+
+    def test_no_texts_give_no_rows(self, encoder):
+        rows = encoder.encode([])
+        assert rows.shape == (0, encoder.dimensions)
+        assert rows.dtype == np.float32
+
+    def test_rows_come_in_the_order_of_the_texts(self, encoder):
+        turned = encoder.encode(TEXTS[::-1])[::-1]
+        assert np.array_equal(encoder.encode(TEXTS), turned)
+
+    def test_meaning_is_near(self, encoder):
+        rows = encoder.encode(TEXTS)
+        nearest = np.argsort(-(rows @ rows[0]))
+        assert list(nearest[:2]) == [0, 5]
+
+    def test_one_string_is_refused(self, encoder):
+        with pytest.raises(TypeError, match=r"\[text\]"):
+            encoder.encode("a text")
+
+    def test_threads_get_their_own_rows(self, encoder):
+        alone = [encoder.encode([text]) for text in TEXTS]
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda text: encoder.encode([text]), TEXTS * 4))
+        assert all(np.array_equal(row, alone[i % len(TEXTS)]) for i, row in enumerate(together))
+
+
+class TestEmbedded:
+    def test_gives_the_published_vector(self):
+        """First values for this sentence in the documentation of sentence-transformers (float32)."""
+        published = [0.0677, 0.0635, 0.0487, 0.0793, 0.0374, 0.0027, 0.0394, -0.0071]
+        row = EMBEDDED.encode(["This is an example sentence"])[0]
+        assert np.allclose(row[:8], published, atol=4e-3)
+
+    @settings(deadline=None, max_examples=25)
+    @given(st.lists(st.text(max_size=60), min_size=1, max_size=40), st.data())
+    def test_neighbours_never_move_a_vector(self, texts, data):
+        i = data.draw(st.integers(0, len(texts) - 1))
+        assert np.array_equal(EMBEDDED.encode(texts)[i], EMBEDDED.encode([texts[i]])[0])
+
+    def test_a_full_batch_of_equal_lengths_never_moves_a_vector(self):
+        texts = [
+            f"the {colour} {thing} is {n}"
+            for colour in ("red", "blue")
+            for thing in ("car", "house")
+            for n in ("old", "new", "small", "big", "good", "bad", "fast", "slow", "here", "gone")
+        ]
+        together = EMBEDDED.encode(texts)
+        assert all(np.array_equal(together[i], EMBEDDED.encode([text])[0]) for i, text in enumerate(texts))
+
+    def test_thread_counts_do_not_move_a_vector(self):
+        assert np.array_equal(EmbeddedEncoder(threads=1).encode(TEXTS), EMBEDDED.encode(TEXTS))
+
+    def test_a_megabyte_is_cut_before_it_costs(self):
+        start = time.perf_counter()
+        long = EMBEDDED.encode(["evidence " * 120_000])
+        assert time.perf_counter() - start < 5
+        assert np.array_equal(long, EMBEDDED.encode(["evidence " * 300]))
+
+    def test_half_a_surrogate_pair_has_a_vector(self):
+        assert np.isfinite(EMBEDDED.encode(["broken \ud800 text"])).all()
+
+    def test_a_changed_file_is_refused(self, tmp_path):
+        for file in DATA.iterdir():
+            shutil.copy(file, tmp_path)
+        with (tmp_path / "tokenizer.json").open("ab") as file:
+            file.write(b" ")
+        with pytest.raises(WeightsError, match=r"tokenizer\.json .*damaged .*build_encoder"):
+            EmbeddedEncoder(folder=tmp_path).encode(["a"])
+
+    def test_a_missing_file_is_named(self, tmp_path):
+        with pytest.raises(WeightsError, match="reinstall"):
+            EmbeddedEncoder(folder=tmp_path).encode(["a"])

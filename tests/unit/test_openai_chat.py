@@ -1,0 +1,477 @@
+"""OpenAIChat against a real loopback server: retries, failures, fallbacks, secrets, loops."""
+
+import asyncio
+import gc
+import json
+import socket
+import time
+import traceback
+import warnings
+from email.utils import formatdate
+
+import pytest
+
+from chat_server import KEY, ChatServer, Say, completion, error
+from equipoise.core import sync
+from equipoise.core.errors import ModelReplyError, ModelUnavailable, SettingsError
+from equipoise.core.types import ChatOptions, Message, Usage
+from equipoise.models.openai import NO_KEY, OpenAIChat
+
+HELLO = (Message("system", "Be brief."), Message("user", "hello"))
+SCHEMA = {
+    "title": "Yes or no?",
+    "type": "object",
+    "properties": {"yes": {"type": "boolean"}},
+    "required": ["yes"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def server():
+    with ChatServer() as running:
+        yield running
+
+
+def chat(server, **settings):
+    quick = {"api_key": KEY, "base_url": server.url, "backoff_s": 0.001, "max_retries": 2} | settings
+    return OpenAIChat("tiny-1", **quick)
+
+
+def ask(model, **how):
+    return sync.run(model.complete(HELLO, **how))
+
+
+def failure_of(model, kind, **how):
+    with pytest.raises(kind) as caught:
+        asyncio.run(model.complete(HELLO, **how))
+    return caught.value
+
+
+# what is sent and what comes back
+
+
+def test_a_request_has_the_parameters_and_the_key(server):
+    reply = ask(chat(server), options=ChatOptions(temperature=0.5, max_tokens=9, seed=4))
+    (got,) = server.received
+    assert got.path == "/v1/chat/completions"
+    assert got.headers["authorization"] == f"Bearer {KEY}"
+    assert got.body == {
+        "model": "tiny-1",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hello"}],
+        "temperature": 0.5,
+        "max_tokens": 9,
+        "seed": 4,
+    }
+    assert (reply.text, reply.model, reply.usage) == ("HELLO", "tiny-1", Usage(1, 7, 3))
+
+
+def test_a_schema_goes_out_as_strict_json_schema_under_a_legal_name(server):
+    reply = ask(chat(server), schema=SCHEMA)
+    assert server.received[0].body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "Yes_or_no_", "schema": SCHEMA, "strict": True},
+    }
+    assert json.loads(reply.text) == {"yes": True}
+
+
+def test_logprobs_come_back_token_by_token(server):
+    reply = ask(chat(server), options=ChatOptions(top_logprobs=2))
+    assert server.received[0].body["top_logprobs"] == 2
+    (token,) = reply.logprobs
+    assert (token.token, token.logprob, token.top) == ("HELLO", -1.0, (("t0", -1.0), ("t1", -2.0)))
+
+
+def test_malformed_logprobs_and_usage_of_null_do_not_cost_the_reply(server):
+    body = completion("fine") | {"usage": None}
+    body["choices"][0]["logprobs"] = {"tokens": ["fine"], "content": "odd"}
+    server.says.append(Say(body=body))
+    reply = ask(chat(server), options=ChatOptions(top_logprobs=1))
+    assert (reply.text, reply.logprobs, reply.usage) == ("fine", (), Usage(1, 0, 0))
+
+
+def test_text_that_utf8_cannot_carry_is_sent_with_question_marks(server):
+    sync.run(chat(server).complete([Message("user", "broken \ud800 pdf")]))
+    assert server.received[0].body["messages"][0]["content"] == "broken ? pdf"
+
+
+# retries
+
+
+def test_retry_after_is_honoured(server):
+    server.says.append(Say(429, error("slow down"), {"Retry-After": "0.2"}))
+    began = time.monotonic()
+    assert ask(chat(server)).text == "HELLO"
+    assert 0.2 <= time.monotonic() - began < 2
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize(
+    "header", ["3600", "inf", lambda: formatdate(time.time() + 3600, usegmt=True)], ids=["s", "inf", "date"]
+)
+def test_no_wait_is_longer_than_the_cap(server, header):
+    value = header() if callable(header) else header
+    server.says.append(Say(429, error("slow down"), {"Retry-After": value}))
+    began = time.monotonic()
+    assert ask(chat(server, max_backoff_s=0.05)).text == "HELLO"
+    assert 0.05 <= time.monotonic() - began < 2
+
+
+def test_retry_after_that_is_no_number_falls_back_to_the_backoff(server):
+    server.says.append(Say(503, error("busy"), {"Retry-After": "soon"}))
+    assert ask(chat(server)).text == "HELLO"
+
+
+def test_one_500_is_forgiven(server):
+    server.says.append(Say(500, error("oops")))
+    assert ask(chat(server)).text == "HELLO"
+    assert len(server.received) == 2
+
+
+def test_a_connection_that_breaks_is_tried_again(server):
+    server.says.append(Say(hang_up=True))
+    assert ask(chat(server)).text == "HELLO"
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_500_for_ever_is_unavailable_after_the_configured_tries(server, retries):
+    server.says.extend([Say(500, error("oops"))] * 9)
+    failure = failure_of(chat(server, max_retries=retries), ModelUnavailable)
+    assert len(server.received) == retries + 1
+    assert f"status 500 in {retries + 1} tries" in str(failure)
+
+
+def test_backoff_doubles(server):
+    server.says.extend([Say(500, error("oops"))] * 3)
+    began = time.monotonic()
+    assert ask(chat(server, max_retries=3, backoff_s=0.1)).text == "HELLO"
+    assert 0.35 <= time.monotonic() - began < 2  # (0.1 + 0.2 + 0.4) s times at least one half
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        Say(429, error("no money", code="insufficient_quota")),
+        Say(503, error("no"), {"x-should-retry": "false"}),
+        Say(401, error("bad key")),
+        Say(400, error("too long", code="context_length_exceeded")),
+    ],
+)
+def test_what_cannot_pass_is_not_tried_again(server, say):
+    server.says.append(say)
+    failure_of(chat(server), ModelUnavailable)
+    assert len(server.received) == 1
+
+
+# failures
+
+
+@pytest.mark.parametrize(
+    ("say", "words"),
+    [
+        (Say(401, error(f"Incorrect API key provided: {KEY}")), "401): check OPENAI_API_KEY"),
+        (Say(403, error("no access")), "denied access to tiny-1 (403)"),
+        (Say(404, error("The model does not exist")), "does not know tiny-1 (404)"),
+        (Say(400, error("the prompt has 9000 tokens")), "the prompt has 9000 tokens"),
+        (Say(422, {"detail": [{"loc": ["body", "n"], "msg": "too small"}]}), "['body', 'n'] too small"),
+        (Say(418, b"<html>teapot</html>", content_type="text/html"), "it gave no reason"),
+        (Say(429, error("quota", code="insufficient_quota")), "no quota left"),
+    ],
+    ids=lambda v: str(v.status) if isinstance(v, Say) else "",
+)
+def test_a_status_says_what_to_do(server, say, words):
+    server.says.append(say)
+    message = str(failure_of(chat(server), ModelUnavailable))
+    assert words in message
+    assert server.url in message
+    assert KEY not in message
+
+
+def test_rate_limits_for_ever_say_so(server):
+    server.says.extend([Say(429, error("slow down"))] * 3)
+    assert "limits the rate after 3 tries" in str(failure_of(chat(server), ModelUnavailable))
+
+
+def test_a_refused_connection_names_the_base_url():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        failure = failure_of(OpenAIChat("m", base_url=url, max_retries=1, backoff_s=0.001), ModelUnavailable)
+    assert f"cannot connect to {url} (2 tries)" in str(failure)
+
+
+@pytest.mark.parametrize("pause", [0.02, 1.0], ids=["dribble", "silence"])
+def test_the_time_out_covers_the_whole_answer(server, pause):
+    server.says.append(Say(body=completion("slow"), pause=pause))
+    began = time.monotonic()
+    failure = failure_of(chat(server, timeout_s=0.3), ModelUnavailable)
+    assert time.monotonic() - began < 2
+    assert "did not answer within 0.3 s" in str(failure)
+    assert len(server.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("say", "words"),
+    [
+        (Say(body=b"<html>Welcome</html>", content_type="text/html"), "not a chat completion"),
+        (Say(body=b"<html>Welcome</html>"), "not a chat completion"),
+        (Say(body=b""), "not a chat completion"),
+        (Say(body=b"\xff\xfe"), "not a chat completion"),
+        (Say(body=[1, 2]), "not a chat completion"),
+        (Say(body={"choices": "many"}), "not a chat completion"),
+        (Say(body={"object": "chat.completion"}), "has no choices"),
+        (Say(body={"choices": []}), "has no choices"),
+        (Say(body=error("overloaded")), "has no choices"),
+        (Say(body=completion(None)), "empty reply"),
+        (Say(body=completion(" \n")), "empty reply"),
+        (Say(body=completion(None, refusal="I can't")), "declined"),
+        (Say(body=completion("half", finish_reason="content_filter")), "content filter"),
+        (Say(400, error("filtered", code="content_filter")), "content filter"),
+        (Say(body=completion("", finish_reason="length")), "cut off at max_tokens=512"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_a_reply_error(server, say, words):
+    server.says.append(say)
+    assert words in str(failure_of(chat(server), ModelReplyError))
+
+
+def test_a_cut_off_reply_is_an_error_only_where_json_was_asked(server):
+    cut = Say(body=completion('{"yes": tr', finish_reason="length"))
+    server.says.extend([cut, cut])
+    assert ask(chat(server)).finish_reason == "length"
+    failure = failure_of(chat(server), ModelReplyError, schema=SCHEMA)
+    assert "raise max_tokens" in str(failure)
+
+
+# an endpoint that does not know every parameter
+
+
+def test_response_format_refused_puts_the_schema_in_words_and_is_remembered(server):
+    server.refuses = {"response_format"}
+    model = chat(server)
+    for _ in range(2):
+        ask(model, schema=SCHEMA)
+    bodies = [r.body for r in server.received]
+    assert ["response_format" in b for b in bodies] == [True, False, False]
+    system, user = bodies[1]["messages"]
+    assert system["content"].startswith("Be brief.\n\n")
+    assert json.dumps(SCHEMA) in system["content"]
+    assert user == {"role": "user", "content": "hello"}
+
+
+def test_without_a_system_message_one_is_added_for_the_schema(server):
+    server.refuses = {"response_format"}
+    sync.run(chat(server).complete([Message("user", "hello")], schema=SCHEMA))
+    assert [m["role"] for m in server.received[1].body["messages"]] == ["system", "user"]
+
+
+def test_every_parameter_can_be_refused_one_by_one(server):
+    server.refuses = {"temperature", "seed", "logprobs", "max_tokens", "response_format"}
+    model = chat(server, max_retries=0)
+    reply = ask(model, schema=SCHEMA, options=ChatOptions(top_logprobs=1, max_tokens=33))
+    assert reply.text
+    last = server.received[-1].body
+    assert set(last) == {"model", "messages", "max_completion_tokens"}
+    assert last["max_completion_tokens"] == 33
+    assert len(server.received) == 6
+
+
+@pytest.mark.parametrize(
+    ("say", "gone"),
+    [
+        (Say(400, error("Unrecognized request argument supplied: seed")), "seed"),
+        (Say(400, error("'temperature' does not support 0", code="unsupported_value")), "temperature"),
+        (
+            Say(
+                422,
+                {"detail": [{"loc": ["body", "logprobs"], "msg": "Extra inputs are not permitted"}]},
+            ),
+            "logprobs",
+        ),
+        (Say(400, {"error": "json_schema is not supported by this model"}), "response_format"),
+        (Say(400, error("Invalid schema for response_format 'Yes'")), "response_format"),
+        (Say(400, b"unknown field: seed", content_type="text/plain"), "seed"),
+    ],
+)
+def test_refusals_are_understood_in_many_words(server, say, gone):
+    server.says.append(say)
+    ask(chat(server), schema=SCHEMA, options=ChatOptions(top_logprobs=1))
+    first, second = (set(r.body) for r in server.received)
+    assert first - second - {"top_logprobs"} == {gone}
+
+
+@pytest.mark.parametrize(
+    "words", ["temperature must be between 0 and 2", "max_tokens is too large: 512", "response too slow"]
+)
+def test_a_complaint_about_a_value_is_not_taken_for_a_refusal(server, words):
+    server.says.append(Say(400, error(words)))
+    assert words in str(failure_of(chat(server), ModelUnavailable))
+    assert len(server.received) == 1
+
+
+# where the model is
+
+
+def test_a_missing_key_says_which_variable():
+    with pytest.raises(ModelUnavailable, match="set OPENAI_API_KEY"):
+        OpenAIChat.from_environment("gpt-x", environment={"OPENAI_API_KEY": " "})
+    azure = {"AZURE_OPENAI_ENDPOINT": "https://a.example", "OPENAI_API_VERSION": "2024-10-21"}
+    with pytest.raises(ModelUnavailable, match="set AZURE_OPENAI_API_KEY"):
+        OpenAIChat.from_environment("gpt-x", environment=azure | {"OPENAI_API_KEY": KEY})
+
+
+def test_a_local_endpoint_needs_no_key_and_gets_none_of_ours(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+    ask(OpenAIChat("tiny-1", base_url=server.url))
+    assert server.received[0].headers["authorization"] == f"Bearer {NO_KEY}"
+
+
+def test_the_environment_names_endpoint_and_key(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.delenv("AZURE_OPENAI_ENDPOINT", raising=False)
+    ask(OpenAIChat.from_environment("tiny-1"))
+    assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_azure_has_its_own_url_and_header(server):
+    environment = {
+        "AZURE_OPENAI_ENDPOINT": server.url.removesuffix("/v1") + "/",
+        "AZURE_OPENAI_API_KEY": KEY,
+        "OPENAI_API_VERSION": "2024-10-21",
+        "OPENAI_API_KEY": "another",
+    }
+    model = OpenAIChat.from_environment("my deployment", environment=environment)
+    assert ask(model).text == "HELLO"
+    (got,) = server.received
+    assert got.path == "/openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21"
+    assert got.headers["api-key"] == KEY
+    assert KEY not in got.headers.get("authorization", "")
+    assert model.name == "my deployment"
+
+
+def test_a_base_url_of_ones_own_wins_over_azure(server):
+    environment = {"AZURE_OPENAI_ENDPOINT": "https://a.example", "AZURE_OPENAI_API_KEY": KEY}
+    assert ask(OpenAIChat.from_environment("m", base_url=server.url, environment=environment)).text == "HELLO"
+    assert server.received[0].headers["authorization"] == f"Bearer {NO_KEY}"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"base_url": "localhost:8000/v1"},
+        {"base_url": "ftp://host/v1"},
+        {"base_url": "http://"},
+        {"base_url": "http://host:port/v1"},
+        {"base_url": "http://[::1/v1"},
+        {"base_url": "http://h/v1", "azure_endpoint": "https://a.example"},
+        {"azure_endpoint": "https://a.example", "api_key": KEY},
+        {"base_url": "http://h/v1", "timeout_s": 0},
+        {"base_url": "http://h/v1", "max_retries": -1},
+        {"api_key": "sk-two\nlines"},
+        {"api_key": "sk-ünïcode"},
+    ],
+)
+def test_settings_that_cannot_work_are_refused_at_once(settings):
+    with pytest.raises(SettingsError) as caught:
+        OpenAIChat("m", **settings)
+    assert "sk-" not in str(caught.value)
+
+
+def test_azure_and_a_base_url_in_the_environment_are_a_conflict():
+    both = {"AZURE_OPENAI_ENDPOINT": "https://a.example", "OPENAI_BASE_URL": "http://h/v1"}
+    with pytest.raises(SettingsError, match="unset one"):
+        OpenAIChat.from_environment("m", environment=both)
+
+
+# secrets
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        Say(400, error(f"your key {KEY} has a bad prompt")),
+        Say(401, error(f"Incorrect API key provided: {KEY}")),
+        Say(500, error(f"crashed with {KEY}")),
+        Say(body=b"<html>" + KEY.encode(), content_type="text/html"),
+        Say(hang_up=True),
+    ],
+)
+def test_the_key_is_in_no_message_and_no_traceback(server, say):
+    server.says.append(say)
+    address = server.url.replace("http://", "http://user:hunter2@") + "?token=hunter2"
+    model = chat(server, max_retries=0, base_url=address)
+    failure = failure_of(model, (ModelUnavailable, ModelReplyError))
+    shown = "".join(traceback.format_exception(failure)) + repr(model) + str(model) + str(vars(model))
+    assert KEY not in shown
+    assert failure.__cause__ is None
+    assert failure.__context__ is None
+    assert "hunter2" not in str(failure) + repr(model)
+
+
+# loops and tasks
+
+
+def test_many_at_once_share_connections_and_keep_their_replies_apart(server):
+    model = chat(server)
+
+    async def ask_all():
+        await model.complete(HELLO)
+        return await asyncio.gather(*(model.complete([Message("user", f"word {i}")]) for i in range(40)))
+
+    assert [r.text for r in asyncio.run(ask_all())] == [f"WORD {i}" for i in range(40)]
+    assert len(server.received) == 41
+
+
+def test_one_loop_reuses_its_connection_and_the_next_has_its_own(server):
+    model = chat(server)
+
+    async def ask_twice():
+        await model.complete(HELLO)
+        await model.complete(HELLO)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        asyncio.run(ask_twice())
+        asyncio.run(ask_twice())
+        gc.collect()
+    assert [r.connection for r in server.received] == [1, 1, 2, 2]
+    assert [str(w.message) for w in seen if issubclass(w.category, ResourceWarning)] == []
+    assert model._clients == {}
+
+
+def test_a_loop_that_was_closed_without_goodbye_is_forgotten(server):
+    model = chat(server)
+    rude = asyncio.new_event_loop()
+    rude.run_until_complete(model.complete(HELLO))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        rude.close()
+        assert ask(model).text == "HELLO"
+        gc.collect()
+    assert model._clients == {}
+
+
+def test_aclose_closes_and_the_next_request_opens_again(server):
+    async def open_close_open(model):
+        await model.complete(HELLO)
+        await model.aclose()
+        await model.aclose()
+        await model.complete(HELLO)
+
+    asyncio.run(open_close_open(chat(server)))
+    assert [r.connection for r in server.received] == [1, 2]
+
+
+def test_a_cancelled_request_does_not_harm_the_next(server):
+    server.says.append(Say(body=completion("slow"), pause=0.05))
+    model = chat(server)
+
+    async def give_up_then_ask():
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await model.complete(HELLO)
+        return await model.complete(HELLO)
+
+    assert asyncio.run(give_up_then_ask()).text == "HELLO"

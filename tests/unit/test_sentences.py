@@ -1,0 +1,120 @@
+"""Sentence offsets: hand-made cases, then properties over any text."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.errors import InputError
+from equipoise.text.sentences import sentence_spans
+
+
+def sentences(text, **options):
+    return [text[start:end] for start, end in sentence_spans(text, **options)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t ", []),
+        ("One word", ["One word"]),
+        ("It rains. We stay.", ["It rains.", "We stay."]),
+        ("Dr. Smith lives in the U.S. He paid 3.14 dollars.", None),
+        ("The U.S. Government agreed. It did.", ["The U.S. Government agreed.", "It did."]),
+        ("See Fig. 3 and Eq. 5, e.g. there. Done.", ["See Fig. 3 and Eq. 5, e.g. there.", "Done."]),
+        ("It cost approx. 5 km. Fine.", ["It cost approx. 5 km.", "Fine."]),
+        ("Yes. It is.", ["Yes.", "It is."]),
+        ('He said "I go. You stay." Then he left.', ['He said "I go. You stay."', "Then he left."]),
+        ("He left. (Or so it seems.) We stayed.", ["He left.", "(Or so it seems.) We stayed."]),
+        ("**Bold.** Next one.", ["**Bold.**", "Next one."]),
+        ("It was -5 °C. Then it was 3 °C.", ["It was -5 °C.", "Then it was 3 °C."]),
+        ("We use ASP.NET and Node.js. You too?", ["We use ASP.NET and Node.js.", "You too?"]),
+        ("The end.Next one here.", ["The end.", "Next one here."]),
+        ("中文句子。第二句！", ["中文句子。", "第二句！"]),
+        ("Élan 😀 is good. So is\u00a0this.", ["Élan 😀 is good.", "So is\u00a0this."]),
+    ],
+)
+def test_prose(text, expected):
+    if expected is None:
+        expected = ["Dr. Smith lives in the U.S.", "He paid 3.14 dollars."]
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A hard\nwrapped line. Next\none", ["A hard\nwrapped line.", "Next\none"]),
+        ("no full stop\n\nnext paragraph", ["no full stop", "next paragraph"]),
+        ("no full stop\r\n \r\nnext\r\nparagraph", ["no full stop", "next\r\nparagraph"]),
+        ("# Title\nText here", ["# Title", "Text here"]),
+        ("Title\n=====\nText here", ["Title\n=====", "Text here"]),
+        ("Intro:\n- one\n- two\n  goes on\n\nEnd", ["Intro:", "- one", "- two\n  goes on", "End"]),
+        ("1. Install it.\n2. Run it.", ["1. Install it.", "2. Run it."]),
+        ("He was born in\n12. That is odd.", ["He was born in\n12.", "That is odd."]),
+        ("| a | b. C |\n|---|---|\n| c | d |", ["| a | b. C |", "|---|---|", "| c | d |"]),
+        ("Run\n```py\nx = 1. \ny\n```\nDone", ["Run", "```py", "x = 1.", "y", "```", "Done"]),
+        ("It ends here.\n3.2 Methods\nWe did it.", ["It ends here.", "3.2 Methods", "We did it."]),
+        ("the value of pi is\n3.14 as you know", ["the value of pi is\n3.14 as you know"]),
+        ("> quoted\n> text. More.\nAnswer", ["> quoted\n> text.", "More.", "Answer"]),
+    ],
+)
+def test_lines_that_stand_on_their_own(text, expected):
+    assert sentences(text) == expected
+
+
+def test_a_long_sentence_is_cut_at_the_strongest_break_that_fits():
+    text = "aaaa bbbb, cccc dddd; eeee ffff, gggg hhhh iiii"
+    assert sentences(text, max_chars=32) == ["aaaa bbbb, cccc dddd;", "eeee ffff, gggg hhhh iiii"]
+    assert sentences(text, max_chars=14) == ["aaaa bbbb,", "cccc dddd;", "eeee ffff,", "gggg hhhh iiii"]
+    assert sentences("abcdefgh ij", max_chars=4) == ["abcd", "efgh", "ij"]
+
+
+def test_an_impossible_length_is_refused():
+    with pytest.raises(InputError, match="max_chars is 0"):
+        sentence_spans("text", max_chars=0)
+
+
+SIGNS = ".!?\"'“”()[]*_|#>-–—=~;:, \t\n\r\v\f\x1c\x85\xa0\u2028\u2029\u3000\u200d\ufeff\x00aB1é😀İŉ。！\ud800"
+PIECES = st.sampled_from([*SIGNS, "\r\n", "\n\n", "3.4", "e\u0301", "Dr.", "approx.", "```", "- "])
+TEXTS = st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=40).map("".join))
+
+
+@given(TEXTS, st.sampled_from([1, 2, 7, 600]))
+@settings(max_examples=400, deadline=None)
+def test_sentences_are_ordered_trimmed_bounded_and_cover_everything(text, max_chars):
+    at = 0
+    for start, end in sentence_spans(text, max_chars=max_chars):
+        assert at <= start < end <= start + max_chars
+        assert not text[at:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        at = end
+    assert not text[at:].strip()
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=150, deadline=None)
+def test_no_sentence_crosses_a_blank_line(left, right):
+    text = f"{left}\n\n{right}"
+    for start, end in sentence_spans(text):
+        assert end <= len(left) or start >= len(left) + 2
+
+
+def seconds(text):
+    began = time.process_time()
+    sentence_spans(text)
+    return time.process_time() - began
+
+
+def test_a_megabyte_of_prose_takes_under_two_seconds():
+    unit = 'The quick brown fox jumps over\nthe dog. Dr. Smith said "I am here." Then he left.\n\n'
+    assert seconds((unit * 13_000)[:1_000_000]) < 2.0
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", ". ", '"a. ', "(", "1. ", ".\n", "\n", "|", "1.1 a ", "approx. ", " ;", "- a\n"]
+)
+def test_repetitive_junk_takes_linear_time(unit):
+    small, large = (unit * (n // len(unit)) for n in (20_000, 160_000))
+    assert seconds(large) < 24 * max(seconds(small), 0.01)  # 8 times the text; quadratic would be 64
