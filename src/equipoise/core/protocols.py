@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from equipoise.core.types import (
+    Answer,
     Array,
     Candidates,
     ChatOptions,
@@ -17,6 +18,7 @@ from equipoise.core.types import (
     Passage,
     Proposal,
     Query,
+    Refusal,
     Summary,
     Tag,
 )
@@ -93,4 +95,13 @@ class Summarizer(Protocol):
 
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The answer; raises ModelError when its model fails."""
+        ...
+
+
+@runtime_checkable
+class Pipeline(Protocol):
+    """The whole way of a question."""
+
+    async def ask(self, question: str) -> Answer | Refusal:
+        """An answer with its highlights or a refusal with its reason; raises InputError."""
         ...

@@ -53,13 +53,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A retrievable piece of a document: `document.text[start:end] == text`."""
+    """A retrievable piece of a document: `document.text[start:end] == text`; `title` is the document's."""
 
     passage_id: int
     doc_id: str
     start: int
     end: int
     text: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +219,7 @@ class Reason(StrEnum):
 
     NOTHING_RETRIEVED = "nothing retrieved"
     NOTHING_HIGHLIGHTED = "nothing highlighted"
+    MODEL_DECLINED = "model declined"
     MODEL_FAILED = "model failed"
     GUESS_TOO_FAR = "guess too far"
 

@@ -1,0 +1,43 @@
+# Each target makes the virtual environment and installs what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+DATA := ../shared/data
+
+.PHONY: demo demo-llm test test-live check bench-speed bench-quality clean
+
+demo: $(VENV)/.core
+	BIN=$(BIN) scripts/demo.sh
+
+demo-llm: $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	BIN=$(BIN) LLM=local/qwen2.5-coder-1.5b scripts/demo.sh
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -m "not live"
+
+test-live: $(VENV)/.test $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python -m pytest -m live -rP
+
+check: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/architecture
+
+bench-speed: $(VENV)/.test $(VENV)/.speed
+	$(BIN)/python benchmarks/speed/run.py
+
+clean:
+	rm -rf $(VENV) .equipoise
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.%: $(VENV)/.core
+	$(INSTALL) --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,186 @@
+"""Fits the sentence highlighter: weights over its features, the least probability that answers.
+
+    python benchmarks/calibration/fit.py [--data ../shared/data]
+
+Ranking: logistic regression over the sentences of answerable questions for "overlaps a gold answer".
+Answerability: logistic regression over the clues of each question's best sentence. Threshold: the one that
+handles the largest weighted share of questions right (evidence found, or declined where there is none).
+
+Fitted on the squad2 articles of `splits.FIT`, each question against its own paragraph (half of them look
+answerable and are not) and against a paragraph of another article, and on repliqa_mini questions against
+their own and another document. Writes sentence.json, and the figures on the reporting articles to
+result.md; nothing is chosen on those.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+from equipoise.core.types import Passage
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag.highlighters.clues import FEATURES, features
+from equipoise.rag.highlighters.sentence import Calibration
+from equipoise.rag.highlighters.sentences import sentences_of
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from splits import Question, elsewhere, repliqa, squad2  # noqa: E402
+
+TARGET = HERE.parents[1] / "src" / "equipoise" / "rag" / "highlighters" / "sentence.json"
+KEEP, MOST, RIDGE = 0.5, 3, 1e-4
+Case = tuple[np.ndarray, np.ndarray, bool]
+
+
+class Remembering:
+    """An encoder that encodes each text once."""
+
+    def __init__(self) -> None:
+        self.inner, self.known = EmbeddedEncoder(), {}
+
+    def learn(self, texts: Sequence[str]) -> None:
+        new = sorted({text for text in texts if text not in self.known}, key=len)
+        for start in range(0, len(new), 256):
+            batch = new[start : start + 256]
+            self.known.update(zip(batch, self.inner.encode(batch), strict=True))
+            print(f"encoded {start + len(batch)}/{len(new)}", file=sys.stderr)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.learn(texts)
+        return np.stack([self.known[text] for text in texts])
+
+
+def cases(questions: Sequence[Question]) -> list[Case]:
+    """(features (n, f), gold (n,), answerable) of every question."""
+    sentences = {q.paragraph: sentences_of([_passage(q)]) for q in questions}
+    encoder = Remembering()
+    encoder.learn([q.question for q in questions] + [s.text for group in sentences.values() for s in group])
+    rows = []
+    for question in questions:
+        group = sentences_of([_passage(question)])
+        gold = [any(s.start < b and a < s.end for a, b, _ in question.gold) for s in group]
+        rows.append((features(question.question, group, encoder), np.array(gold), question.answerable))
+    return rows
+
+
+def logistic(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights and bias of a logistic regression with a small ridge."""
+    weight = weight / weight.sum()
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        z = x @ theta[1:] + theta[0]
+        error = weight * (1 / (1 + np.exp(-z)) - y)
+        value = float(weight @ (np.logaddexp(0, z) - y * z) + RIDGE * theta[1:] @ theta[1:])
+        return value, np.concatenate([[error.sum()], x.T @ error + 2 * RIDGE * theta[1:]])
+
+    best = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    return best[1:], float(best[0])
+
+
+def fit(groups: Sequence[tuple[float, Sequence[Case]]]) -> Calibration:
+    """Ranking on all answerable questions, then answerability on the best sentence of every question.
+
+    `groups` are (weight, cases); weights say how much each kind of question counts.
+    """
+    asked = [case for _, rows in groups for case in rows if case[2]]
+    x = np.concatenate([matrix for matrix, _, _ in asked])
+    y = np.concatenate([gold for _, gold, _ in asked]).astype(float)
+    rank, _ = logistic(x, y, np.ones(len(y)))
+    best = np.array([matrix[np.argmax(matrix @ rank)] for _, rows in groups for matrix, _, _ in rows])
+    answers = np.array([a for _, rows in groups for _, _, a in rows], dtype=float)
+    weight = np.array([share / len(rows) for share, rows in groups for _ in rows])
+    answer, bias = logistic(best, answers, weight)
+    rough = Calibration(rank, answer, bias, 0.0, KEEP, MOST)
+    thresholds = np.linspace(0.02, 0.9, 89)
+    threshold = max(thresholds, key=lambda t: sum(w * right(rows, rough, t) for w, rows in groups))
+    return Calibration(rank, answer, bias, float(threshold), KEEP, MOST)
+
+
+def right(rows: Sequence[Case], fitted: Calibration, threshold: float | None = None) -> float:
+    """Share of questions handled right: evidence found, or declined where there is none."""
+    picked = [(fitted.choose(matrix, threshold), gold, answerable) for matrix, gold, answerable in rows]
+    return float(np.mean([bool(gold[c].any()) if answerable else not c for c, gold, answerable in picked]))
+
+
+def report(yes: Sequence[Case], no: Sequence[Case], fitted: Calibration) -> dict[str, float]:
+    """Evidence hit and declining at the fitted threshold; AUC of the probability that it answers."""
+    chances = [
+        np.array([fitted.probability(matrix[np.argmax(matrix @ fitted.rank)]) for matrix, _, _ in rows])
+        for rows in (yes, no)
+    ]
+    wrong = sum(not fitted.choose(matrix) for matrix, _, _ in yes)
+    declined = sum(not fitted.choose(matrix) for matrix, _, _ in no)
+    precision, recall = declined / (wrong + declined), declined / len(no)
+    return {
+        "answerable": len(yes),
+        "not answerable": len(no),
+        "best sentence is gold": float(np.mean([bool(g[np.argmax(m @ fitted.rank)]) for m, g, _ in yes])),
+        "AUC answerable": float((chances[0][:, None] > chances[1][None, :]).mean()),
+        "evidence hit": right(yes, fitted),
+        "sentences highlighted": float(np.mean([len(fitted.choose(m)) for m, _, _ in yes])),
+        "decline precision": float(precision),
+        "decline recall": float(recall),
+        "decline F1": float(2 * precision * recall / (precision + recall)),
+    }
+
+
+def split(rows: Sequence[Case]) -> tuple[list[Case], list[Case]]:
+    """Answerable and not answerable."""
+    return [row for row in rows if row[2]], [row for row in rows if not row[2]]
+
+
+def main() -> None:
+    """Fit, write, report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=HERE.parents[2] / "shared" / "data")
+    data = parser.parse_args().data
+    yes, hard = split(cases(squad2(data, fit=True)))
+    off = cases(elsewhere(squad2(data, fit=True)))
+    story, other = split(cases(repliqa(data)))
+    fitted = fit([(0.4, yes), (0.25, hard), (0.15, off), (0.1, story), (0.1, other)])
+    TARGET.write_text(json.dumps(_stored(fitted), indent=2) + "\n")
+    new_yes, new_hard = split(cases(squad2(data, fit=False)))
+    new_off = cases(elsewhere(squad2(data, fit=False)))
+    tables = {
+        "fitting: squad2, look-alike questions": report(yes, hard, fitted),
+        "fitting: squad2, another article": report(yes, off, fitted),
+        "fitting: repliqa_mini, another document": report(story, other, fitted),
+        "reporting: squad2, look-alike questions": report(new_yes, new_hard, fitted),
+        "reporting: squad2, another article": report(new_yes, new_off, fitted),
+    }
+    (HERE / "result.md").write_text(_markdown(tables))
+    print(_markdown(tables), TARGET.read_text())
+
+
+def _stored(fitted: Calibration) -> dict:
+    return {
+        "fitted_by": "benchmarks/calibration/fit.py on squad2 (4 of 9 articles) and repliqa_mini",
+        "rank": {name: round(float(w), 4) for name, w in zip(FEATURES, fitted.rank, strict=True)},
+        "answer": {name: round(float(w), 4) for name, w in zip(FEATURES, fitted.answer, strict=True)},
+        "bias": round(fitted.bias, 4),
+        "threshold": round(fitted.threshold, 4),
+        "keep": fitted.keep,
+        "most": fitted.most,
+    }
+
+
+def _markdown(tables: dict[str, dict[str, float]]) -> str:
+    names = list(next(iter(tables.values())))
+    lines = ["| | " + " | ".join(names) + " |", "|" + "---|" * (len(names) + 1)]
+    for name, row in tables.items():
+        cells = [f"{row[n]:.2f}" if isinstance(row[n], float) else str(row[n]) for n in names]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _passage(question: Question) -> Passage:
+    return Passage(1, question.doc_id, 0, len(question.paragraph), question.paragraph, question.title)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Progress bars on stderr for work over a second."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+PATIENCE_S = 1.0
+
+Report = Callable[[int, int, str], None]
+"""(done, total, what is in work)."""
+
+
+@contextmanager
+def files() -> Iterator[Report]:
+    """A bar that counts files."""
+    with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
+        yield report
+
+
+@contextmanager
+def download(name: str) -> Iterator[Report]:
+    """A bar that counts bytes."""
+    with _late(DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()) as report:
+        yield lambda done, total, source: report(done, total, f"{name} from {source}")
+
+
+@contextmanager
+def _late(*columns: ProgressColumn) -> Iterator[Report]:
+    bar = Progress(
+        BarColumn(), *columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True
+    )
+    task = bar.add_task("", total=None)
+    begin = monotonic()
+
+    def report(done: int, total: int, what: str) -> None:
+        if monotonic() - begin > PATIENCE_S:
+            bar.start()
+        bar.update(task, completed=done, total=total, description=what)
+
+    try:
+        yield report
+    finally:
+        bar.stop()

@@ -1,0 +1,95 @@
+"""Answers for people (rich) and for programs (one JSON object)."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape as escape
+from rich.padding import Padding
+
+from equipoise.core.types import Answer, Highlight, Refusal, Trace
+
+
+def as_json(result: Answer | Refusal) -> dict[str, Any]:
+    """One object with the same keys for answers and refusals; `answer` and `reason` may be null."""
+    refused = isinstance(result, Refusal)
+    trace = result.trace
+    return {
+        "answer": None if isinstance(result, Refusal) else result.text,
+        "refused": refused,
+        "reason": result.reason.value if isinstance(result, Refusal) else None,
+        "detail": result.detail if isinstance(result, Refusal) else None,
+        "grounded": None if isinstance(result, Refusal) else result.grounded,
+        "highlights": [_highlight(item) for item in result.highlights.items],
+        "passages": [
+            {
+                "passage_id": scored.passage.passage_id,
+                "doc_id": scored.passage.doc_id,
+                "title": scored.passage.title,
+                "start": scored.passage.start,
+                "end": scored.passage.end,
+                "score": round(scored.score, 6),
+            }
+            for scored in trace.passages
+        ],
+        "flagged": [
+            {"passage_id": flag.passage_id, "reason": flag.reason, "score": flag.score} for flag in trace.flagged
+        ],
+        "timings": {name: round(seconds, 6) for name, seconds in trace.timings.items()},
+        "tokens": {
+            "calls": trace.usage.calls,
+            "prompt": trace.usage.prompt_tokens,
+            "completion": trace.usage.completion_tokens,
+            "replayed": trace.usage.replayed,
+        },
+        "models": trace.models,
+    }
+
+
+def trace_json(trace: Trace) -> dict[str, Any]:
+    """What only the operator may see: guesses, dropped spans and quotations, unsupported words."""
+    return {
+        "dropped": [
+            {
+                "reason": drop.reason,
+                "quotation": drop.quotation,
+                "span": [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None,
+            }
+            for drop in trace.dropped
+        ],
+        "guessed_questions": list(trace.guessed_questions),
+        "unsupported": list(trace.unsupported),
+    }
+
+
+def show(result: Answer | Refusal, console: Console, *, trace: bool = False) -> None:
+    """The answer with its quotes, or the refusal with its reason."""
+    if isinstance(result, Refusal):
+        console.print(f"[bold yellow]No answer[/] ({result.reason.value}): {escape(result.detail)}")
+    else:
+        console.print(f"[bold]{escape(result.text)}[/]")
+        if not result.grounded:
+            console.print("[yellow]The written answer said things the quotes do not; these are the quotes.[/]")
+    for number, item in enumerate(result.highlights.items, 1):
+        console.print(f"\n[cyan]\\[{number}] {escape(where(item))}[/]")
+        console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
+    if trace:
+        console.print_json(data=trace_json(result.trace) | {"timings": result.trace.timings})
+
+
+def where(item: Highlight) -> str:
+    """File, then page or line."""
+    place = f", page {item.page}" if item.page else f", line {item.line}" if item.line else ""
+    return f"{item.source}{place}"
+
+
+def _highlight(item: Highlight) -> dict[str, Any]:
+    return {
+        "doc_id": item.doc_id,
+        "source": item.source,
+        "title": item.title,
+        "page": item.page,
+        "line": item.line,
+        "start": item.start,
+        "end": item.end,
+        "text": item.text,
+    }

@@ -1,0 +1,123 @@
+"""The one place where a name becomes an object. A row is `name: "module:Class"`, imported when asked for."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from os import environ
+from typing import Any
+
+from equipoise.core.errors import InputError
+from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline, Retriever, Summarizer
+from equipoise.core.settings import ModelSettings, Settings
+from equipoise.corpus.store import Store
+from equipoise.models import weights
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.local import LocalChat
+from equipoise.models.openai import OpenAIChat
+from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag.parts import Parts
+from equipoise.rag.pipeline import HighlightSummarize, Search, Vanilla
+from equipoise.text.spans import SpanPolicy
+
+RETRIEVERS = {
+    "hybrid": "equipoise.rag.retrieval:HybridRetriever",
+    "dense": "equipoise.rag.retrieval:DenseRetriever",
+    "bm25": "equipoise.rag.retrieval:Bm25Retriever",
+}
+FILTERS = {
+    "none": "equipoise.rag.filters:NoFilter",
+}
+HIGHLIGHTERS = {
+    "sentence": "equipoise.rag.highlighters.sentence:SentenceHighlighter",
+    "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
+    "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
+    "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
+}
+SUMMARIZERS = {
+    "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
+    "llm": "equipoise.rag.summarizers.llm:LlmSummarizer",
+}
+PIPELINES = ("hs", "vanilla")
+DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
+DEFAULT_OPENAI = "gpt-4.1-mini"
+
+
+def make(kind: str, table: Mapping[str, str], name: str, parts: Parts) -> Any:
+    """The object called `name` in `table`; raises InputError that lists the names there are."""
+    if name not in table:
+        raise InputError(f"there is no {kind} {name!r}: choose one of {', '.join(table)}")
+    module, _, attribute = table[name].partition(":")
+    return getattr(import_module(module), attribute).from_parts(parts)
+
+
+def pipeline(name: str, parts: Parts) -> Pipeline:
+    """The pipeline `hs` or `vanilla`; "auto" parts depend on whether there is a language model."""
+    settings = parts.settings
+    if name == "vanilla":
+        chat = parts.need_chat("the pipeline 'vanilla'")
+        return Vanilla(search(parts), chat, _names(parts, {}), parts.options)
+    if name != "hs":
+        raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
+    with_llm = parts.chat is not None
+    chosen = {
+        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else "sentence"),
+        "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
+    }
+    highlighter: Highlighter = make("highlighter", HIGHLIGHTERS, chosen["highlighter"], parts)
+    summarizer: Summarizer = make("summarizer", SUMMARIZERS, chosen["summarizer"], parts)
+    return HighlightSummarize(
+        parts.store,
+        parts.encoder,
+        search(parts),
+        highlighter,
+        summarizer,
+        policy(settings),
+        _names(parts, chosen),
+        settings.monitor.min_similarity,
+    )
+
+
+def search(parts: Parts) -> Search:
+    """Retriever and filter of the settings."""
+    wanted = parts.settings.retrieval
+    retriever: Retriever = make("retriever", RETRIEVERS, wanted.name, parts)
+    chosen: PassageFilter = make("filter", FILTERS, "none", parts)
+    return Search(retriever, chosen, wanted.k, max(wanted.candidates, wanted.k))
+
+
+def policy(settings: Settings) -> SpanPolicy:
+    """The canonical form of highlights."""
+    chosen = settings.highlight
+    return SpanPolicy(
+        min_words=chosen.min_words,
+        max_spans=chosen.max_spans,
+        max_sentences_per_span=chosen.max_sentences_per_span,
+        max_sentences=chosen.max_sentences,
+    )
+
+
+def parts(settings: Settings, store: Store) -> Parts:
+    """Everything a pipeline is built from; the encoder loads its weights at first use."""
+    return Parts(settings, store, EmbeddedEncoder(), chat_model(settings.model))
+
+
+def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> ChatModel | None:
+    """The language model of `settings.llm`, None for `none` or where `auto` finds nothing set up."""
+    backend, _, name = (settings.llm if settings.llm != "auto" else _detected(settings, environment)).partition("/")
+    if backend == "none":
+        return None
+    makers = {"local": _local, "openai": _openai, "azure": _azure}
+    if backend not in makers:
+        raise InputError(f"there is no language model {settings.llm!r}: write none, auto, local[/NAME], "
+                         "openai/NAME or azure/DEPLOYMENT")  # fmt: skip
+    model = makers[backend](name, settings)
+    return Replayed(model, ReplayCache(settings.replay)) if settings.replay else model
+
+
+def _auto(name: str, otherwise: str) -> str:
+    return otherwise if name == "auto" else name
+
+
+def _names(parts: Parts, chosen: dict[str, str]) -> dict[str, str]:
+    llm = {"llm": parts.chat.name} if parts.chat else {}
+    return {"encoder": parts.encoder.name, **llm, **chosen}

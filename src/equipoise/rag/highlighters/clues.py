@@ -1,0 +1,93 @@
+"""What speaks for a sentence: similarity to the question, shared words, and the kind of answer wanted."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Array
+from equipoise.rag.highlighters.sentences import Sentence
+from equipoise.text.tokens import content_words, names, numbers
+
+FEATURES = (
+    "similarity",
+    "window_similarity",
+    "below_best",
+    "words",
+    "window_words",
+    "missing_names",
+    "wanted_kind",
+    "unwanted_kind",
+    "is_question",
+    "short",
+)
+
+_NUMBER = re.compile(r"\b(?:how (?:many|much|long|old|far|large|big|tall|often|fast)|what (?:year|percent\w*|number"
+                     r"|amount|age)|when|in which year)\b", re.IGNORECASE)  # fmt: skip
+_NAME = re.compile(r"\b(?:who|whom|whose|where|which (?:country|city|person|company))\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
+    r"|eighty|ninety|hundred|thousand|million|billion|half|twice|once|dozen|century|decade|never|always)s?\b",
+    re.IGNORECASE,
+)
+
+
+def features(question: str, sentences: Sequence[Sentence], encoder: Encoder) -> NDArray[np.float64]:
+    """(n, len(FEATURES)) for n sentences; a window is a sentence with its neighbours in the passage."""
+    asked, *vectors = encoder.encode([question, *(sentence.text for sentence in sentences)])
+    single = np.asarray(vectors)
+    neighbours = [_neighbours(sentences, row) for row in range(len(sentences))]
+    similarity = single @ asked
+    columns = {
+        "similarity": similarity,
+        "window_similarity": np.array([_mean(single, rows) @ asked for rows in neighbours]),
+        "below_best": similarity - similarity.max(),
+        **_lexical(question, sentences, neighbours),
+    }
+    return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in FEATURES])
+
+
+def _lexical(
+    question: str, sentences: Sequence[Sentence], neighbours: Sequence[Sequence[int]]
+) -> dict[str, list[float]]:
+    asked = set(content_words(question))
+    named = {word.casefold() for word in (*names(question), *numbers(question))}
+    found = [set(content_words(sentence.text)) for sentence in sentences]
+    titles = [set(content_words(sentence.passage.title)) for sentence in sentences]
+    windows = [set().union(titles[n], *(found[row] for row in rows)) for n, rows in enumerate(neighbours)]
+    kinds = [_kind(question, sentence.text, asked) for sentence in sentences]
+    return {
+        "words": [_share(asked, words) for words in found],
+        "window_words": [_share(asked, words) for words in windows],
+        "missing_names": [1.0 - _share(named, words) if named else 0.0 for words in windows],
+        "wanted_kind": [float(kind is True) for kind in kinds],
+        "unwanted_kind": [float(kind is False) for kind in kinds],
+        "is_question": [float(sentence.text.rstrip().endswith("?")) for sentence in sentences],
+        "short": [float(len(sentence.text.split()) < 6) for sentence in sentences],
+    }
+
+
+def _kind(question: str, sentence: str, asked: set[str]) -> bool | None:
+    """Whether the sentence holds a number or a name where the question wants one; None: wants neither."""
+    if _NUMBER.search(question):
+        return bool(_AMOUNT.search(sentence))
+    if _NAME.search(question):
+        return any(name.casefold() not in asked for name in names(sentence))
+    return None
+
+
+def _share(wanted: set[str], found: set[str]) -> float:
+    return len(wanted & found) / len(wanted) if wanted else 0.0
+
+
+def _neighbours(sentences: Sequence[Sentence], row: int) -> list[int]:
+    around = range(max(0, row - 1), min(len(sentences), row + 2))
+    return [other for other in around if sentences[other].passage is sentences[row].passage]
+
+
+def _mean(vectors: Array, rows: Sequence[int]) -> Array:
+    total = vectors[list(rows)].sum(axis=0)
+    unit: Array = total / max(float(np.linalg.norm(total)), 1e-12)
+    return unit

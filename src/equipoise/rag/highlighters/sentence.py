@@ -1,0 +1,83 @@
+"""Sentence highlighter: no language model. Encoder similarity and shared words, weighed by two fits.
+
+One fit ranks the sentences, the other says from the clues of the best one whether it answers at all.
+Both stand in `sentence.json`, made by `benchmarks/calibration/fit.py`, which says on what; nothing of the
+fitting data is used at run time.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Passage, Proposal, Query
+from equipoise.rag.highlighters.clues import FEATURES, features
+from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise.rag.parts import Parts
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """`rank` (features,) orders sentences; `answer` (features,) and `bias` are a logistic model of "the best
+    sentence answers the question", which must reach `threshold`. Further sentences, `most` in all, are
+    highlighted where their odds are at least `keep` of the best one's."""
+
+    rank: Floats
+    answer: Floats
+    bias: float
+    threshold: float
+    keep: float
+    most: int
+
+    def probability(self, clues: Floats) -> float:
+        """That the sentence with these clues (features,) answers the question."""
+        return float(1.0 / (1.0 + np.exp(-(clues @ self.answer + self.bias))))
+
+    def choose(self, clues: Floats, threshold: float | None = None) -> list[int]:
+        """Rows of `clues` (n, features) to highlight, best first; none where the best does not answer."""
+        scores = clues @ self.rank
+        order = np.argsort(-scores, kind="stable")[: self.most]
+        if self.probability(clues[order[0]]) < (self.threshold if threshold is None else threshold):
+            return []
+        return [int(row) for row in order if scores[row] >= scores[order[0]] + np.log(self.keep)]
+
+
+@cache
+def calibration() -> Calibration:
+    """The fitted values that ship with the package."""
+    fitted = json.loads(files(__package__).joinpath("sentence.json").read_text("utf-8"))
+    rank, answer = (np.array([fitted[kind][name] for name in FEATURES]) for kind in ("rank", "answer"))
+    return Calibration(rank, answer, fitted["bias"], fitted["threshold"], fitted["keep"], fitted["most"])
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceHighlighter:
+    """Declines where no sentence reaches the threshold (`threshold` overrides the fitted one)."""
+
+    encoder: Encoder
+    fitted: Calibration
+    threshold: float | None = None
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "SentenceHighlighter":
+        """Built from the settings."""
+        return cls(parts.encoder, calibration(), parts.settings.highlight.threshold)
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """The likeliest sentences, none where the best one is below the threshold."""
+        return await asyncio.to_thread(self._highlight, query.text, passages)
+
+    def _highlight(self, question: str, passages: Sequence[Passage]) -> Proposal:
+        sentences = sentences_of(passages)
+        if not sentences:
+            return Proposal(())
+        rows = self.fitted.choose(features(question, sentences, self.encoder), self.threshold)
+        return Proposal(tuple(sentences[row].span for row in rows))

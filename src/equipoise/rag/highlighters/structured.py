@@ -1,0 +1,41 @@
+"""H&S Structured (paper, section 4.1): the model answers first, then extracts; the answer is thrown away."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from equipoise import prompts
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import ChatOptions, Passage, Proposal, Query
+from equipoise.models.structured import complete_as
+from equipoise.rag.highlighters.quotations import documents_text, place
+from equipoise.rag.parts import Parts
+
+
+class StructuredReply(BaseModel):
+    """The paper's schema."""
+
+    answer: str
+    text_extracts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredHighlighter:
+    """`threshold` is the paper's RapidFuzz score of 95."""
+
+    chat: ChatModel
+    options: ChatOptions = ChatOptions()
+    threshold: float = 95.0
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "StructuredHighlighter":
+        """Built from the settings."""
+        return cls(parts.need_chat("the highlighter 'structured'"), parts.options)
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """The placed extracts; raises ModelError."""
+        messages = prompts.load("structured-v1", documents=documents_text(passages), question=query.text)
+        reply, usage = await complete_as(self.chat, messages, StructuredReply, options=self.options)
+        spans, dropped = place(reply.text_extracts, passages, threshold=self.threshold)
+        return Proposal(spans, dropped, usage)

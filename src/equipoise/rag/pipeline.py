@@ -1,0 +1,162 @@
+"""Pipelines: a question in, an `Answer` or a `Refusal` with its reason out."""
+
+import asyncio
+from dataclasses import dataclass
+
+from equipoise import prompts
+from equipoise.core.errors import InputError, ModelError
+from equipoise.core.protocols import (
+    ChatModel,
+    Encoder,
+    Highlighter,
+    PassageFilter,
+    Retriever,
+    Summarizer,
+)
+from equipoise.core.types import (
+    Answer,
+    Candidates,
+    ChatOptions,
+    Highlights,
+    Proposal,
+    Query,
+    Reason,
+    Refusal,
+    Summary,
+)
+from equipoise.corpus.store import Store
+from equipoise.rag.boundary import read_highlights
+from equipoise.rag.highlighters.quotations import documents_text
+from equipoise.rag.journal import Journal
+from equipoise.rag.monitor import nearest_guess
+from equipoise.text.spans import SpanPolicy
+
+MAX_QUESTION = 4_000
+UNANSWERABLE = "UNANSWERABLE"
+
+
+def checked(question: str) -> Query:
+    """The question as a query; raises InputError for an empty one or one over 4,000 characters."""
+    if not question.strip():
+        raise InputError("the question is empty: type one, for example  equipoise ask 'Who wrote this?'")
+    if len(question) > MAX_QUESTION:
+        raise InputError(
+            f"the question has {len(question):,} characters: ask one of at most {MAX_QUESTION:,}, "
+            "and index long text as a document instead"
+        )
+    return Query(question.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Retrieval and filtering: the part both pipelines share."""
+
+    retriever: Retriever
+    filter: PassageFilter
+    k: int = 5
+    candidates: int = 20
+
+    async def find(self, query: Query, journal: Journal) -> Candidates:
+        """At most `k` passages that passed the filter; what was taken out is in the journal."""
+        with journal.stage("retrieve"):
+            found = await asyncio.to_thread(self.retriever.retrieve, query, k=self.candidates)
+        with journal.stage("filter"):
+            filtered = await self.filter.filter(query, found, k=self.k)
+        journal.flagged = filtered.flagged
+        journal.saw(filtered.kept)
+        return filtered.kept
+
+
+@dataclass(frozen=True, slots=True)
+class HighlightSummarize:
+    """H&S: the highlighter sees the question, the summarizer does not.
+
+    `monitor_similarity` is the least cosine between the question and the nearest guessed question (None: off).
+    """
+
+    store: Store
+    encoder: Encoder
+    search: Search
+    highlighter: Highlighter
+    summarizer: Summarizer
+    policy: SpanPolicy
+    models: dict[str, str]
+    monitor_similarity: float | None = None
+
+    async def ask(self, question: str) -> Answer | Refusal:
+        """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
+        query = checked(question)
+        journal = Journal(self.models)
+        kept = await self.search.find(query, journal)
+        if not kept:
+            return _refuse(Reason.NOTHING_RETRIEVED, "No passage was found for this question.", journal)
+        try:
+            with journal.stage("highlight"):
+                proposal = await self.highlighter.highlight(query, kept.passages)
+            highlights = self._cross(proposal, kept, journal)
+            if not highlights:
+                detail = "The documents do not seem to answer this question."
+                return _refuse(Reason.NOTHING_HIGHLIGHTED, detail, journal)
+            with journal.stage("summarize"):
+                summary = await self.summarizer.summarize(highlights)
+        except ModelError as error:
+            return _refuse(Reason.MODEL_FAILED, str(error), journal)
+        return await self._monitored(query, highlights, summary, journal)
+
+    def _cross(self, proposal: Proposal, kept: Candidates, journal: Journal) -> Highlights:
+        journal.usage += proposal.usage
+        with journal.stage("canonicalize"):
+            documents = self.store.documents({span.doc_id for span in proposal.spans})
+            highlights, dropped = read_highlights(proposal.spans, kept.passages, documents, self.policy)
+        journal.dropped = (*proposal.dropped, *dropped)
+        return highlights
+
+    async def _monitored(
+        self, query: Query, highlights: Highlights, summary: Summary, journal: Journal
+    ) -> Answer | Refusal:
+        journal.usage += summary.usage
+        journal.guessed_questions = summary.guessed_questions
+        journal.unsupported = summary.unsupported
+        if self.monitor_similarity is not None and summary.guessed_questions:
+            with journal.stage("monitor"):
+                guesses = summary.guessed_questions
+                nearest = await asyncio.to_thread(nearest_guess, query.text, guesses, self.encoder)
+            if nearest < self.monitor_similarity:
+                detail = (
+                    f"What was found answers another question (similarity {nearest:.2f}, "
+                    f"at least {self.monitor_similarity:.2f} is wanted)."
+                )
+                return _refuse(Reason.GUESS_TOO_FAR, detail, journal, highlights)
+        return Answer(summary.answer, highlights, summary.grounded, journal.trace())
+
+
+@dataclass(frozen=True, slots=True)
+class Vanilla:
+    """Plain RAG (the paper's comparison): question and passages in one prompt. Not protected."""
+
+    search: Search
+    chat: ChatModel
+    models: dict[str, str]
+    options: ChatOptions = ChatOptions()
+
+    async def ask(self, question: str) -> Answer | Refusal:
+        """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
+        query = checked(question)
+        journal = Journal(self.models)
+        kept = await self.search.find(query, journal)
+        if not kept:
+            return _refuse(Reason.NOTHING_RETRIEVED, "No passage was found for this question.", journal)
+        messages = prompts.load("vanilla-v1", documents=documents_text(kept.passages), question=query.text)
+        try:
+            with journal.stage("answer"):
+                reply = await self.chat.complete(messages, options=self.options)
+        except ModelError as error:
+            return _refuse(Reason.MODEL_FAILED, str(error), journal)
+        journal.usage += reply.usage
+        if UNANSWERABLE in reply.text:
+            return _refuse(Reason.MODEL_DECLINED, "The model says the documents do not answer this.", journal)
+        return Answer(reply.text.strip(), Highlights(), trace=journal.trace())
+
+
+def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
+    return Refusal(reason, detail, highlights or Highlights(), journal.trace())

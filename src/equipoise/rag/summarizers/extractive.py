@@ -1,0 +1,29 @@
+"""Extractive summarizer: the quotes joined, no language model."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from equipoise.core.types import Highlights, Summary, Tag
+from equipoise.rag.parts import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSummarizer:
+    """Every word of the answer stands in the documents."""
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "ExtractiveSummarizer":
+        """Needs nothing."""
+        return cls()
+
+    async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
+        """The quotes in document order."""
+        return Summary(joined(highlights, tags))
+
+
+def joined(highlights: Highlights, tags: frozenset[Tag] = frozenset()) -> str:
+    """The quotes as running text: white space folded, a new line for each document, a tag in front."""
+    documents = groupby(highlights.items, key=lambda item: item.doc_id)
+    lines = [" ".join(" ".join(item.text.split()) for item in items) for _, items in documents]
+    verdicts = [f"{tag.value.capitalize()}." for tag in sorted(tags)]
+    return " ".join([*verdicts, "\n".join(lines)])

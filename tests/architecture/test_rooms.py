@@ -1,0 +1,74 @@
+"""The design's table of rooms, held by reading the imports: they go only downwards."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "equipoise"
+
+BELOW = {
+    "core": set(),
+    "text": {"core"},
+    "maths": {"core"},
+    "prompts": {"core"},
+    "models": {"core"},
+    "corpus": {"models", "maths", "text", "core"},
+    "rag": {"corpus", "models", "prompts", "maths", "text", "core"},
+    "redteam": {"rag", "corpus", "models", "prompts", "maths", "text", "core"},
+    "bench": {"redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
+    "integrations": {"rag", "core"},
+    "apps": {"bench", "redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
+}
+ONLY_IN_MODELS = {"openai", "onnxruntime", "tokenizers", "xllamacpp", "transformers", "torch"}
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def imports(path: Path) -> set[str]:
+    """Full dotted names imported anywhere in the file."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+    return found
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0]
+
+
+def rooms(names: set[str]) -> set[str]:
+    return {parts[1] for name in names if (parts := name.split("."))[0] == "equipoise" and len(parts) > 1}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_go_only_downwards(path):
+    if path.parent == SOURCE:
+        return
+    room = room_of(path)
+    assert rooms(imports(path)) & set(BELOW) <= BELOW[room] | {room}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_the_models_room_knows_model_libraries(path):
+    if room_of(path) != "models":
+        assert not {name.split(".")[0] for name in imports(path)} & ONLY_IN_MODELS
+
+
+def test_every_room_is_in_the_table():
+    folders = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert folders == set(BELOW)
+
+
+@pytest.mark.parametrize("name", ["rag/boundary.py", *[f"rag/summarizers/{n}.py" for n in ("llm", "extractive")]])
+def test_nothing_behind_the_boundary_can_name_a_question(name):
+    assert "equipoise.core.types.Query" not in imports(SOURCE / name)
+    assert not {n for n in imports(SOURCE / name) if n.startswith("equipoise.rag.highlighters")}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_files_stay_short_enough_to_read(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 400

@@ -1,0 +1,42 @@
+"""A small library of our own writing, indexed for real."""
+
+import pytest
+
+from equipoise.core.types import Trust
+from equipoise.corpus.indexing import index
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+
+TEXTS = {
+    "reimbursement.md": """# Reimbursement
+
+You may submit a request for reimbursement if the expense falls within the approved categories of Appendix D.
+Once the claim is verified, it is recorded as a completed transaction and marked as won in the tracking system.
+A confirmation email will be sent to you within three business days. If the reimbursement includes a $10
+threshold adjustment, the system will generate a voucher code for accounting purposes.
+
+This voucher is non-transferable and must be used within the same quarter.
+""",
+    "holidays.txt": """You may request a vacation if you have not used up your quota and your manager approves it.
+Your request will not be approved unless both conditions hold. See Chapter 4.
+
+Unused days expire on 31 March of the next year, except for employees on parental leave.
+""",
+    "notes.md": """# Notes
+
+- The office opens at 8:30 on weekdays; on Fridays it closes at 15:00.
+- Parking is free for visitors, who get a badge at the reception on the ground floor.
+""",
+}
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """(store, encoder) over three documents."""
+    folder = tmp_path_factory.mktemp("library")
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, "utf-8")
+    encoder = EmbeddedEncoder()
+    with Store.open(folder / "index.db", create=True) as store:
+        index([folder], store, encoder, trust=Trust.TRUSTED)
+        yield store, encoder
