@@ -1,0 +1,64 @@
+"""What every loader returns, and how bytes become clean text."""
+
+import codecs
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.errors import UnreadableFile
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDocument:
+    """One text from a file. `fragment` tells the documents of one file apart, `pages` are start offsets."""
+
+    text: str
+    title: str
+    pages: tuple[int, ...] = ()
+    fragment: str = ""
+
+
+_MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MOST_CONTROLS = 0.02
+
+
+def decode(path: Path, data: bytes) -> str:
+    """The text of `data`, cleaned: UTF-8, UTF-16 or UTF-32 with a byte order mark, else Windows-1252.
+
+    Raises UnreadableFile for bytes that are not text.
+    """
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
+    if encoding is None and b"\0" in data:
+        raise UnreadableFile(str(path), "this is not text: it holds zero bytes; save it as UTF-8 text")
+    try:
+        return clean(data.decode(encoding or "utf-8"))
+    except UnicodeDecodeError as error:
+        if encoding is not None:
+            raise UnreadableFile(str(path), f"this is not valid {encoding} text; save it as UTF-8") from error
+    text = data.decode("cp1252", errors="replace")
+    odd = len(_CONTROL.findall(text)) + text.count("\ufffd")
+    if odd > _MOST_CONTROLS * len(text):
+        raise UnreadableFile(str(path), "this is not text but binary data; save it as UTF-8 text")
+    return clean(text)
+
+
+def clean(text: str) -> str:
+    """`text` with line ends as `\\n`, form feeds as blank lines, and nothing that a store cannot keep.
+
+    Control characters become spaces, lone halves of surrogate pairs U+FFFD: one character for one.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
+
+
+def one_line(text: str) -> str:
+    """`text` with every run of white space made one space, none at the ends."""
+    return " ".join(text.split())

@@ -1,0 +1,284 @@
+"""The store: one SQLite file with documents, passages, vectors and full text search.
+
+Every change is one transaction, so a process killed at any moment loses at most the change in work. Many
+processes may read while one writes. A `Store` may be used from several threads; calls take turns.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Array, Document, Passage, Trust
+from equipoise.corpus import records
+from equipoise.corpus.keywords import Keywords
+from equipoise.corpus.records import DOCUMENT, PASSAGE, Counts, Entry, FileRecord, Ids
+from equipoise.corpus.schema import connect, mapped
+
+
+class Store:
+    """An open store; use `Store.open`. Each method raises StoreError where the file fails."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = RLock()
+        self._keywords = Keywords(connection)
+        self._writes = 0
+        self._seen: tuple[int, int] | None = None
+        self._matrix: tuple[Ids, Array] | None = None
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False, read_only: bool = False, timeout: float = 5.0) -> Self:
+        """The store at `path`; with `create` a missing one is made. Waits `timeout` seconds for a lock."""
+        connection = connect(path, create=create, read_only=read_only, timeout=timeout)
+        with mapped(path):
+            return cls(path, connection)
+
+    def close(self) -> None:
+        """Close the file; any later call raises StoreError."""
+        with self._lock, mapped(self.path):
+            self._keywords.close()
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Inside it every read sees the store as at one moment, whatever other processes write."""
+        with self._lock, mapped(self.path):
+            if self._connection.in_transaction:
+                yield
+                return
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    def counts(self) -> Counts:
+        """Files, documents and passages."""
+        with self.snapshot():
+            tables = ("files", "documents", "passages")
+            return Counts(*(self._one(f"SELECT count(*) FROM {table}")[0] for table in tables))
+
+    def files(self) -> dict[str, FileRecord]:
+        """Every indexed file by its path relative to the store's folder."""
+        rows = self._rows("SELECT path, sha256, size, mtime_ns, trust, root FROM files ORDER BY path")
+        return {row[0]: FileRecord(row[0], row[1], row[2], row[3], Trust(row[4]), row[5]) for row in rows}
+
+    def doc_ids(self) -> tuple[str, ...]:
+        """Every document, in the order of the store."""
+        return tuple(row[0] for row in self._rows("SELECT doc_id FROM documents ORDER BY number"))
+
+    def unfiled(self) -> tuple[str, ...]:
+        """Documents that came from no file: `add_documents` put them in."""
+        return tuple(
+            row[0] for row in self._rows("SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number")
+        )
+
+    def file_of(self, doc_id: str) -> str | None:
+        """The path (as in `files`) a document came from; None for an unknown one or one from no file."""
+        rows = self._rows("SELECT path FROM documents WHERE doc_id = ?", (doc_id,))
+        return rows[0][0] if rows else None
+
+    def document(self, doc_id: str) -> Document:
+        """The document. Raises CorpusError for an unknown one."""
+        rows = self._rows(f"{DOCUMENT} WHERE doc_id = ?", (doc_id,))
+        if not rows:
+            raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
+        return records.read_document(rows[0])
+
+    def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
+        """The documents by id. Raises CorpusError for an unknown one."""
+        with self.snapshot():
+            return {doc_id: self.document(doc_id) for doc_id in dict.fromkeys(doc_ids)}
+
+    def passage(self, passage_id: int) -> Passage:
+        """The passage. Raises CorpusError for an unknown one."""
+        rows = self._rows(f"{PASSAGE} WHERE p.passage_id = ?", (int(passage_id),))
+        if not rows:
+            raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
+        return Passage(*rows[0])
+
+    def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
+        """The passages in the order asked for. Raises CorpusError for an unknown one."""
+        with self.snapshot():
+            return tuple(self.passage(passage_id) for passage_id in passage_ids)
+
+    def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
+        """The passages of a document, in its order."""
+        return tuple(
+            Passage(*row)
+            for row in self._rows(f"{PASSAGE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
+        )
+
+    def trust_of(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
+        """The trust of each document; an unknown one is left out."""
+        with self.snapshot():
+            ask = "SELECT doc_id, trust FROM documents WHERE doc_id = ?"
+            found = [row for doc_id in dict.fromkeys(doc_ids) for row in self._rows(ask, (doc_id,))]
+        return {doc_id: Trust(trust) for doc_id, trust in found}
+
+    def matrix(self) -> tuple[Ids, Array]:
+        """All passage ids (n,) ascending and their unit vectors (n, d), both read-only.
+
+        Kept in memory; read again when this or another process has changed the store.
+        """
+        with self.snapshot():
+            self._notice_changes()
+            if self._matrix is None:
+                self._matrix = records.read_matrix(self._connection)
+            return self._matrix
+
+    def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
+        """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more."""
+        if k < 1:
+            return []
+        with self.snapshot():
+            self._notice_changes()
+            match = self._keywords.match(query)
+            if not match:
+                return []
+            ask = "SELECT rowid, bm25(words) AS s FROM words WHERE words MATCH ? ORDER BY s, rowid LIMIT ?"
+            return [(row[0], -row[1]) for row in self._rows(ask, (match, k))]
+
+    # Writing
+
+    def bind_encoder(self, encoder: Encoder) -> None:
+        """Record whose vectors the store holds. Raises StoreError where it already holds another's."""
+        if self._meta() != _meta_of(encoder):
+            with self._writing():
+                if self.counts().documents == 0:
+                    ask = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
+                    self._connection.executemany(ask, _meta_of(encoder).items())
+        self.check_encoder(encoder)
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raises StoreError where the store's vectors are not of `encoder`."""
+        stored, given = self._meta(), _meta_of(encoder)
+        if stored and stored != given:
+            theirs, ours = (f"{m.get('encoder')} ({m.get('dimensions')} dimensions)" for m in (stored, given))
+            raise StoreError(
+                f"the store {self.path} was built with {theirs}, not {ours}: "
+                "choose that encoder, or index into a new store"
+            )
+
+    def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
+        """Put a file's documents in the place of those it had before, if any."""
+        with self._writing():
+            records.remove(self._connection, records.numbers_of_file(self._connection, record.path))
+            records.write_file(self._connection, record)
+            records.add(self._connection, entries, record.path)
+
+    def update_file(self, record: FileRecord) -> None:
+        """Record a new size, time or trust of a file whose content is the same."""
+        with self._writing():
+            records.write_file(self._connection, record)
+            ask = "UPDATE documents SET trust = ? WHERE path = ?"
+            self._connection.execute(ask, (record.trust.value, record.path))
+
+    def drop_file(self, path: str) -> None:
+        """Take a file and its documents out; nothing happens where there is no such file."""
+        with self._writing():
+            records.remove(self._connection, records.numbers_of_file(self._connection, path))
+            self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
+
+    def add_documents(self, entries: Sequence[Entry]) -> None:
+        """Add documents that come from no file. Raises CorpusError where an id is taken."""
+        with self._writing():
+            records.add(self._connection, entries, None)
+
+    def remove_documents(self, doc_ids: Iterable[str]) -> None:
+        """Take documents out again; the store then holds exactly what it held before they were added.
+
+        Only documents that came from no file; raises CorpusError for others and unknown ones.
+        """
+        with self._writing():
+            ask = "SELECT number FROM documents WHERE doc_id = ? AND path IS NULL"
+            found = {doc_id: self._rows(ask, (doc_id,)) for doc_id in doc_ids}
+            if unknown := [doc_id for doc_id, rows in found.items() if not rows]:
+                raise CorpusError(f"document {unknown[0]!r} was not added to {self.path} by add_documents")
+            records.remove(self._connection, [rows[0][0] for rows in found.values()])
+
+    def optimize(self) -> None:
+        """Make searches faster after many changes: one or two seconds for 100,000 passages."""
+        with self._writing():
+            self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+
+    def verify(self) -> None:
+        """Check the whole file. Raises StoreError for damage."""
+        with self._lock, mapped(self.path):
+            problem = self._one("PRAGMA integrity_check(1)")[0]
+            orphans = self._rows("PRAGMA foreign_key_check")
+        if problem != "ok" or orphans:
+            reason = problem if problem != "ok" else "rows without their document"
+            raise StoreError(f"the store {self.path} is damaged ({reason}): delete it and index again")
+
+    def digest(self) -> str:
+        """sha256 (hex) over everything the store holds, but not how SQLite lays it out in the file."""
+        total = hashlib.sha256()
+        with self.snapshot():
+            for table, order in (
+                ("meta", "key"),
+                ("files", "path"),
+                ("documents", "number"),
+                ("passages", "passage_id"),
+                ("vectors", "document"),
+                ("vocabulary", "term"),
+            ):
+                for row in self._connection.execute(f"SELECT * FROM {table} ORDER BY {order}"):
+                    total.update(repr((table, *row)).encode())
+        return total.hexdigest()
+
+    # Inside
+
+    def _meta(self) -> dict[str, str]:
+        return dict(self._rows("SELECT key, value FROM meta"))
+
+    def _rows(self, ask: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._lock, mapped(self.path):
+            return self._connection.execute(ask, values).fetchall()
+
+    def _one(self, ask: str, values: tuple[object, ...] = ()) -> tuple[Any, ...]:
+        return self._rows(ask, values)[0]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction: all of it is kept or, on any error, nothing."""
+        with self._lock, mapped(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            self._writes += 1
+
+    def _notice_changes(self) -> None:
+        """Forget what is in memory when the file has changed. Call it inside a snapshot, after a read."""
+        self._one("SELECT count(*) FROM meta")
+        now = (self._one("PRAGMA data_version")[0], self._writes)
+        if now != self._seen:
+            self._seen, self._matrix = now, None
+            self._keywords.forget()
+
+
+def _meta_of(encoder: Encoder) -> dict[str, str]:
+    return {"encoder": encoder.name, "dimensions": str(encoder.dimensions)}

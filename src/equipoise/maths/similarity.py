@@ -1,0 +1,40 @@
+"""Exact nearest neighbours by inner product."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.types import Array
+
+
+def top_k(matrix: Array, vector: Array, k: int) -> tuple[NDArray[np.intp], Array]:
+    """The rows of `matrix` (n, d) with the largest inner products with `vector` (d,), and these products.
+
+    At most min(k, n) rows, best first; equal products in the order of the rows. With unit rows and a unit
+    vector a product is the cosine, in [-1, 1]. Worked value: rows (1,0), (0,1), (1,0) and vector (1,0) with
+    k=2 give rows 0 and 2 with products 1 and 1. Raises ValueError for shapes that do not fit, a k below 0,
+    values that are not finite, and a zero vector, which is near to nothing.
+    """
+    if matrix.ndim != 2 or vector.shape != matrix.shape[1:]:
+        raise ValueError(
+            f"a matrix {matrix.shape} and a vector {vector.shape} do not fit: want (n, d) and (d,)"
+        )
+    if k < 0:
+        raise ValueError(f"k is {k}: give 0 or more")
+    if not np.isfinite(vector).all() or not vector.any():
+        raise ValueError("the vector is zero or has values that are not finite")
+    products = matrix @ vector
+    if not np.isfinite(products).all():
+        raise ValueError("the matrix has values that are not finite")
+    rows = _largest(products, min(k, len(products)))
+    return rows, products[rows]
+
+
+def _largest(values: Array, k: int) -> NDArray[np.intp]:
+    """Indices of the `k` largest values, best first, the lower index first among equal ones."""
+    if k == 0:
+        return np.empty(0, np.intp)
+    least = np.partition(values, len(values) - k)[len(values) - k]
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least)[: k - len(above)]
+    rows = np.concatenate((above, equal))
+    return rows[np.lexsort((rows, -values[rows]))]
