@@ -8,8 +8,10 @@ Three things the paper leaves open are settled here and can be set:
 
 - The curve is a step function of the threshold, so it is held as one value for each distinct cut between two
   neighbouring SS values. Passages of equal SS enter together.
-- A cut counts as away from the ends when at least one passage is above it and it is not the last one: towards
-  SS 0 the divergence grows without meaning (Fig. 9), so the last cut lies on the flank of that end.
+- Towards SS 0 the divergence grows without meaning (Fig. 9): the few passages left below fill few bins. So a
+  cut counts as away from the ends when it is not the last one and at most a share `most` of the candidates
+  lies above it. The paper says only "excluding 0, 1", which is `most` = 1: on 100 unrelated random vectors it
+  can flag 95.
 - Distances in Eq. 12 grow with the square root of the dimensions, so `distance` (the paper's T) is given in
   units of it: 1 is the root mean square distance of a cluster's own members in any number of dimensions.
 """
@@ -54,6 +56,7 @@ class BiasDefSettings:
     - `epsilon`: added to every bin of both distributions before the logarithm (Algorithm 1, line 6).
     - `delta`: half width, in SS, of the window in which a local maximum must be the largest (Eq. 11). Its
       neighbouring cuts always count, so 0 means "higher than both neighbours".
+    - `most`: the largest share of the candidates that may lie above a cut of rule "local"; 1 sets no limit.
     - `distance` (T): see the module's text; 0 switches the recovery of false negatives off.
     - `rule`: "local", section 6.1: the largest local maximum away from the ends, the first one from SS 1 down
       where several are equal; "global", Algorithm 1 line 9: the largest value of all cuts.
@@ -65,7 +68,8 @@ class BiasDefSettings:
     bins: int = 20
     epsilon: float = 1e-6
     delta: float = 0.0
-    distance: float = 1.0
+    most: float = 0.75
+    distance: float = 1.2
     rule: Rule = "local"
     shrinkage: Shrinkage = "ledoit-wolf"
     ridge: float = 1.0
@@ -75,6 +79,7 @@ class BiasDefSettings:
             "bins": (self.bins >= 2, "at least 2"),
             "epsilon": (0.0 < self.epsilon < 1.0, "between 0 and 1, both excluded"),
             "delta": (0.0 <= self.delta <= 2.0, "between 0 and 2"),
+            "most": (0.0 < self.most <= 1.0, "above 0 and at most 1"),
             "distance": (self.distance >= 0.0, "0 or more"),
             "rule": (self.rule in ("local", "global"), '"local" or "global"'),
             "shrinkage": (self.shrinkage in ("ledoit-wolf", "ridge"), '"ledoit-wolf" or "ridge"'),
@@ -93,12 +98,13 @@ class KLCurve:
     """f_KL of Eq. 10 for each of the c distinct cuts, SS falling.
 
     `sizes` (c,) counts the passages above each cut, `thresholds` (c,) is the SS half-way between the lowest
-    one above and the highest one below, `values` (c,) the divergence in nats.
+    one above and the highest one below, `values` (c,) the divergence in nats; `total` counts all passages.
     """
 
     sizes: Rows
     thresholds: Floats
     values: Floats
+    total: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,24 +191,28 @@ def kl_curve(
     below = np.bincount(numbers, minlength=bins) - above
     sizes = last_above + 1
     values = _divergences(above / sizes[:, None], below / (len(levels) - sizes)[:, None], epsilon)
-    return KLCurve(sizes, (falling[last_above] + falling[last_above + 1]) / 2, values)
+    thresholds = (falling[last_above] + falling[last_above + 1]) / 2
+    return KLCurve(sizes, thresholds, values, len(levels))
 
 
-def max_kl_cut(curve: KLCurve, *, delta: float = DEFAULTS.delta, rule: Rule = DEFAULTS.rule) -> int | None:
+def max_kl_cut(
+    curve: KLCurve,
+    *,
+    delta: float = DEFAULTS.delta,
+    rule: Rule = DEFAULTS.rule,
+    most: float = DEFAULTS.most,
+) -> int | None:
     """The position in `curve` of the Max-KL boundary (Eq. 11), None where the rule finds none.
 
-    Both rules are described in `BiasDefSettings`; values within 1e-9 of each other count as equal.
-    Worked value: values (1, 5, 2, 5, 3, 9) at thresholds (.9, .8, .7, .6, .5, .4): "local" gives 1 (the last
-    cut is an end), "global" gives 5.
+    The rules, `delta` and `most` are those of `BiasDefSettings`; values within 1e-9 count as equal.
+    Worked value: values (1, 5, 2, 5, 3, 9) at thresholds (.9, .8, .7, .6, .5, .4) of 7 passages: "local"
+    gives 1 (the last cut is an end), "global" gives 5.
     """
     values = curve.values
     if rule == "global":
         return _first_of_largest(values, np.arange(len(values))) if len(values) else None
-    peaks = [
-        cut
-        for cut in range(len(values) - 1)
-        if values[cut] >= values[_window(curve, cut, delta)].max() - _TIE
-    ]
+    away = [cut for cut in range(len(values) - 1) if curve.sizes[cut] <= most * curve.total]
+    peaks = [cut for cut in away if values[cut] >= values[_window(curve, cut, delta)].max() - _TIE]
     return _first_of_largest(values, np.array(peaks)) if peaks else None
 
 
@@ -256,7 +266,7 @@ def bias_def(query: ArrayLike, embeddings: ArrayLike, settings: BiasDefSettings 
     axis = polarization_axis(matrix)
     scores = polarization_scores(matrix, axis)
     curve = kl_curve(similarities, scores, bins=settings.bins, epsilon=settings.epsilon)
-    found = max_kl_cut(curve, delta=settings.delta, rule=settings.rule) if _can_split(scores) else None
+    found = _boundary(curve, settings) if _can_split(scores) else None
     cut = np.arange(len(matrix)) < (0 if found is None else curve.sizes[found])
     core = trim_false_positives(cut, scores, bins=settings.bins, epsilon=settings.epsilon)
     distances = _distances_to(core, matrix, settings)
@@ -299,6 +309,10 @@ def _canonical_order(matrix: Floats, similarities: Floats) -> Rows:
     if np.any(np.diff(similarities[order]) == 0.0):
         order = np.lexsort((*matrix.T[::-1], -similarities))
     return np.asarray(order, dtype=np.intp)
+
+
+def _boundary(curve: KLCurve, settings: BiasDefSettings) -> int | None:
+    return max_kl_cut(curve, delta=settings.delta, rule=settings.rule, most=settings.most)
 
 
 def _can_split(scores: Floats) -> bool:
