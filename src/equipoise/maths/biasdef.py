@@ -52,6 +52,9 @@ class FlagReason(StrEnum):
 class BiasDefSettings:
     """Every parameter of BiasDef; the paper names them without values, so the defaults are ours.
 
+    `bins`, `most` and `distance` were chosen on a debate corpus with planted passages, for 20 candidates in
+    384 dimensions; another number of candidates wants other bins.
+
     - `bins` (m): equal-width PS bins. As many as candidates leave most bins with one passage.
     - `epsilon`: added to every bin of both distributions before the logarithm (Algorithm 1, line 6).
     - `delta`: half width, in SS, of the window in which a local maximum must be the largest (Eq. 11). Its
@@ -65,7 +68,7 @@ class BiasDefSettings:
     Raises SettingsError naming the field for a value outside its range.
     """
 
-    bins: int = 20
+    bins: int = 15
     epsilon: float = 1e-6
     delta: float = 0.0
     most: float = 0.75
@@ -91,6 +94,8 @@ class BiasDefSettings:
 
 
 DEFAULTS = BiasDefSettings()
+AS_WRITTEN = BiasDefSettings(bins=20, most=1.0)
+"""The paper's text without our limit on the size of a cut, for comparisons."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,9 +216,10 @@ def max_kl_cut(
     values = curve.values
     if rule == "global":
         return _first_of_largest(values, np.arange(len(values))) if len(values) else None
-    away = [cut for cut in range(len(values) - 1) if curve.sizes[cut] <= most * curve.total]
-    peaks = [cut for cut in away if values[cut] >= values[_window(curve, cut, delta)].max() - _TIE]
-    return _first_of_largest(values, np.array(peaks)) if peaks else None
+    highest = np.where(_windows(curve, delta), values, -np.inf).max(axis=1, initial=-np.inf)
+    away = (curve.sizes <= most * curve.total) & (np.arange(len(values)) < len(values) - 1)
+    peaks = np.flatnonzero(away & (values >= highest - _TIE))
+    return _first_of_largest(values, peaks) if len(peaks) else None
 
 
 def trim_false_positives(
@@ -237,14 +243,13 @@ def trim_false_positives(
     numbers = np.eye(bins)[bin_numbers(values, bins)]
     high = values[mask].mean() > values[~mask].mean()
     queue = np.flatnonzero(mask)[np.argsort(values[mask] if high else -values[mask], kind="stable")]
-    best = _split_divergence(numbers, mask, epsilon)
-    for row in queue[:-1]:
-        mask[row] = False
-        divergence = _split_divergence(numbers, mask, epsilon)
-        if divergence <= best + 1e-12:
-            mask[row] = True
-            break
-        best = divergence
+    moved = np.vstack([np.zeros(bins), np.cumsum(numbers[queue[:-1]], axis=0)])
+    above, below = numbers[mask].sum(axis=0) - moved, numbers[~mask].sum(axis=0) + moved
+    values_after = _divergences(
+        above / above.sum(axis=1, keepdims=True), below / below.sum(axis=1, keepdims=True), epsilon
+    )
+    falls = np.flatnonzero(np.diff(values_after) <= _TIE)
+    mask[queue[: falls[0] if len(falls) else len(queue) - 1]] = False
     return mask
 
 
@@ -336,16 +341,11 @@ def _divergences(p: Floats, q: Floats, epsilon: float) -> Floats:
     return np.asarray((first * np.log(first / second)).sum(axis=1))
 
 
-def _split_divergence(one_hot: Floats, inside: Mask, epsilon: float) -> float:
-    above, below = one_hot[inside].mean(axis=0), one_hot[~inside].mean(axis=0)
-    return float(_divergences(above[None], below[None], epsilon)[0])
-
-
-def _window(curve: KLCurve, cut: int, delta: float) -> Mask:
-    """The cuts within `delta` of this one, its two neighbours always among them."""
-    window = np.abs(curve.thresholds - curve.thresholds[cut]) <= delta
-    window[max(cut - 1, 0) : cut + 2] = True
-    return np.asarray(window)
+def _windows(curve: KLCurve, delta: float) -> Mask:
+    """(c, c): whether a cut lies within `delta` of another or next to it."""
+    places = np.arange(len(curve.values))
+    near = np.abs(curve.thresholds[:, None] - curve.thresholds) <= delta
+    return np.asarray(near | (np.abs(places[:, None] - places) <= 1))
 
 
 def _first_of_largest(values: Floats, cuts: Rows) -> int:
