@@ -124,9 +124,7 @@ def test_a_problem_never_repeats_the_input():
     assert "hunter2" not in parsed('{"answerable": "hunter2", "sentences": ["hunter2"]}', Choice)
 
 
-@pytest.mark.parametrize(
-    "text", ['{"a":' * 100_000, "{" * 100_000, '{"' * 50_000, "```json\n" * 20_000, "{}" * 50_000]
-)
+@pytest.mark.parametrize("piece", ['{"a":', "{", '{"', "```json\n", "{}", "{} "])
 def test_hostile_text_takes_little_time(piece):
     text = piece * (400_000 // len(piece))
     began = time.monotonic()
