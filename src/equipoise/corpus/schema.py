@@ -36,7 +36,13 @@ _TABLES = (
     " first INTEGER NOT NULL, count INTEGER NOT NULL, data BLOB NOT NULL)",
     f"CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='{TOKENIZER}')",
 )
-_CACHE_KIB = 65_536
+_PRAGMAS = (
+    "synchronous = NORMAL",  # with the write-ahead log: safe against a kill, a power cut may lose the newest
+    "foreign_keys = ON",
+    "trusted_schema = OFF",
+    "temp_store = MEMORY",
+    "cache_size = -65536",  # KiB
+)
 
 
 def connect(path: Path, *, create: bool, read_only: bool, timeout: float) -> sqlite3.Connection:
@@ -48,22 +54,13 @@ def connect(path: Path, *, create: bool, read_only: bool, timeout: float) -> sql
     with mapped(path):
         if create and not read_only:
             _make_folder(path)
-        for uri in _uris(path, create=create, read_only=read_only):
-            connection = _opened(uri, timeout)
-            try:
-                _prepare(connection, path, create=create and not read_only)
-            except sqlite3.OperationalError:
-                connection.close()
-                if "immutable" in uri or not read_only:
-                    raise
-            except BaseException:
-                connection.close()
+        first, *others = _uris(path, create=create, read_only=read_only)
+        try:
+            return _opened(first, path, create=create and not read_only, timeout=timeout)
+        except sqlite3.OperationalError as error:
+            if not others or not error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
                 raise
-            else:
-                return connection
-    raise StoreError(
-        f"the store {path} cannot be read here: its folder is read-only and a write is unfinished"
-    )
+        return _opened(others[0], path, create=False, timeout=timeout)
 
 
 @contextmanager
@@ -95,15 +92,17 @@ def _uris(path: Path, *, create: bool, read_only: bool) -> list[str]:
     return [f"{base}?mode=ro", f"{base}?mode=ro&immutable=1"] if at_rest else [f"{base}?mode=ro"]
 
 
-def _opened(uri: str, timeout: float) -> sqlite3.Connection:
+def _opened(uri: str, path: Path, *, create: bool, timeout: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
     )
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+        _prepare(connection, path, create=create)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -71,7 +71,7 @@ class _Page:
         for node, opens in _walk(body):
             tag = node.tag or ""
             if tag == "-text":
-                self.running.append(re.sub(r"\s+", " ", node.text_content or ""))
+                self.running.append(re.sub(r"\s+", " ", node.text_content or "") if opens else "")
             elif _is_whole(node):
                 if opens:
                     self.flush()
@@ -110,7 +110,7 @@ def _walk(top: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
                 node = node.next
                 break
             node = node.parent
-            if node is None or node == top:
+            if node is None or node.mem_id == top.mem_id:
                 return
 
 

@@ -1,0 +1,260 @@
+import json
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from equipoise.core.errors import CorpusError, ModelReplyError, StoreError
+from equipoise.core.types import Document, Trust
+from equipoise.corpus.indexing import document_id, index, prepare
+from equipoise.corpus.store import Store
+from equipoise.maths.similarity import top_k
+from hashed_words import HashedWords
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working folder with a few files."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "docs" / "tea.md", "# Tea\n\nTea is hot. It is made of leaves.")
+    write(tmp_path / "docs" / "deep" / "milk.txt", "Milk is white.")
+    write(
+        tmp_path / "docs" / "rows.jsonl", "\n".join(json.dumps({"_id": i, "text": f"Row {i}."}) for i in "ab")
+    )
+    return tmp_path
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.fixture
+def store(here):
+    with Store.open(here / ".equipoise" / "store.db", create=True) as opened:
+        yield opened
+
+
+def numbers(report):
+    return (report.added, report.changed, report.unchanged, report.relabelled, report.removed)
+
+
+def sources(store):
+    return [store.document(doc_id).source for doc_id in store.doc_ids()]
+
+
+def test_a_folder_is_indexed_with_relative_sources(store):
+    report = index("docs", store, HashedWords())
+    assert numbers(report) == (3, 0, 0, 0, 0)
+    assert (report.documents, report.passages, report.failed) == (4, 4, ())
+    assert sources(store) == ["docs/rows.jsonl#a", "docs/rows.jsonl#b", "docs/tea.md", "docs/deep/milk.txt"]
+    tea = store.document(document_id("docs/tea.md"))
+    assert (tea.title, tea.trust) == ("Tea", Trust.TRUSTED)
+    assert [tea.text[s:e] for s, e in tea.sentences] == ["# Tea", "Tea is hot.", "It is made of leaves."]
+
+
+def test_vectors_are_of_the_title_and_the_passage(store):
+    index("docs/tea.md", store, HashedWords())
+    wanted = HashedWords().encode(["Tea\n# Tea\n\nTea is hot. It is made of leaves."])
+    assert store.matrix()[1].tolist() == wanted.tolist()
+
+
+def test_dense_search_finds_the_passage(store):
+    index("docs", store, HashedWords(256))
+    ids, matrix = store.matrix()
+    rows, _ = top_k(matrix, HashedWords(256).encode(["white milk"])[0], 1)
+    assert store.passage(ids[rows[0]]).text == "Milk is white."
+
+
+def test_what_is_unchanged_is_not_embedded_again(store, here):
+    encoder = HashedWords()
+    index("docs", store, encoder)
+    first = (encoder.encoded, store.digest())
+    report = index("docs", store, encoder)
+    assert numbers(report) == (0, 0, 3, 0, 0)
+    assert (encoder.encoded, store.digest()) == first
+    os.utime(here / "docs" / "tea.md", ns=(1, 1))
+    assert numbers(index("docs", store, encoder)) == (0, 0, 3, 0, 0)
+    assert encoder.encoded == first[0]
+    assert store.files()["../docs/tea.md"].mtime_ns == 1
+
+
+def test_changed_files_are_replaced_and_gone_ones_pruned_when_asked(store, here):
+    index("docs", store, HashedWords())
+    write(here / "docs" / "tea.md", "Tea is cold now.")
+    (here / "docs" / "deep" / "milk.txt").unlink()
+    assert numbers(index("docs", store, HashedWords())) == (0, 1, 1, 0, 0)
+    assert store.bm25("leaves", 5) == []
+    assert len(store.bm25("milk", 5)) == 1
+    assert numbers(index("docs", store, HashedWords(), prune=True)) == (0, 0, 2, 0, 1)
+    assert store.bm25("milk", 5) == []
+
+
+def test_pruning_stays_under_the_given_paths(store, here):
+    index("docs", store, HashedWords())
+    (here / "docs" / "tea.md").unlink()
+    (here / "docs" / "deep" / "milk.txt").unlink()
+    write(here / "docs" / "deep" / "new.txt", "New.")
+    assert numbers(index("docs/deep", store, HashedWords(), prune=True)) == (1, 0, 0, 0, 1)
+    assert "docs/tea.md" in sources(store)
+    with pytest.raises(CorpusError, match="no such file"):
+        index("docs/gone", store, HashedWords(), prune=True)
+    assert numbers(index(["docs/tea.md"], store, HashedWords(), prune=True)) == (0, 0, 0, 0, 1)
+
+
+def test_a_missing_folder_prunes_nothing(store, here):
+    index("docs", store, HashedWords())
+    (here / "docs").rename(here / "moved")
+    with pytest.raises(CorpusError, match="check the path"):
+        index("docs", store, HashedWords(), prune=True)
+    assert store.counts().documents == 4
+
+
+def test_new_trust_is_recorded_without_embedding(store):
+    encoder = HashedWords()
+    index("docs", store, encoder)
+    encoded = encoder.encoded
+    report = index("docs", store, encoder, trust=Trust.OPEN)
+    assert numbers(report) == (0, 0, 0, 3, 0)
+    assert encoder.encoded == encoded
+    assert set(store.trust_of(store.doc_ids()).values()) == {Trust.OPEN}
+
+
+def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, here):
+    index("docs", store, HashedWords())
+    (here / "docs" / "deep" / "milk.txt").write_bytes(b"\0\1")
+    write(here / "docs" / "bad.jsonl", '{"text": "fine"}\n{')
+    write(here / "docs" / "more.txt", "More.")
+    report = index("docs", store, HashedWords(), prune=True)
+    assert numbers(report) == (1, 0, 2, 0, 0)
+    assert sorted(error.path for error in report.failed) == ["docs/bad.jsonl", "docs/deep/milk.txt"]
+    assert "line 2 " in str(report.failed[0])
+    assert len(store.bm25("white milk", 5)) == 1
+
+
+def test_hidden_and_unknown_files_in_folders_are_counted_and_given_ones_are_named(store, here):
+    write(here / "docs" / ".hidden.md", "x")
+    write(here / "docs" / ".git" / "a.md", "x")
+    write(here / "docs" / "photo.jpg", "x")
+    assert index("docs", store, HashedWords()).skipped == 3
+    report = index(["docs", "docs/photo.jpg"], store, HashedWords())
+    assert [error.path for error in report.failed] == ["docs/photo.jpg"]
+    assert ".docx" in report.failed[0].reason
+
+
+def test_loops_of_links_end_and_no_file_comes_twice(store, here):
+    (here / "docs" / "deep" / "up").symlink_to(here / "docs", target_is_directory=True)
+    (here / "docs" / "again.md").symlink_to(here / "docs" / "tea.md")
+    (here / "docs" / "broken.md").symlink_to(here / "nowhere.md")
+    report = index(["docs", "docs/tea.md", here / "docs"], store, HashedWords())
+    assert (report.added, report.documents, report.skipped) == (3, 4, 1)
+
+
+def test_an_empty_folder_says_what_to_do(store, here):
+    (here / "empty").mkdir()
+    with pytest.raises(CorpusError, match=r"no file to index there: add some of the types \.md"):
+        index("empty", store, HashedWords())
+    write(here / "empty" / "a.txt", "")
+    with pytest.raises(CorpusError, match=r"no file could be read: empty/a\.txt: the file is empty"):
+        index("empty", store, HashedWords())
+
+
+@contextmanager
+def as_somebody():
+    """Without root's right to read everything, where the tests run as root."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o444])
+def test_a_locked_folder_is_named_and_nothing_under_it_is_pruned(mode, monkeypatch):
+    with TemporaryDirectory() as made:
+        os.chown(made, 65534 if os.geteuid() == 0 else -1, -1)
+        monkeypatch.chdir(made)
+        with as_somebody(), Store.open(Path("s.db"), create=True) as store:
+            write(Path("docs/deep/milk.txt"), "Milk.")
+            write(Path("docs/tea.txt"), "Tea.")
+            write(Path("docs/locked.txt"), "Locked.")
+            index("docs", store, HashedWords())
+            Path("docs/deep").chmod(mode)
+            Path("docs/locked.txt").chmod(0)
+            os.utime("docs/locked.txt", ns=(1, 1))
+            report = index("docs", store, HashedWords(), prune=True)
+            Path("docs/deep").chmod(0o755)
+        assert sorted(error.path for error in report.failed) == ["docs/deep", "docs/locked.txt"]
+        assert all("permissions" in error.reason for error in report.failed)
+        assert (report.unchanged, report.removed, report.documents) == (1, 0, 3)
+        monkeypatch.undo()
+
+
+def test_a_name_that_is_not_unicode_is_refused(store, here):
+    (here / "docs" / os.fsdecode(b"bad\xff.txt")).write_text("x")
+    report = index("docs", store, HashedWords())
+    assert [error.reason for error in report.failed] == ["the file's name is not valid UTF-8; rename it"]
+
+
+def test_a_pipe_does_not_block(store, here):
+    os.mkfifo(here / "docs" / "pipe.txt")
+    report = index(["docs", "docs/pipe.txt"], store, HashedWords())
+    assert [error.path for error in report.failed] == ["docs/pipe.txt"]
+
+
+def test_another_working_folder_makes_no_second_copy(store, here, monkeypatch):
+    index("docs", store, HashedWords())
+    monkeypatch.chdir(here / "docs")
+    assert numbers(index(".", store, HashedWords())) == (0, 0, 3, 0, 0)
+    write(here / "docs" / "docs" / "tea.md", "Another tea.")
+    monkeypatch.chdir(here / "docs")
+    assert index("docs", store, HashedWords()).added == 1
+    assert store.document(document_id("docs/tea.md")).title == "Tea"
+    assert store.counts().documents == 5
+
+
+def test_progress_tells_files_and_passages(store):
+    steps = []
+    index("docs", store, HashedWords(), progress=steps.append)
+    assert [(s.source, s.file, s.files, s.embedded, s.passages) for s in steps] == [
+        ("docs/rows.jsonl", 1, 3, 0, 0),
+        ("docs/rows.jsonl", 1, 3, 2, 2),
+        ("docs/tea.md", 2, 3, 0, 0),
+        ("docs/tea.md", 2, 3, 1, 1),
+        ("docs/deep/milk.txt", 3, 3, 0, 0),
+        ("docs/deep/milk.txt", 3, 3, 1, 1),
+    ]
+
+
+def test_another_encoder_is_refused_before_anything_is_read(store):
+    index("docs", store, HashedWords())
+    other = HashedWords(name="other")
+    with pytest.raises(StoreError, match="index into a new store"):
+        index("docs", store, other)
+    assert other.encoded == 0
+
+
+def test_an_encoder_that_breaks_its_promise_is_named(store):
+    class Short(HashedWords):
+        def encode(self, texts):
+            return super().encode(texts)[:, :5]
+
+    with pytest.raises(ModelReplyError, match=r"hashed-words gave vectors of shape \(2, 5\)"):
+        index("docs", store, Short())
+    assert store.counts().documents == 0
+
+
+def test_prepared_documents_can_be_planted_and_taken_out(store):
+    index("docs", store, HashedWords())
+    before = store.digest()
+    planted = prepare([Document("p", "Coffee is better. Much better.", "planted")], HashedWords())
+    store.add_documents(planted)
+    assert store.document("p").sentences == ((0, 17), (18, 30))
+    assert len(store.bm25("coffee", 5)) == 1
+    store.remove_documents(["p"])
+    assert store.digest() == before

@@ -1,0 +1,374 @@
+import io
+import json
+from pathlib import Path
+
+import docx
+import pypdf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reportlab.lib.pagesizes import A5
+from reportlab.pdfgen.canvas import Canvas
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.core.types import Document
+from equipoise.corpus.loaders import LOADERS, load
+
+
+def one(name, data):
+    documents = load(Path(name), data.encode() if isinstance(data, str) else data)
+    assert len(documents) == 1
+    return documents[0]
+
+
+def refusal(name, data):
+    with pytest.raises(UnreadableFile) as caught:
+        load(Path(name), data)
+    assert caught.value.path == name
+    assert "\n" not in caught.value.reason
+    return caught.value.reason
+
+
+class TestText:
+    def test_it_stays_as_it_is(self):
+        loaded = one("notes/today.txt", "One.\n\n  Two.\n")
+        assert (loaded.text, loaded.title) == ("One.\n\n  Two.\n", "today")
+
+    def test_line_ends_become_newlines(self):
+        assert one("a.txt", "a\r\nb\rc\fd").text == "a\nb\nc\n\nd"
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+    def test_encodings(self, encoding):
+        assert one("a.txt", "Größe: 5 €".encode(encoding)).text == "Größe: 5 €"
+
+    def test_big_endian_utf_16_with_its_mark(self):
+        assert one("a.txt", b"\xfe\xff" + "Größe".encode("utf-16-be")).text == "Größe"
+
+    def test_control_characters_become_spaces(self):
+        assert one("a.log", "red \x1b[31mtext\x07\tand tab").text == "red  [31mtext \tand tab"
+
+    @pytest.mark.parametrize(
+        ("data", "says"),
+        [
+            (b"", "empty"),
+            (b" \n\t ", "empty"),
+            (b"\x00\x01", "zero bytes"),
+            (bytes(range(1, 256)) * 4, "binary"),
+            (b"\xff\xfea", "not valid utf-16"),
+        ],
+    )
+    def test_what_is_not_text_is_refused(self, data, says):
+        assert says in refusal("a.txt", data)
+
+    def test_an_unknown_type_names_the_known_ones(self):
+        assert ".md" in refusal("a.xlsx", b"x")
+
+
+class TestTitles:
+    @pytest.mark.parametrize(
+        ("name", "text", "title"),
+        [
+            ("a.md", "text\n\n# The  *first* one #\n\n# second", "The *first* one"),
+            ("a.md", "---\ntitle: 'In front'\n---\n# Heading", "In front"),
+            ("a.md", "---\nauthor: me\n---\n# Heading", "Heading"),
+            ("a.md", "```\n# no heading\n```\n\nUnder\n=====\n", "Under"),
+            ("a.markdown", "~~~\n```\n# code\n~~~\n## Two", "Two"),
+            ("a.md", "no heading\n\n---\n\nmore", "a"),
+            ("a.md", "#hashtag", "a"),
+            ("a.rst", "=====\nTitle\n=====\n\ntext", "Title"),
+            ("a.rst", "plain", "a"),
+            ("a.txt", "Title\n=====", "a"),
+        ],
+    )
+    def test_the_first_heading_or_the_name(self, name, text, title):
+        loaded = one(name, text)
+        assert loaded.title == title
+        assert loaded.text == text
+
+
+class TestHtml:
+    def text(self, body):
+        return one("a.html", f"<html><body>{body}</body></html>").text
+
+    def test_blocks_are_paragraphs_and_inline_elements_run_on(self):
+        body = "<h1>Head</h1><p>One <b>bold</b>\n  word,<br>next line.</p><div>Two<p>Three</div>tail"
+        assert self.text(body) == "Head\n\nOne bold word,\nnext line.\n\nTwo\n\nThree\n\ntail"
+
+    def test_entities_are_decoded(self):
+        assert self.text("<p>Fish &amp; chips &lt;5&nbsp;&euro; &#x1F989;") == "Fish & chips <5 € 🦉"
+
+    def test_table_rows_are_lines(self):
+        body = (
+            "<table><caption>Prices</caption><thead><tr><th>What<th>Cost</tr></thead>"
+            "<tr><td>Tea<td><p>2</p><p>€</p></tr><tr><td> <td></tr></table>"
+        )
+        assert self.text(f"before{body}after") == "before\n\nPrices\nWhat | Cost\nTea | 2 €\n\nafter"
+
+    def test_a_table_for_layout_is_read_as_blocks(self):
+        body = "<table><tr><td><p>One.</p><p>Two.</p><table><tr><td>a<td>b</table></td></tr></table>"
+        assert self.text(body) == "One.\n\nTwo.\n\na | b"
+
+    def test_lists_are_marked(self):
+        body = "<ul><li>one<li><p>two</p><p>more</p><li><ul><li>deep</ul></ul><p>after"
+        assert self.text(body) == "- one\n\n- two\n\nmore\n\n- deep\n\nafter"
+
+    def test_preformatted_text_is_kept(self):
+        assert self.text("<p>code:</p><pre>if x:\n    <b>y</b> = 1\n</pre>") == "code:\n\nif x:\n    y = 1"
+
+    @pytest.mark.parametrize(
+        "hidden",
+        [
+            "<script>x</script>",
+            "<style>x</style>",
+            "<nav>x</nav>",
+            "<noscript>x</noscript>",
+            "<template>x</template>",
+            "<!-- x -->",
+            "<p hidden>x</p>",
+            "<div style='color:red; DISPLAY : none'>x</div>",
+            "<span style='font-size:0px'>x</span>",
+            "<span style='visibility:hidden'>x<b>x</b></span>",
+        ],
+    )
+    def test_what_a_browser_does_not_show_is_left_out(self, hidden):
+        assert self.text(f"<p>seen</p>{hidden}<p>too</p>") == "seen\n\ntoo"
+
+    def test_small_type_is_not_hidden(self):
+        assert self.text("<p style='font-size:0.8em'>seen</p>") == "seen"
+
+    def test_titles(self):
+        assert one("a.html", "<title> The\npage </title><h1>Head</h1>").title == "The page"
+        assert one("a.htm", "<h1>Head <i>line</i></h1>").title == "Head line"
+        assert one("a.htm", "<p>x").title == "a"
+        assert one("a.htm", "<svg><title>icon</title></svg><p>x").title == "a"
+
+    def test_the_declared_encoding_is_used(self):
+        page = "<meta charset='iso-8859-2'><p>Łódź</p>"
+        assert one("a.html", page.encode("iso-8859-2")).text == "Łódź"
+        assert one("a.html", "<meta charset=nonsense><p>Łódź".encode()).text == "Łódź"
+
+    def test_depth_has_no_limit(self):
+        assert self.text("<div>" * 20_000 + "deep") == "deep"
+
+    def test_a_page_without_text_is_refused(self):
+        assert "no text" in refusal("a.html", b"<html><body><script>x</script></body></html>")
+
+
+def pdf(*pages, title=None, encrypt=None):
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A5, encrypt=encrypt)
+    if title:
+        canvas.setTitle(title)
+    for page in pages:
+        for number, line in enumerate(page.split("\n")):
+            if line:
+                canvas.drawString(40, 550 - 14 * number, line)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+class TestPdf:
+    def test_lines_are_unwrapped_and_cut_words_mended(self):
+        page = (
+            "Introduction\n"
+            "The store keeps every document in one single file, and it is exam-\n"
+            "ined on opening. A well-known file format is used for it, a well-\n"
+            "known one, which many other programs can read as well. It is old\n"
+            "and good.\n"
+            "A second paragraph begins after the short line and it also goes on\n"
+            "for two lines."
+        )
+        assert one("a.pdf", pdf(page)).text == (
+            "Introduction\n\n"
+            "The store keeps every document in one single file, and it is examined on opening. "
+            "A well-known file format is used for it, a well-known one, which many other programs "
+            "can read as well. It is old and good.\n\n"
+            "A second paragraph begins after the short line and it also goes on for two lines."
+        )
+
+    def test_pages_are_found_again_and_a_sentence_may_run_over_their_border(self):
+        loaded = one(
+            "a.pdf", pdf("The first page ends in the middle of a\n1", "", "sentence here.\n3", "Last page.")
+        )
+        assert loaded.text == "The first page ends in the middle of a sentence here.\n\nLast page."
+        document = Document("d", loaded.text, "a.pdf", pages=loaded.pages)
+        assert document.page_at(0) == 1
+        assert document.page_at(loaded.text.index("sentence")) == 3
+        assert document.page_at(loaded.text.index("Last")) == 4
+
+    def test_titles(self):
+        assert one("a.pdf", pdf("Text.", title="The  title")).title == "The title"
+        assert one("name.pdf", pypdf_copy(pdf("Text."))).title == "name"
+
+    def test_list_items_stay_apart(self):
+        page = "A list of things that are here:\n- the first thing of the list\n- the second thing"
+        assert one("a.pdf", pdf(page)).text.count("\n\n- ") == 2
+
+    def test_encrypted(self):
+        assert "without a password" in refusal("a.pdf", pdf("Secret.", encrypt="key"))
+
+    def test_a_scan(self):
+        assert "OCR" in refusal("a.pdf", pdf("", ""))
+
+    @pytest.mark.parametrize("data", [b"no pdf", b"%PDF-1.7\n%%EOF", pdf("Some text here.")[:300]])
+    def test_broken(self, data):
+        assert "broken" in refusal("a.pdf", data)
+
+    @given(st.binary(max_size=40), st.integers(0, 1200))
+    def test_damage_is_read_or_refused_and_nothing_else(self, noise, at):
+        whole = pdf("Some text here.")
+        damaged("a.pdf", whole[:at] + noise + whole[at + len(noise) :])
+
+
+def pypdf_copy(data):
+    """The same pages without metadata."""
+    writer = pypdf.PdfWriter()
+    for page in pypdf.PdfReader(io.BytesIO(data)).pages:
+        writer.add_page(page)
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    return buffer.getvalue()
+
+
+def damaged(name, data):
+    try:
+        load(Path(name), data)
+    except UnreadableFile as error:
+        assert error.reason
+
+
+def word(build):
+    document = docx.Document()
+    build(document)
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+class TestDocx:
+    def contract(self, document):
+        document.add_heading("Contract", 1)
+        document.add_paragraph("Between us.")
+        table = document.add_table(2, 3)
+        for cell, text in zip((c for row in table.rows for c in row.cells), "abcdef", strict=True):
+            cell.text = text
+        table.cell(1, 0).merge(table.cell(1, 1))
+        inner = table.cell(0, 2).add_table(1, 2)
+        inner.cell(0, 0).text, inner.cell(0, 1).text = "x", "y"
+        document.add_paragraph("After it.", style="List Bullet")
+
+    def test_everything_comes_in_order(self):
+        loaded = one("a.docx", word(self.contract))
+        assert loaded.text == "Contract\n\nBetween us.\n\na | b | c x | y\nd e | f\n\nAfter it."
+        assert loaded.title == "Contract"
+
+    def test_titles(self):
+        def titled(document):
+            document.core_properties.title = "From the properties"
+            document.add_heading("Heading")
+
+        assert one("a.docx", word(titled)).title == "From the properties"
+        assert one("name.docx", word(lambda d: d.add_paragraph("Text."))).title == "name"
+
+    def test_what_cannot_be_read_is_refused(self):
+        assert "broken" in refusal("a.docx", b"no zip file")
+        assert "password" in refusal("a.docx", bytes.fromhex("d0cf11e0a1b11ae1") + b"rest")
+        assert "no text" in refusal("a.docx", word(lambda d: None))
+
+    @given(st.binary(min_size=1, max_size=40), st.integers(0, 30_000))
+    def test_damage_is_read_or_refused_and_nothing_else(self, noise, at):
+        whole = WHOLE_DOCX
+        damaged("a.docx", whole[:at] + noise + whole[at + len(noise) :])
+
+
+WHOLE_DOCX = word(lambda d: d.add_paragraph("Some text."))
+
+
+class TestTables:
+    def test_rows_are_paragraphs(self):
+        assert (
+            one("prices.csv", 'name,note\nTea,"hot, green"\nMilk,\n').text
+            == "name: Tea; note: hot, green\n\nname: Milk"
+        )
+
+    @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+    def test_the_delimiter_is_found(self, mark):
+        data = mark.join(["a", "b"]) + "\n" + mark.join(["1", "2"])
+        assert one("t.csv", "\ufeff" + data).text == "a: 1; b: 2"
+
+    def test_quotes_hold_delimiters_and_lines(self):
+        data = '"first; really";second\n"line one\n\nline two";x\n'
+        assert one("t.csv", data).text == "first; really: line one line two; second: x"
+
+    def test_a_tsv_is_not_guessed(self):
+        assert one("t.tsv", "a,b,c\td\n1,2,3\t4").text == "a,b,c: 1,2,3; d: 4"
+
+    def test_rows_of_odd_length(self):
+        assert one("t.csv", "a,b\n1,2,3\n\n4").text == "a: 1; b: 2; column 3: 3\n\na: 4"
+
+    def test_old_encodings(self):
+        assert one("t.csv", "käse\nGrün".encode("latin-1")).text == "käse: Grün"
+
+    def test_headers_alone_are_refused(self):
+        assert "no row below" in refusal("t.csv", b"a,b\n")
+
+    def test_a_giant_field_is_refused_with_its_line(self):
+        assert "line 2 " in refusal("t.csv", b"a\n" + b"x" * 200_000)
+
+
+class TestJsonLines:
+    def lines(self, *rows):
+        return load(Path("c.jsonl"), "\n".join(json.dumps(row) for row in rows).encode())
+
+    def test_every_row_is_a_document(self):
+        rows = ({"_id": "d1", "title": "T", "text": "One."}, {"id": 7, "body": "Two."}, {"content": "Three."})
+        found = [(d.fragment, d.title, d.text) for d in self.lines(*rows)]
+        assert found == [("d1", "T", "One."), ("7", "", "Two."), ("3", "", "Three.")]
+
+    def test_paragraphs_and_plain_strings(self):
+        assert [d.text for d in self.lines({"paragraphs": ["a", "b"]}, {"text": ["c"]}, "d")] == [
+            "a\n\nb",
+            "c",
+            "d",
+        ]
+
+    def test_other_rows_are_rendered(self):
+        assert self.lines({"id": 1, "name": "Tea", "price": 2.5, "tags": ["hot"], "none": None})[0].text == (
+            'name: Tea\nprice: 2.5\ntags: ["hot"]'
+        )
+
+    def test_a_row_with_only_a_title_keeps_it_and_an_empty_one_is_left_out(self):
+        assert [d.text for d in self.lines({"title": "T", "text": ""}, {"text": " "}, {"text": "x"})] == [
+            "T",
+            "x",
+        ]
+
+    def test_a_repeated_id_is_told_apart_by_its_line(self):
+        assert [d.fragment for d in self.lines({"id": "a", "text": "x"}, {"id": "a", "text": "y"})] == [
+            "a",
+            "a@2",
+        ]
+
+    def test_only_newlines_part_rows(self):
+        data = '{"text": "a\u2028b"}\r\n\n{"text": "half \\ud800 \\u0000"}'.encode()
+        assert [d.text for d in load(Path("c.jsonl"), data)] == ["a\u2028b", "half \ufffd  "]
+
+    @pytest.mark.parametrize("line", ["{", "[1]", "7", "null", "[" * 100_000])
+    def test_a_bad_line_is_named(self, line):
+        assert "line 2 " in refusal("c.jsonl", f'{{"text": "x"}}\n{line}'.encode())
+
+
+@pytest.mark.parametrize("suffix", sorted(LOADERS))
+@given(data=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_read_or_refused(suffix, data):
+    try:
+        documents = load(Path(f"a{suffix}"), data)
+    except UnreadableFile as error:
+        assert error.reason
+        return
+    for document in documents:
+        assert document.text.strip()
+        document.text.encode()
+        document.title.encode()
+        assert "\0" not in document.text + document.title
