@@ -53,7 +53,9 @@ def elsewhere(questions: list[Question]) -> list[Question]:
     pairs = []
     for question in asked:
         other = next(q for q in drawn[len(pairs) % len(drawn) :] + drawn if q.doc_id != question.doc_id)
-        pairs.append(replace(question, title=other.title, paragraph=other.paragraph, doc_id=other.doc_id, gold=()))
+        pairs.append(
+            replace(question, title=other.title, paragraph=other.paragraph, doc_id=other.doc_id, gold=())
+        )
     return pairs
 
 

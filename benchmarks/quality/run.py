@@ -58,7 +58,11 @@ def main() -> None:
 
 def measure(name: str, run: dict, questions: list[Question]) -> Iterator[dict]:
     """One row per question, asked through the real pipeline over a store that holds its paragraph."""
-    flags = {"model.llm": run["llm"], "highlight.name": run.get("highlighter"), "summarize.name": run.get("summarizer")}
+    flags = {
+        "model.llm": run["llm"],
+        "highlight.name": run.get("highlighter"),
+        "summarize.name": run.get("summarizer"),
+    }
     settings = layers.load(flags, environment={}).settings
     encoder, chat = EmbeddedEncoder(), build.chat_model(settings.model)
     encoder.encode(["warm up"])

@@ -63,7 +63,9 @@ def test_every_room_is_in_the_table():
     assert folders == set(BELOW)
 
 
-@pytest.mark.parametrize("name", ["rag/boundary.py", *[f"rag/summarizers/{n}.py" for n in ("llm", "extractive")]])
+@pytest.mark.parametrize(
+    "name", ["rag/boundary.py", *[f"rag/summarizers/{n}.py" for n in ("llm", "extractive")]]
+)
 def test_nothing_behind_the_boundary_can_name_a_question(name):
     assert "equipoise.core.types.Query" not in imports(SOURCE / name)
     assert not {n for n in imports(SOURCE / name) if n.startswith("equipoise.rag.highlighters")}

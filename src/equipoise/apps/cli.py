@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
+import platformdirs
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from equipoise.apps import progress, render
@@ -23,7 +25,9 @@ from equipoise.models import weights
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Ask your documents; answers rest on quotes.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Ask your documents; answers rest on quotes."
+)
 models_app = typer.Typer(no_args_is_help=True, help="Local language models.")
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 app.add_typer(models_app, name="models")
@@ -32,8 +36,12 @@ app.add_typer(config_app, name="config")
 PARTLY_FAILED = 3
 
 StoreOption = Annotated[Path | None, typer.Option("--store", help="The index file.")]
-DocsOption = Annotated[list[Path] | None, typer.Option("--docs", help="Answer from these files or folders only.")]
-PipelineOption = Annotated[str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")]
+DocsOption = Annotated[
+    list[Path] | None, typer.Option("--docs", help="Answer from these files or folders only.")
+]
+PipelineOption = Annotated[
+    str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")
+]
 HighlighterOption = Annotated[str | None, typer.Option(help="sentence, indexed, structured or baseline.")]
 SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]
 LlmOption = Annotated[
@@ -48,7 +56,7 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except EquipoiseError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]equipoise:[/] {render.escape(str(error))}")
+        Console(stderr=True, soft_wrap=True).print(f"[red]equipoise:[/] {escape(str(error))}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -57,18 +65,19 @@ def main() -> None:
 @app.command()
 def index(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
-    trust: Annotated[Trust, typer.Option(help="trusted: only you write there; open: anybody may.")] = Trust.TRUSTED,
+    trust: Annotated[
+        Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
+    ] = Trust.TRUSTED,
     prune: Annotated[bool, typer.Option("--prune", help="Drop files that are gone.")] = False,
     store: StoreOption = None,
 ) -> None:
     """Read documents into the index. Unchanged files are skipped."""
     chosen = layers.load({"store.path": store}).settings
     report = _index(paths, chosen.store.path, trust=trust, prune=prune)
-    console = Console()
-    console.print(
-        f"{report.documents} documents, {report.passages} passages in {chosen.store.path}: {report.added} files added, "
-        f"{report.changed} changed, {report.unchanged} unchanged, {report.removed} removed"
-    )
+    done = ("added", "changed", "unchanged", "relabelled", "removed", "skipped")
+    counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
+    held = f"{report.documents} documents, {report.passages} passages in {chosen.store.path}"
+    Console(soft_wrap=True, highlight=False).print(f"{held} (files: {', '.join(counts)})")
     if report.failed:
         raise typer.Exit(PARTLY_FAILED)
 
@@ -116,7 +125,7 @@ def chat(
             try:
                 render.show(sync.run(ready.ask(question)), console, trace=trace)
             except InputError as error:
-                console.print(f"[red]{render.escape(str(error))}[/]")
+                console.print(f"[red]{escape(str(error))}[/]")
 
 
 @models_app.command("list")
@@ -124,8 +133,9 @@ def models_list() -> None:
     """Local language models: what there is and what is here."""
     folder = layers.load().settings.model.folder
     table = Table("name", "size", "licence", "here")
-    for row in weights.listing(folder):
-        table.add_row(row.name, f"{row.size / 1e6:,.0f} MB", row.licence, "yes" if row.path else "no")
+    for row in weights.listing(folder=folder):
+        entry = row.weights
+        table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", entry.licence, "yes" if row.path else "no")
     Console().print(table)
 
 
@@ -162,7 +172,7 @@ def _flags(
 @contextmanager
 def _pipeline(flags: dict[str, Any], docs: list[Path] | None, name: str) -> Iterator[Pipeline]:
     chosen = layers.load(flags).settings
-    path = indexing.private_store(docs) if docs else chosen.store.path
+    path = _private_store(docs) if docs else chosen.store.path
     if docs:
         _index(docs, path, trust=Trust.TRUSTED, prune=True)
     with Store.open(path, read_only=True) as store:
@@ -174,8 +184,16 @@ def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> index
         done = indexing.index(paths, store, EmbeddedEncoder(), trust=trust, prune=prune, progress=report)
     errors = Console(stderr=True, soft_wrap=True)
     for failure in done.failed:
-        errors.print(f"[yellow]not indexed:[/] {render.escape(str(failure))}")
+        errors.print(f"[yellow]not indexed:[/] {escape(str(failure))}")
     return done
+
+
+def _private_store(docs: list[Path]) -> Path:
+    """A store of its own for these paths, in the user's cache: asked again, only changes are read."""
+    key = "\n".join(sorted(str(path.resolve()) for path in docs))
+    folder = Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{indexing.document_id(key)}.db"
 
 
 def _questions(console: Console) -> Iterator[str]:

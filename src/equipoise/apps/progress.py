@@ -16,6 +16,8 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from equipoise.corpus.indexing import Step
+
 PATIENCE_S = 1.0
 
 Report = Callable[[int, int, str], None]
@@ -23,10 +25,10 @@ Report = Callable[[int, int, str], None]
 
 
 @contextmanager
-def files() -> Iterator[Report]:
-    """A bar that counts files."""
+def files() -> Iterator[Callable[[Step], None]]:
+    """A bar that counts files, and the passages of a large one."""
     with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
-        yield report
+        yield lambda step: report(step.file - 1, step.files, _work(step))
 
 
 @contextmanager
@@ -34,6 +36,10 @@ def download(name: str) -> Iterator[Report]:
     """A bar that counts bytes."""
     with _late(DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()) as report:
         yield lambda done, total, source: report(done, total, f"{name} from {source}")
+
+
+def _work(step: Step) -> str:
+    return f"{step.source} ({step.embedded}/{step.passages})" if step.passages else step.source
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape as escape
+from rich.markup import escape
 from rich.padding import Padding
 
 from equipoise.core.types import Answer, Highlight, Refusal, Trace
@@ -32,7 +32,8 @@ def as_json(result: Answer | Refusal) -> dict[str, Any]:
             for scored in trace.passages
         ],
         "flagged": [
-            {"passage_id": flag.passage_id, "reason": flag.reason, "score": flag.score} for flag in trace.flagged
+            {"passage_id": flag.passage_id, "reason": flag.reason, "score": flag.score}
+            for flag in trace.flagged
         ],
         "timings": {name: round(seconds, 6) for name, seconds in trace.timings.items()},
         "tokens": {
@@ -68,7 +69,9 @@ def show(result: Answer | Refusal, console: Console, *, trace: bool = False) -> 
     else:
         console.print(f"[bold]{escape(result.text)}[/]")
         if not result.grounded:
-            console.print("[yellow]The written answer said things the quotes do not; these are the quotes.[/]")
+            console.print(
+                "[yellow]The written answer said things the quotes do not; these are the quotes.[/]"
+            )
     for number, item in enumerate(result.highlights.items, 1):
         console.print(f"\n[cyan]\\[{number}] {escape(where(item))}[/]")
         console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))

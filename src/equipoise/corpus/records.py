@@ -19,7 +19,7 @@ Offsets = tuple[int, int]
 Ids = NDArray[np.int64]
 
 PASSAGE = (
-    "SELECT p.passage_id, d.doc_id, p.start, p.end, substr(d.text, p.start + 1, p.end - p.start)"
+    "SELECT p.passage_id, d.doc_id, p.start, p.end, substr(d.text, p.start + 1, p.end - p.start), d.title"
     " FROM passages p JOIN documents d ON d.number = p.document"
 )
 DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages FROM documents"

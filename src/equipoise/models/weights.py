@@ -2,7 +2,7 @@
 
 `weights.toml` names each file with its size, sha256, licence and sources. Files are found by content: one
 whose sha256 differs is refused. `folder` is everywhere the folder of the weights; callers pass their
-setting (EQUIPOISE_MODELS), and None is `default_folder()`.
+setting (EQUIPOISE_MODEL_FOLDER), and None is `default_folder()`.
 """
 
 import hashlib
@@ -131,7 +131,7 @@ def pull(
             return _fetch(weights, folder, progress or (lambda done, total, source: None))
     except OSError as error:
         raise WeightsError(
-            f"{folder} cannot hold weights ({error}): set EQUIPOISE_MODELS to another folder"
+            f"{folder} cannot hold weights ({error}): set EQUIPOISE_MODEL_FOLDER to another folder"
         ) from error
 
 
@@ -170,7 +170,7 @@ def _need_space(weights: Weights, folder: Path) -> None:
     if (free := shutil.disk_usage(folder).free) < needed:
         raise WeightsError(
             f"{folder} has {free / 1e9:.2f} GB free and {weights.name} needs {needed / 1e9:.2f} GB: make room, "
-            "or set EQUIPOISE_MODELS to a folder on a larger disk"
+            "or set EQUIPOISE_MODEL_FOLDER to a folder on a larger disk"
         )
 
 

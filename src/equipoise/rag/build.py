@@ -1,19 +1,17 @@
 """The one place where a name becomes an object. A row is `name: "module:Class"`, imported when asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from os import environ
 from typing import Any
 
-from equipoise.core.errors import InputError
+from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline, Retriever, Summarizer
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.corpus.store import Store
 from equipoise.models import weights
 from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.models.local import LocalChat
-from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import HighlightSummarize, Search, Vanilla
@@ -37,17 +35,21 @@ SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
     "llm": "equipoise.rag.summarizers.llm:LlmSummarizer",
 }
+CHATS = {
+    "local": "equipoise.models.local:LocalChat",
+    "openai": "equipoise.models.openai:OpenAIChat",
+    "azure": "equipoise.models.openai:OpenAIChat",
+}
 PIPELINES = ("hs", "vanilla")
 DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
 DEFAULT_OPENAI = "gpt-4.1-mini"
 
 
-def make(kind: str, table: Mapping[str, str], name: str, parts: Parts) -> Any:
+def make(kind: str, table: Mapping[str, str], name: str, parts: Parts) -> Any:  # noqa: ANN401
     """The object called `name` in `table`; raises InputError that lists the names there are."""
     if name not in table:
         raise InputError(f"there is no {kind} {name!r}: choose one of {', '.join(table)}")
-    module, _, attribute = table[name].partition(":")
-    return getattr(import_module(module), attribute).from_parts(parts)
+    return _class(table[name]).from_parts(parts)
 
 
 def pipeline(name: str, parts: Parts) -> Pipeline:
@@ -103,15 +105,73 @@ def parts(settings: Settings, store: Store) -> Parts:
 
 def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> ChatModel | None:
     """The language model of `settings.llm`, None for `none` or where `auto` finds nothing set up."""
-    backend, _, name = (settings.llm if settings.llm != "auto" else _detected(settings, environment)).partition("/")
+    backend, _, name = (
+        settings.llm if settings.llm != "auto" else _detected(settings, environment)
+    ).partition("/")
     if backend == "none":
         return None
-    makers = {"local": _local, "openai": _openai, "azure": _azure}
-    if backend not in makers:
+    makers: dict[str, Maker] = {"local": _local, "openai": _openai, "azure": _azure}
+    if backend not in makers or (backend == "azure" and not name):
         raise InputError(f"there is no language model {settings.llm!r}: write none, auto, local[/NAME], "
                          "openai/NAME or azure/DEPLOYMENT")  # fmt: skip
-    model = makers[backend](name, settings)
+    model = makers[backend](name, settings, environment)
     return Replayed(model, ReplayCache(settings.replay)) if settings.replay else model
+
+
+def _class(place: str) -> Any:  # noqa: ANN401
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+Maker = Callable[[str, ModelSettings, Mapping[str, str]], ChatModel]
+
+
+def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
+    """An endpoint that is named, else local weights that are here, else none."""
+    if settings.base_url or settings.api_key or {"OPENAI_API_KEY", "OPENAI_BASE_URL"} & set(environment):
+        return "openai"
+    here = find_spec("xllamacpp") and weights.find(DEFAULT_LOCAL, folder=settings.folder)
+    return "local" if here else "none"
+
+
+def _local(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
+    name = name or DEFAULT_LOCAL
+    path = weights.find(name, folder=settings.folder)
+    if path is None:
+        raise ModelUnavailable(f"the model {name} is not here: run  equipoise models pull {name}")
+    chat: ChatModel = _class(CHATS["local"])(path, name=name, context=settings.context)
+    return chat
+
+
+def _openai(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
+    chat: ChatModel = _class(CHATS["openai"]).from_environment(
+        name or DEFAULT_OPENAI,
+        base_url=settings.base_url,
+        environment={k: v for k, v in _with_key(settings, environment, "OPENAI_API_KEY") if "AZURE" not in k},
+        timeout_s=settings.timeout,
+        max_retries=settings.retries,
+    )
+    return chat
+
+
+def _azure(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
+    given = {"AZURE_OPENAI_ENDPOINT": settings.base_url, "OPENAI_API_VERSION": settings.api_version}
+    found = dict(_with_key(settings, environment, "AZURE_OPENAI_API_KEY"))
+    found |= {variable: value for variable, value in given.items() if value}
+    found.pop("OPENAI_BASE_URL", None)
+    if "AZURE_OPENAI_ENDPOINT" not in found:
+        raise ModelUnavailable("no Azure endpoint is known: set AZURE_OPENAI_ENDPOINT or model.base_url")
+    chat: ChatModel = _class(CHATS["azure"]).from_environment(
+        name, environment=found, timeout_s=settings.timeout, max_retries=settings.retries
+    )
+    return chat
+
+
+def _with_key(
+    settings: ModelSettings, environment: Mapping[str, str], variable: str
+) -> list[tuple[str, str]]:
+    key = {variable: settings.api_key.get_secret_value()} if settings.api_key else {}
+    return list((dict(environment) | key).items())
 
 
 def _auto(name: str, otherwise: str) -> str:

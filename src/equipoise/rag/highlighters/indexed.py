@@ -55,5 +55,3 @@ def numbered(sentences: Sequence[Sentence]) -> str:
         lines.append(f"\n{passage.title}".rstrip())
         lines += [f"[{n}] {' '.join(sentence.text.split())}" for n, sentence in group]
     return "\n".join(lines).strip()
-
-

@@ -44,7 +44,9 @@ class LlmSummarizer:
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The model's answer, or the quotes where it says what they do not; raises ModelError."""
         messages = request(highlights, tags, guesses=self.guesses)
-        reply, usage = await complete_as(self.chat, messages, reply_schema(self.guesses), options=self.options)
+        reply, usage = await complete_as(
+            self.chat, messages, reply_schema(self.guesses), options=self.options
+        )
         guessed = distinct(reply.guessed_questions)[: self.guesses]
         strange = unsupported(reply.answer, evidence(highlights))
         answer = joined(highlights, tags) if strange else reply.answer.strip()

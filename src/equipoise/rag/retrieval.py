@@ -1,0 +1,111 @@
+"""Retrieval: dense (cosine), BM25, and their reciprocal rank fusion."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Array, Candidates, Query
+from equipoise.corpus.store import Store
+from equipoise.maths.similarity import top_k
+from equipoise.rag.parts import Parts
+
+RRF_CONSTANT = 60
+"""Cormack, Clarke and Buettcher, SIGIR 2009."""
+
+DEPTH = 50
+"""How many hits of each ranking go into the fusion, at least."""
+
+Ranking = Sequence[tuple[int, float]]
+"""(passage_id, score), best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DenseRetriever:
+    """Cosine between question and passage embeddings, exact."""
+
+    store: Store
+    encoder: Encoder
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "DenseRetriever":
+        """Built from the settings."""
+        return cls(parts.store, parts.encoder)
+
+    def retrieve(self, query: Query, *, k: int) -> Candidates:
+        """The k nearest passages; scores are cosines."""
+        vector = self.encoder.encode([query.text])[0]
+        with self.store.snapshot():
+            return candidates(self.store, dense(self.store, vector, k), vector)
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Retriever:
+    """Words shared with the question, weighed by BM25."""
+
+    store: Store
+    encoder: Encoder
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "Bm25Retriever":
+        """Built from the settings."""
+        return cls(parts.store, parts.encoder)
+
+    def retrieve(self, query: Query, *, k: int) -> Candidates:
+        """The k passages with the highest BM25; none where no word is shared."""
+        vector = self.encoder.encode([query.text])[0]
+        with self.store.snapshot():
+            return candidates(self.store, self.store.bm25(query.text, k), vector)
+
+
+@dataclass(frozen=True, slots=True)
+class HybridRetriever:
+    """Reciprocal rank fusion of dense and BM25: robust where either is blind."""
+
+    store: Store
+    encoder: Encoder
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "HybridRetriever":
+        """Built from the settings."""
+        return cls(parts.store, parts.encoder)
+
+    def retrieve(self, query: Query, *, k: int) -> Candidates:
+        """The k passages with the highest fused score."""
+        vector = self.encoder.encode([query.text])[0]
+        depth = max(k, DEPTH)
+        with self.store.snapshot():
+            rankings = (dense(self.store, vector, depth), self.store.bm25(query.text, depth))
+            return candidates(self.store, fused(rankings)[:k], vector)
+
+
+def dense(store: Store, vector: Array, k: int) -> Ranking:
+    """The k nearest passages of the store to a unit vector (d,)."""
+    ids, matrix = store.matrix()
+    rows, scores = top_k(matrix, vector, k)
+    return [(int(ids[row]), float(score)) for row, score in zip(rows, scores, strict=True)]
+
+
+def fused(rankings: Sequence[Ranking], *, constant: int = RRF_CONSTANT) -> Ranking:
+    """Reciprocal rank fusion: score(p) = sum over rankings of 1 / (constant + rank), rank from 1.
+
+    Worked value: first in one ranking and second in the other gives 1/61 + 1/62 = 0.03252. Ties by id.
+    """
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, (passage_id, _) in enumerate(ranking, 1):
+            scores[passage_id] = scores.get(passage_id, 0.0) + 1.0 / (constant + rank)
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def candidates(store: Store, ranking: Ranking, vector: Array) -> Candidates:
+    """The ranked passages with their text, scores and embeddings."""
+    found = [passage_id for passage_id, _ in ranking]
+    ids, matrix = store.matrix()
+    return Candidates(
+        store.passages(found),
+        np.array([score for _, score in ranking], dtype=np.float32),
+        matrix[np.searchsorted(ids, found)],
+        vector,
+    )
