@@ -98,6 +98,11 @@ def test_sentences_are_ordered_trimmed_bounded_and_cover_everything(text, max_ch
     assert not text[at:].strip()
 
 
+def test_a_wide_space_before_an_initial_does_not_make_the_library_panic():
+    text = 'B\u2028.«—\x85“\ufeffDr«!1"。😀('
+    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+
+
 @given(TEXTS, TEXTS)
 @settings(max_examples=150, deadline=None)
 def test_no_sentence_crosses_a_blank_line(left, right):
