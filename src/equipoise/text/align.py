@@ -148,7 +148,7 @@ def _matches(needle: str, text: str, threshold: float, deadline: float) -> Itera
     edits = int(2 * len(needle) * share / (1 - share))
     slack = edits + edits // 2 + 1
     for guess in _likely_starts(needle, text, edits, deadline):
-        if perf_counter() > deadline:
+        if perf_counter() >= deadline:
             return
         low, high = max(0, guess - edits), min(len(text), guess + len(needle) + slack)
         score, start, end = _fitted(needle, text[low:high])
@@ -162,7 +162,7 @@ def _likely_starts(needle: str, text: str, edits: int, deadline: float) -> list[
     width = edits // 2 + 1
     votes: Counter[int] = Counter()
     for offset in range(0, len(needle) - size + 1, size):
-        if perf_counter() > deadline:
+        if perf_counter() >= deadline:
             break
         seed = needle[offset : offset + size]
         at = text.find(seed)
