@@ -20,10 +20,11 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_CLOSERS = re.compile(r"[)\]}*_\"”’»]+(?=\s|\Z)")
 _MARKER = re.compile(r"\s*(?:>\s*)?(?:[-*+•‣▪◦●]\s+)?(?:\(?(?:\d{1,3}|[A-Za-z])[.)])?\s*\Z")
 _ABBREVIATION = re.compile(
-    r"\b(?:approx|avg|ca|cf|ch|chap|dept|ed|eds|eq|eqs|est|fig|figs|incl|max|min|no|nos|ref|refs|sec|sect"
+    r"\b(?:al|approx|avg|ca|cf|ch|chap|dept|ed|eds|eq|eqs|est|fig|figs|incl|max|min|no|nos|ref|refs|sec|sect"
     r"|tab|temp|vol|vols|vs|op|art)\.\s*\Z",
     re.IGNORECASE,
 )
+_CLOSING_FIRST = re.compile(r"[^()\s]{1,12}\)")
 _GLUED = re.compile(r"(?:[^\W\d_][)\]]?|\d)\.\Z")
 _BREAKS = tuple(
     re.compile(pattern, re.DOTALL)
@@ -86,6 +87,8 @@ def _belong_together(block: str, left: Offsets, right: Offsets) -> bool:
     before = block[max(left[0], left[1] - 40) : left[1]]
     after = block[right[0] : right[0] + 40].lstrip()
     if not any(c.isalnum() for c in after) and right[1] - right[0] <= 40:
+        return True
+    if _CLOSING_FIRST.match(after):
         return True
     if left[1] - left[0] <= 12 and left[0] == 0 and _MARKER.match(before):
         return True

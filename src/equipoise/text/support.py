@@ -1,0 +1,157 @@
+"""Does an answer say only what its quotes say? A check of words, not of meaning.
+
+A summarizer that does not see the question is tempted to invent a subject. Every name, number and telling
+word of its answer must occur in the quotes or titles; what does not is returned.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+
+from equipoise.text.numerals import quantities
+from equipoise.text.tokens import STOP_WORDS, WORD, name_matches, words
+
+# Numbering and reference marks a model adds: "1. ", "(2) ", "- " at line starts, "[1]" and "[2, 3]" anywhere.
+_MARKS = re.compile(r"(?m)^[ \t]*(?:\(?\d{1,2}[.)]|[-*•])[ \t]+(?=\S)|\[\d{1,2}(?:, ?\d{1,2})*\]")
+_NAMES_TOO = frozenset({"may", "will", "us"})  # stop words that are names with a capital
+_PLAIN_NUMBERS = frozenset({"zero", "one", "first", "second"})  # "one of them", "first, ..."
+_IRREGULAR = dict(
+    pair.split(":")
+    for pair in """
+        men:man women:woman children:child feet:foot teeth:tooth mice:mouse geese:goose lives:life
+        wives:wife wolves:wolf leaves:leaf halves:half analyses:analysis crises:crisis theses:thesis
+        criteria:criterion phenomena:phenomenon bought:buy sold:sell fought:fight flew:fly flown:fly
+        dying:die lying:lie won:win lost:lose fed:feed slept:sleep sang:sing sung:sing taught:teach
+        built:build sank:sink sunk:sink hid:hide wrote:write written:write grew:grow grown:grow
+    """.split()  # noqa: SIM905
+)
+
+
+def stem(word: str) -> str:
+    """A case-folded word without 's, plural, -ed, -ing, -ly, a last e and doubled consonants, and
+    with American for British spelling. Not a word of the language, but equal for inflections of one: planned,
+    planning, plans -> "plan"; colour, colors -> "color"; realise, realized -> "realis".
+    """
+    word = word.removesuffix("'s").removesuffix("'")
+    word = _IRREGULAR.get(word, word)
+    if len(word) <= 3 or not word.isalpha():
+        return word
+    word = re.sub("eed$", "ee", _singular(word))
+    for ending in ("ingly", "edly", "ing", "ied", "ily", "ed", "ly"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and re.search("[aeiouy]", rest):
+            word = rest + ("y" if ending in ("ied", "ily") else "")
+            break
+    word = re.sub(r"([^aeiou])\1$", r"\1", word)
+    word = re.sub("(?<=...)e$", "", re.sub("y$", "i", word))
+    return re.sub("our$", "or", re.sub("(?<=..)z$", "s", word))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if re.search("(?:s|x|z|ch|sh)es$", word):
+        return word[:-2]
+    return word[:-1] if re.search("[^siu]s$", word) else word
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """About 2,000 English words without a topic, from `common_words.txt`; an answer may add them freely."""
+    lines = files(__package__).joinpath("common_words.txt").read_text("utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What an answer may use: stems (of joined neighbours too), values of numbers, initials of names."""
+
+    stems: frozenset[str]
+    values: frozenset[str]
+    initials: str
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "_Evidence":
+        stems: set[str] = set()
+        values: set[str] = set()
+        for text in texts:
+            found = [word.removesuffix("'s") for word in words(text)]
+            stems.update(map(stem, found))
+            stems.update(stem(a + b) for a, b in pairwise(found))
+            values.update(quantity.value for quantity in quantities(text))
+        return cls(frozenset(stems), frozenset(values), " ".join(map(_initials, texts)))
+
+
+def _initials(text: str) -> str:
+    """First letters of capitalised words; other words leave a gap, stop words nothing."""
+    tokens = (match.group() for match in WORD.finditer(text))
+    return "".join(
+        token[0] if token[0].isupper() else " " for token in tokens if token.casefold() not in STOP_WORDS
+    )
+
+
+def unsupported(
+    answer: str, evidence: Sequence[str], *, common: frozenset[str] | None = None
+) -> tuple[str, ...]:
+    """Names, numbers and words of `answer` that do not occur in `evidence`, as written, each once.
+
+    Not reported: stop words, `common` words (default `common_words()`), inflections of words that occur,
+    other ways to write a number ("three", "3", "3.0", "2 million") or a compound ("e-mail", "email"),
+    initials of a name that occurs, list numbers and reference marks. A capitalised word within a sentence
+    must occur even where it is common ("May", "Will"). It cannot see a changed relation between words that
+    all occur.
+    """
+    answer = _MARKS.sub(" ", answer)
+    known = _Evidence.of(evidence)
+    allowed = frozenset(map(stem, common_words() if common is None else common))
+    counted = {quantity.start: quantity for quantity in quantities(answer)}
+    named = {match.start() for match in name_matches(answer)}
+    missing: dict[str, str] = {}
+    skip_until = 0
+    for group in _compounds(answer):
+        for match in group:
+            if match.start() < skip_until:
+                continue
+            token = match.group()
+            if quantity := counted.get(match.start()):
+                skip_until = quantity.end
+                token = answer[quantity.start : quantity.end]
+                fine = quantity.value in known.values or token.casefold() in _PLAIN_NUMBERS
+            else:
+                fine = _is_known(token, known, allowed, name=match.start() in named)
+            if not fine and not _joined_known(group, known):
+                missing.setdefault(token.casefold(), token)
+    return tuple(missing.values())
+
+
+def _compounds(text: str) -> Iterator[list[re.Match[str]]]:
+    """The words of `text`, those joined by a hyphen together."""
+    group: list[re.Match[str]] = []
+    for match in WORD.finditer(text):
+        if group and text[group[-1].end() : match.start()] not in ("-", "‑", "‐"):
+            yield group
+            group = []
+        group.append(match)
+    if group:
+        yield group
+
+
+def _joined_known(group: Iterable[re.Match[str]], known: _Evidence) -> bool:
+    parts = [match.group().casefold() for match in group]
+    return len(parts) > 1 and stem("".join(parts)) in known.stems
+
+
+def _is_known(token: str, known: _Evidence, allowed: frozenset[str], *, name: bool) -> bool:
+    """True where a word of the answer occurs in the evidence or needs no support."""
+    word = words(token)[0]
+    root = stem(word)
+    if root in known.stems:
+        return True
+    if name and sum(map(str.isupper, token)) > 1 and token.replace(".", "") in known.initials:
+        return True
+    if name:
+        return word in STOP_WORDS and word not in _NAMES_TOO
+    return word in STOP_WORDS or root in allowed
