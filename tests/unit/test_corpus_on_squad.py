@@ -2,11 +2,10 @@
 
 import json
 
-from hashed_words import HashedWords
-
 from equipoise.corpus.chunks import MOST
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
+from hashed_words import HashedWords
 
 
 def test_questions_find_the_passage_with_their_answer(shared_data, tmp_path):
