@@ -24,11 +24,11 @@ from equipoise.apps.render import as_json
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.types import Answer, Document, Refusal
+from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
-from equipoise.text.sentences import sentence_spans
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -80,9 +80,10 @@ def measure(name: str, run: dict, questions: list[Question]) -> Iterator[dict]:
 def paragraph_store(question: Question, encoder: EmbeddedEncoder) -> Iterator[Store]:
     """A store with one document: the question's paragraph under its article's title."""
     text = question.paragraph
-    document = Document("paragraph", text, question.doc_id, question.title, sentences=sentence_spans(text))
+    document = Document("paragraph", text, question.doc_id, question.title)
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "index.db", create=True) as store:
-        store.add_documents([document], encoder)
+        store.bind_encoder(encoder)
+        store.add_documents(prepare([document], encoder))
         yield store
 
 
