@@ -24,6 +24,7 @@ from equipoise.corpus.store import Store
 from equipoise.models import weights
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
+from equipoise.rag.flags import located
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Ask your documents; answers rest on quotes."
@@ -43,6 +44,12 @@ PipelineOption = Annotated[
     str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")
 ]
 HighlighterOption = Annotated[str | None, typer.Option(help="sentence, indexed, structured or baseline.")]
+FilterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--filter", help="none, mmr, smart, brra, biasdef; auto: biasdef for documents marked open."
+    ),
+]
 SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]
 LlmOption = Annotated[
     str | None, typer.Option("--llm", help="none, auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
@@ -87,6 +94,7 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     docs: DocsOption = None,
     pipeline: PipelineOption = "hs",
+    passage_filter: FilterOption = None,
     highlighter: HighlighterOption = None,
     summarizer: SummarizerOption = None,
     llm: LlmOption = None,
@@ -96,14 +104,15 @@ def ask(
     trace: TraceOption = False,
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
-    flags = _flags(store, highlighter, summarizer, llm, k)
-    with _pipeline(flags, docs, pipeline) as ready:
+    flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
+    with _pipeline(flags, docs, pipeline) as (ready, opened):
         result = sync.run(ready.ask(question))
+        flagged = located(result.trace.flagged, opened)
     if as_json:
         extra = {"trace": render.trace_json(result.trace)} if trace else {}
-        print(json.dumps(render.as_json(result) | extra, ensure_ascii=False, indent=2))  # noqa: T201
+        print(json.dumps(render.as_json(result, flagged) | extra, ensure_ascii=False, indent=2))  # noqa: T201
     else:
-        render.show(result, Console(), trace=trace)
+        render.show(result, flagged, Console(), trace=trace)
     raise typer.Exit(_exit_code(result))
 
 
@@ -111,6 +120,7 @@ def ask(
 def chat(
     docs: DocsOption = None,
     pipeline: PipelineOption = "hs",
+    passage_filter: FilterOption = None,
     highlighter: HighlighterOption = None,
     summarizer: SummarizerOption = None,
     llm: LlmOption = None,
@@ -120,10 +130,12 @@ def chat(
 ) -> None:
     """Answer question after question. Each one stands alone: nothing is carried over."""
     console = Console()
-    with _pipeline(_flags(store, highlighter, summarizer, llm, k), docs, pipeline) as ready:
+    flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
+    with _pipeline(flags, docs, pipeline) as (ready, opened):
         for question in _questions(console):
             try:
-                render.show(sync.run(ready.ask(question)), console, trace=trace)
+                result = sync.run(ready.ask(question))
+                render.show(result, located(result.trace.flagged, opened), console, trace=trace)
             except InputError as error:
                 console.print(f"[red]{escape(str(error))}[/]")
 
@@ -158,10 +170,16 @@ def config_show() -> None:
 
 
 def _flags(
-    store: Path | None, highlighter: str | None, summarizer: str | None, llm: str | None, k: int | None
+    store: Path | None,
+    passage_filter: str | None,
+    highlighter: str | None,
+    summarizer: str | None,
+    llm: str | None,
+    k: int | None,
 ) -> dict[str, Any]:
     return {
         "store.path": store,
+        "filter.name": passage_filter,
         "highlight.name": highlighter,
         "summarize.name": summarizer,
         "model.llm": llm,
@@ -170,13 +188,13 @@ def _flags(
 
 
 @contextmanager
-def _pipeline(flags: dict[str, Any], docs: list[Path] | None, name: str) -> Iterator[Pipeline]:
+def _pipeline(flags: dict[str, Any], docs: list[Path] | None, name: str) -> Iterator[tuple[Pipeline, Store]]:
     chosen = layers.load(flags).settings
     path = _private_store(docs) if docs else chosen.store.path
     if docs:
         _index(docs, path, trust=Trust.TRUSTED, prune=True)
     with Store.open(path, read_only=True) as store:
-        yield build.pipeline(name, build.parts(chosen, store))
+        yield build.pipeline(name, build.parts(chosen, store)), store
 
 
 def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> indexing.IndexReport:

@@ -1,5 +1,6 @@
 """Answers for people (rich) and for programs (one JSON object)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -7,9 +8,10 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from equipoise.core.types import Answer, Highlight, Refusal, Trace
+from equipoise.rag.flags import FlaggedPassage
 
 
-def as_json(result: Answer | Refusal) -> dict[str, Any]:
+def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict[str, Any]:
     """One object with the same keys for answers and refusals; `answer` and `reason` may be null."""
     refused = isinstance(result, Refusal)
     trace = result.trace
@@ -31,10 +33,7 @@ def as_json(result: Answer | Refusal) -> dict[str, Any]:
             }
             for scored in trace.passages
         ],
-        "flagged": [
-            {"passage_id": flag.passage_id, "reason": flag.reason, "score": flag.score}
-            for flag in trace.flagged
-        ],
+        "flagged": [_flagged(item) for item in flagged],
         "timings": {name: round(seconds, 6) for name, seconds in trace.timings.items()},
         "tokens": {
             "calls": trace.usage.calls,
@@ -63,8 +62,10 @@ def trace_json(trace: Trace) -> dict[str, Any]:
     }
 
 
-def show(result: Answer | Refusal, console: Console, *, trace: bool = False) -> None:
-    """The answer with its quotes, or the refusal with its reason."""
+def show(
+    result: Answer | Refusal, flagged: Sequence[FlaggedPassage], console: Console, *, trace: bool = False
+) -> None:
+    """The answer with its quotes, or the refusal with its reason; then what the filter took out."""
     if isinstance(result, Refusal):
         console.print(f"[bold yellow]No answer[/] ({result.reason.value}): {escape(result.detail)}")
     else:
@@ -77,6 +78,11 @@ def show(result: Answer | Refusal, console: Console, *, trace: bool = False) -> 
     for number, item in enumerate(result.highlights.items, 1):
         console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")
         console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
+    if flagged:
+        console.print(f"\n[yellow]Taken out before reading ({len(flagged)}):[/]")
+    for taken in flagged:
+        source, why = escape(where(taken.passage)), escape(taken.flag.reason)
+        console.print(Padding(f"[cyan]{source}[/] {why} (score {taken.flag.score:.2f})", (0, 0, 0, 4)))
     if trace:
         console.print_json(data=trace_json(result.trace) | {"timings": result.trace.timings})
 
@@ -85,6 +91,12 @@ def where(item: Highlight) -> str:
     """File, then page or line."""
     place = f", page {item.page}" if item.page else f", line {item.line}" if item.line else ""
     return f"{item.source}{place}"
+
+
+def _flagged(item: FlaggedPassage) -> dict[str, Any]:
+    place = {key: value for key, value in _highlight(item.passage).items() if key != "text"}
+    flag = item.flag
+    return {"passage_id": flag.passage_id, "reason": flag.reason, "score": round(flag.score, 6)} | place
 
 
 def _is_quotes(answer: Answer) -> bool:

@@ -25,6 +25,9 @@ from equipoise.core.types import (
 
 JsonSchema = Mapping[str, Any]
 
+ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
+"""The columns of what `NLI.predict` returns."""
+
 
 @runtime_checkable
 class ChatModel(Protocol):
@@ -77,6 +80,19 @@ class PassageFilter(Protocol):
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """At most `k` kept passages, in the order they came, and a flag for each one taken out on purpose."""
+        ...
+
+
+@runtime_checkable
+class NLI(Protocol):
+    """Natural language inference: what a premise says about a hypothesis."""
+
+    async def predict(self, pairs: Sequence[tuple[str, str]]) -> Array:
+        """(n, 3) float32 for n pairs of premise and hypothesis, rows sum to 1; (0, 3) for no pairs.
+
+        Columns are the probabilities of ENTAILMENT, NEUTRAL and CONTRADICTION. Raises ModelUnavailable or
+        ModelReplyError.
+        """
         ...
 
 

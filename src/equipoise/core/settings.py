@@ -37,6 +37,24 @@ class RetrievalSettings(_Section):
     candidates: int = Field(default=20, ge=1, le=1000)
 
 
+class FilterSettings(_Section):
+    """What is taken out between retrieval and highlighting. None: the default of the filter's own module.
+
+    `name` "auto": the best filter, for documents marked open. `nli` (for smart) is `hf[/NAME]`, `chat` (the
+    language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
+    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `most`, `distance` are those of biasdef.
+    """
+
+    name: str = "auto"
+    nli: str = "hf"
+    nli_pairs: int = Field(default=50, ge=0)
+    trade_off: float = Field(default=0.5, ge=0, le=1)
+    sharpness: float = Field(default=1.0, ge=0)
+    bins: int | None = Field(default=None, ge=2)
+    most: float | None = Field(default=None, gt=0, le=1)
+    distance: float | None = Field(default=None, ge=0)
+
+
 class HighlightSettings(_Section):
     """Which highlighter, and the canonical form of what it picks."""
 
@@ -81,6 +99,7 @@ class Settings(_Section):
 
     store: StoreSettings = StoreSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    filter: FilterSettings = FilterSettings()
     highlight: HighlightSettings = HighlightSettings()
     summarize: SummarizeSettings = SummarizeSettings()
     monitor: MonitorSettings = MonitorSettings()

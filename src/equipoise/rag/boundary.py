@@ -21,7 +21,7 @@ def read_highlights(
     shown = [span for span in proposed if _shown(span, passages)]
     hidden = [Dropped(DropReason.NOT_SHOWN, span) for span in proposed if not _shown(span, passages)]
     canonical, dropped = canonicalize(shown, documents, policy)
-    items = tuple(_read(span, documents[span.doc_id]) for span in canonical)
+    items = tuple(read_span(span, documents[span.doc_id]) for span in canonical)
     return Highlights(items), (*hidden, *dropped)
 
 
@@ -29,7 +29,8 @@ def _shown(span: Span, passages: Sequence[Passage]) -> bool:
     return any(p.doc_id == span.doc_id and p.start <= span.start and span.end <= p.end for p in passages)
 
 
-def _read(span: Span, document: Document) -> Highlight:
+def read_span(span: Span, document: Document) -> Highlight:
+    """The text that `document` holds under `span`, and where a reader finds it."""
     return Highlight(
         span.doc_id,
         span.start,

@@ -23,7 +23,12 @@ RETRIEVERS = {
     "bm25": "equipoise.rag.retrieval:Bm25Retriever",
 }
 FILTERS = {
+    "auto": "equipoise.rag.filters:ByTrust",
     "none": "equipoise.rag.filters:NoFilter",
+    "mmr": "equipoise.rag.filters:MmrFilter",
+    "smart": "equipoise.rag.filters:SmartFilter",
+    "brra": "equipoise.rag.filters:BrraFilter",
+    "biasdef": "equipoise.rag.filters:BiasDefFilter",
 }
 HIGHLIGHTERS = {
     "sentence": "equipoise.rag.highlighters.sentence:SentenceHighlighter",
@@ -83,7 +88,7 @@ def search(parts: Parts) -> Search:
     """Retriever and filter of the settings."""
     wanted = parts.settings.retrieval
     retriever: Retriever = make("retriever", RETRIEVERS, wanted.name, parts)
-    chosen: PassageFilter = make("filter", FILTERS, "none", parts)
+    chosen: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
     return Search(retriever, chosen, wanted.k, max(wanted.candidates, wanted.k))
 
 
@@ -178,4 +183,4 @@ def _auto(name: str, otherwise: str) -> str:
 
 def _names(parts: Parts, chosen: dict[str, str]) -> dict[str, str]:
     llm = {"llm": parts.chat.name} if parts.chat else {}
-    return {"encoder": parts.encoder.name, **llm, **chosen}
+    return {"encoder": parts.encoder.name, **llm, "filter": parts.settings.filter.name, **chosen}

@@ -90,11 +90,11 @@ class HighlightSummarize:
         """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
         query = checked(question)
         journal = Journal(self.models)
-        kept = await self.search.find(query, journal)
-        if not kept:
-            return _refuse(Reason.NOTHING_RETRIEVED, "No passage was found for this question.", journal)
-        documents = self.store.documents(passage.doc_id for passage in kept.passages)
         try:
+            kept = await self.search.find(query, journal)
+            if not kept:
+                return _refuse(Reason.NOTHING_RETRIEVED, _nothing(journal), journal)
+            documents = self.store.documents(passage.doc_id for passage in kept.passages)
             with journal.stage("highlight"):
                 proposal = await self.highlighter.highlight(query, kept.passages)
             highlights = self._cross(proposal, kept.passages, documents, journal)
@@ -152,11 +152,12 @@ class Vanilla:
         """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
         query = checked(question)
         journal = Journal(self.models)
-        kept = await self.search.find(query, journal)
-        if not kept:
-            return _refuse(Reason.NOTHING_RETRIEVED, "No passage was found for this question.", journal)
-        messages = prompts.load("vanilla-v1", documents=documents_text(kept.passages), question=query.text)
         try:
+            kept = await self.search.find(query, journal)
+            if not kept:
+                return _refuse(Reason.NOTHING_RETRIEVED, _nothing(journal), journal)
+            texts = documents_text(kept.passages)
+            messages = prompts.load("vanilla-v1", documents=texts, question=query.text)
             with journal.stage("answer"):
                 reply = await self.chat.complete(messages, options=self.options)
         except ModelError as error:
@@ -165,6 +166,12 @@ class Vanilla:
         if UNANSWERABLE in reply.text:
             return _refuse(Reason.MODEL_DECLINED, "The model says the documents do not answer this.", journal)
         return Answer(reply.text.strip(), Highlights(), trace=journal.trace())
+
+
+def _nothing(journal: Journal) -> str:
+    if journal.flagged:
+        return f"The filter took out every passage that was found ({len(journal.flagged)})."
+    return "No passage was found for this question."
 
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
