@@ -65,4 +65,5 @@ def _late(*columns: ProgressColumn) -> Iterator[Report]:
     try:
         yield report
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()

@@ -67,13 +67,14 @@ def show(result: Answer | Refusal, console: Console, *, trace: bool = False) -> 
     if isinstance(result, Refusal):
         console.print(f"[bold yellow]No answer[/] ({result.reason.value}): {escape(result.detail)}")
     else:
-        console.print(f"[bold]{escape(result.text)}[/]")
+        if not _is_quotes(result):
+            console.print(f"[bold]{escape(result.text)}[/]\n")
         if not result.grounded:
             console.print(
                 "[yellow]The written answer said things the quotes do not; these are the quotes.[/]"
             )
     for number, item in enumerate(result.highlights.items, 1):
-        console.print(f"\n[cyan]\\[{number}] {escape(where(item))}[/]")
+        console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")
         console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
     if trace:
         console.print_json(data=trace_json(result.trace) | {"timings": result.trace.timings})
@@ -83,6 +84,11 @@ def where(item: Highlight) -> str:
     """File, then page or line."""
     place = f", page {item.page}" if item.page else f", line {item.line}" if item.line else ""
     return f"{item.source}{place}"
+
+
+def _is_quotes(answer: Answer) -> bool:
+    quotes = " ".join(item.text for item in answer.highlights.items)
+    return answer.text.split() == quotes.split()
 
 
 def _highlight(item: Highlight) -> dict[str, Any]:
