@@ -60,7 +60,9 @@ def test_question_words_go():
 
 
 def test_a_variant_of_a_variant_keeps_both_names():
-    (made,) = with_neutral(without_question_words([passage("Tea is good.", question="Is tea served?")]), ["x"])
+    (made,) = with_neutral(
+        without_question_words([passage("Tea is good.", question="Is tea served?")]), ["x"]
+    )
     assert (made.passage_id, made.variant) == (
         "p1~no-question-words~neutral-before", "no-question-words~neutral-before",
     )  # fmt: skip
@@ -158,7 +160,10 @@ def test_real_passages_move_as_meant(shared_data):
     assert lowered
     assert max(change(lowered, "ss")) < 0
     assert np.mean(change(without_question_words(bases), "ss")) < -0.1
-    assert max(change(diluted(bases[:4], [p.text for p in anchors if p.stance < 0], ruler), "ps"), default=-1) < 0
+    assert (
+        max(change(diluted(bases[:4], [p.text for p in anchors if p.stance < 0], ruler), "ps"), default=-1)
+        < 0
+    )
     vectors = encoder.encode([p.text for p in spread(bases, encoder, keep=4)])
     every = encoder.encode([p.text for p in bases])
     apart, all_apart = ((m @ m.T)[np.triu_indices(len(m), 1)] for m in (vectors, every))
