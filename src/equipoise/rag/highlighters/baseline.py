@@ -8,6 +8,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Passage, Proposal, Query
 from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.parts import Parts
+from equipoise.text.tokens import has_words
 
 NONE = "NONE"
 
@@ -37,4 +38,4 @@ def extracts(reply: str) -> list[str]:
     """The lines of a list without their bullet; a minus sign before a number stays. NONE gives none."""
     lines = [line.strip() for line in reply.splitlines()]
     bare = [line.removeprefix("- ").removeprefix("* ").strip() for line in lines]
-    return [line for line in bare if line and line.strip(".") != NONE]
+    return [line for line in bare if has_words(line) and line.strip(".") != NONE]
