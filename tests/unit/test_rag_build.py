@@ -1,0 +1,188 @@
+"""Names become objects: every spec of the language model, and every mistake in a name."""
+
+import json
+
+import pytest
+
+from equipoise.core.errors import InputError, ModelUnavailable, SettingsError
+from equipoise.core.settings import (
+    FilterSettings,
+    HighlightSettings,
+    ModelSettings,
+    RetrievalSettings,
+    Settings,
+    SummarizeSettings,
+)
+from equipoise.corpus.store import Store
+from equipoise.models import weights
+from equipoise.models.openai import OpenAIChat
+from equipoise.models.replay import Replayed
+from equipoise.models.scripted import ScriptedChat
+from equipoise.rag import build
+from equipoise.rag.highlighters.indexed import IndexedHighlighter
+from equipoise.rag.highlighters.sentence import SentenceHighlighter
+from equipoise.rag.parts import Parts
+from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
+from equipoise.rag.summarizers.llm import LlmSummarizer
+from hashed_words import HashedWords
+
+KEY = {"OPENAI_API_KEY": "sk-test"}
+TABLES = {
+    "retriever": build.RETRIEVERS,
+    "filter": build.FILTERS,
+    "highlighter": build.HIGHLIGHTERS,
+    "summarizer": build.SUMMARIZERS,
+}
+
+
+@pytest.fixture
+def chat(tmp_path):
+    """A function: the language model of `llm` with no weights on the disk."""
+
+    def build_one(llm, environment=None, **more):
+        return build.chat_model(ModelSettings(llm=llm, **{"folder": tmp_path} | more), environment or {})
+
+    return build_one
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A function: parts over an empty store, without a language model unless given."""
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        yield lambda chat=None, **sections: Parts(Settings(**sections), store, HashedWords(), chat)
+
+
+class TestChatModel:
+    def test_none_is_none_whatever_the_environment_says(self, chat):
+        assert chat("none", KEY) is None
+
+    @pytest.mark.parametrize("environment", [{}, {"OPENAI_API_KEY": ""}, {"OPENAI_BASE_URL": " "}])
+    def test_auto_finds_nothing_where_nothing_is_set_up(self, chat, environment):
+        assert chat("auto", environment) is None
+
+    @pytest.mark.parametrize("environment", [KEY, {"OPENAI_BASE_URL": "http://localhost:8000/v1"}])
+    def test_auto_takes_an_endpoint_that_is_named(self, chat, environment):
+        found = chat("auto", environment)
+        assert isinstance(found, OpenAIChat)
+        assert found.name == build.DEFAULT_OPENAI
+
+    def test_auto_takes_an_endpoint_of_the_settings(self, chat):
+        assert "localhost:1" in repr(chat("auto", base_url="http://localhost:1/v1"))
+        assert "api.openai.com" in repr(chat("auto", api_key="sk-test"))
+
+    def test_the_environment_that_is_passed_is_the_only_one(self, chat, monkeypatch):
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-process")
+        assert chat("auto", {"PATH": "/bin"}) is None
+
+    def test_auto_takes_local_weights_that_are_here(self, chat, tmp_path):
+        pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
+        entry = weights.read_catalogue()[build.DEFAULT_LOCAL]
+        path = tmp_path / entry.file
+        with path.open("wb") as file:
+            file.truncate(entry.size)  # a sparse file with the record of an earlier check beside it
+        stamp = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": path.stat().st_mtime_ns}
+        path.with_name(f"{path.name}.verified.json").write_text(json.dumps(stamp))
+        assert chat("auto").name == f"local/{build.DEFAULT_LOCAL}"
+        assert isinstance(chat("auto", KEY), OpenAIChat)
+
+    @pytest.mark.parametrize("llm", ["local", f"local/{build.DEFAULT_LOCAL}"])
+    def test_local_weights_that_are_missing_say_how_to_pull_them(self, chat, llm):
+        with pytest.raises(ModelUnavailable, match=rf"run  equipoise models pull {build.DEFAULT_LOCAL}"):
+            chat(llm)
+
+    def test_unknown_local_weights_list_the_names(self, chat):
+        with pytest.raises(InputError, match=rf"'gpt-2'.*{build.DEFAULT_LOCAL}"):
+            chat("local/gpt-2")
+
+    def test_openai_with_a_name_and_without_a_key(self, chat):
+        assert chat("openai/gpt-x", KEY).name == "gpt-x"
+        with pytest.raises(ModelUnavailable, match="set OPENAI_API_KEY"):
+            chat("openai/gpt-x")
+
+    def test_openai_is_not_led_astray_by_variables_of_azure(self, chat):
+        both = KEY | {
+            "AZURE_OPENAI_ENDPOINT": "https://a.example",
+            "OPENAI_BASE_URL": "http://localhost:1/v1",
+        }
+        assert "localhost:1" in repr(chat("openai/gpt-x", both))
+
+    def test_azure_wants_an_endpoint_a_deployment_and_a_version(self, chat):
+        with pytest.raises(ModelUnavailable, match=r"set AZURE_OPENAI_ENDPOINT or model\.base_url"):
+            chat("azure/d", KEY)
+        with pytest.raises(InputError, match="azure/DEPLOYMENT"):
+            chat("azure", KEY)
+        with pytest.raises(SettingsError, match="api_version"):
+            chat("azure/d", base_url="https://a.example", api_key="k")
+        ready = chat("azure/d", base_url="https://a.example", api_key="k", api_version="2024-10-21")
+        assert ready.name == "d"
+        assert "a.example" in repr(ready)
+
+    @pytest.mark.parametrize("llm", ["", "gpt-4", "ollama/x", "Local", "/", "openai-x"])
+    def test_an_unknown_one_lists_what_there_is(self, chat, llm):
+        with pytest.raises(InputError, match=r"write none, auto, local\[/NAME\], openai/NAME or azure"):
+            chat(llm, KEY)
+
+    def test_a_replay_file_wraps_it(self, chat, tmp_path):
+        found = chat("openai/gpt-x", KEY, replay=tmp_path / "replay.sqlite")
+        assert isinstance(found, Replayed)
+        assert found.name == "gpt-x"
+
+
+class TestMake:
+    @pytest.mark.parametrize("kind", TABLES)
+    def test_an_unknown_name_lists_the_names(self, kind, parts):
+        with pytest.raises(InputError) as caught:
+            build.make(kind, TABLES[kind], "no-such", parts())
+        assert str(caught.value) == f"there is no {kind} 'no-such': choose one of {', '.join(TABLES[kind])}"
+
+    def test_an_unknown_pipeline_lists_the_names(self, parts):
+        with pytest.raises(InputError, match="no pipeline 'rag': choose one of hs, vanilla"):
+            build.pipeline("rag", parts())
+
+    @pytest.mark.parametrize(
+        "sections",
+        [
+            {"highlight": HighlightSettings(name="magic")},
+            {"summarize": SummarizeSettings(name="magic")},
+            {"filter": FilterSettings(name="magic")},
+        ],
+    )
+    def test_an_unknown_part_of_a_pipeline_is_named(self, parts, sections):
+        with pytest.raises(InputError, match="'magic': choose one of"):
+            build.pipeline("hs", parts(**sections))
+
+
+class TestPipeline:
+    def test_without_a_model_everything_is_model_free(self, parts):
+        found = build.pipeline("hs", parts())
+        assert isinstance(found.highlighter, SentenceHighlighter)
+        assert isinstance(found.summarizer, ExtractiveSummarizer)
+        assert found.models == {
+            "encoder": "hashed-words",
+            "filter": "auto",
+            "highlighter": "sentence",
+            "summarizer": "extractive",
+        }
+
+    def test_with_a_model_both_use_it(self, parts):
+        found = build.pipeline("hs", parts(ScriptedChat([])))
+        assert isinstance(found.highlighter, IndexedHighlighter)
+        assert isinstance(found.summarizer, LlmSummarizer)
+        assert found.models["llm"] == "scripted"
+
+    def test_the_policy_and_the_limits_are_the_settings(self, parts):
+        sections = {
+            "highlight": HighlightSettings(
+                min_words=3, max_spans=2, max_sentences_per_span=4, max_sentences=7
+            ),
+            "retrieval": RetrievalSettings(k=9, candidates=4),
+        }
+        found = build.pipeline("hs", parts(**sections))
+        policy = found.policy
+        assert (policy.min_words, policy.max_spans, policy.max_sentences_per_span, policy.max_sentences) == (
+            3,
+            2,
+            4,
+            7,
+        )
+        assert (found.search.k, found.search.candidates) == (9, 9)
