@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.rag import build
+
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "equipoise"
 
 BELOW = {
@@ -74,3 +76,33 @@ def test_nothing_behind_the_boundary_can_name_a_question(name):
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_files_stay_short_enough_to_read(path):
     assert len(path.read_text("utf-8").splitlines()) <= 400
+
+
+def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    tree = ast.walk(ast.parse(path.read_text("utf-8")))
+    return [node for node in tree if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_functions_stay_short_enough_to_read(path):
+    long = {f.name: f.end_lineno - f.lineno + 1 for f in functions(path)}
+    assert not {name: lines for name, lines in long.items() if lines > 50}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_no_module_validates_with_assert(path):
+    assert not [n.lineno for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Assert)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_every_module_says_what_it_is_for(path):
+    assert (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").strip() or path.name == "__init__.py"
+
+
+def test_every_row_of_the_tables_names_a_class_that_exists():
+    tables = (build.RETRIEVERS, build.FILTERS, build.HIGHLIGHTERS, build.SUMMARIZERS, build.CHATS)
+    for place in {place for table in tables for place in table.values()}:
+        module, _, name = place.partition(":")
+        path = SOURCE.parent / f"{module.replace('.', '/')}.py"
+        tree = ast.parse(path.read_text("utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}, place
