@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.core import settings as layers
+from equipoise.models import weights
+from equipoise.rag import build
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -15,3 +19,15 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the measuring data is not beside this checkout")
     return folder
+
+
+@pytest.fixture(scope="module")
+def local_chat(tmp_path_factory):
+    """The real local model, loaded once for a module; tests that need it skip where it is not on this disk."""
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
+    chosen = layers.load({"model.llm": "local"}, folder=tmp_path_factory.mktemp("no-settings")).settings.model
+    if weights.find(build.DEFAULT_LOCAL, folder=chosen.folder) is None:
+        pytest.skip(f"no weights here: run  equipoise models pull {build.DEFAULT_LOCAL}")
+    chat = build.chat_model(chosen.model_copy(update={"replay": None}))
+    yield chat
+    chat.close()

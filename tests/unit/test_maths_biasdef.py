@@ -1,6 +1,5 @@
 """Section 6 and Algorithm 1: each step by hand, Theorem 1 and the invariances by property."""
 
-import time
 import warnings
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import timing
 from equipoise.core.errors import SettingsError
 from equipoise.maths import biasdef as bd
 
@@ -285,17 +285,13 @@ def test_settings_out_of_range_are_named(wrong):
         bd.BiasDefSettings(**wrong)
 
 
-@pytest.mark.parametrize(("rows", "limit"), [(20, 0.010), (100, 0.100)])
+@pytest.mark.parametrize(("rows", "limit"), [(20, 2), (100, 25)])
 def test_speed(rows, limit):
-    """The target is 2 ms for 20 x 768 and 20 ms for 100 x 768 on an idle machine; five times that here.
+    """The target is 2 ms for 20 x 768 and 20 ms for 100 x 768 on an idle machine.
 
-    The best of several runs, since a busy machine makes any one of them slow.
+    In units of a plain loop on the same machine (5 ms): measured 0.3 and 3.5, so ten times slower fails.
     """
     rng = np.random.default_rng(0)
     embeddings, query = rng.standard_normal((rows, 768)), rng.standard_normal(768)
-    times = []
-    for _ in range(21):
-        start = time.perf_counter()
-        bd.bias_def(query, embeddings)
-        times.append(time.perf_counter() - start)
-    assert min(times) < limit
+    taken = timing.seconds(lambda: bd.bias_def(query, embeddings), runs=21)
+    assert taken < limit * timing.loops()

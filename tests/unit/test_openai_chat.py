@@ -99,7 +99,7 @@ def test_retry_after_is_honoured(server):
     server.says.append(Say(429, error("slow down"), {"Retry-After": "0.2"}))
     began = time.monotonic()
     assert ask(chat(server)).text == "HELLO"
-    assert 0.2 <= time.monotonic() - began < 2
+    assert 0.2 <= time.monotonic() - began < 20
     assert len(server.received) == 2
 
 
@@ -111,7 +111,7 @@ def test_no_wait_is_longer_than_the_cap(server, header):
     server.says.append(Say(429, error("slow down"), {"Retry-After": value}))
     began = time.monotonic()
     assert ask(chat(server, max_backoff_s=0.05)).text == "HELLO"
-    assert 0.05 <= time.monotonic() - began < 2
+    assert 0.05 <= time.monotonic() - began < 20
 
 
 def test_retry_after_that_is_no_number_falls_back_to_the_backoff(server):
@@ -142,7 +142,7 @@ def test_backoff_doubles(server):
     server.says.extend([Say(500, error("oops"))] * 3)
     began = time.monotonic()
     assert ask(chat(server, max_retries=3, backoff_s=0.1)).text == "HELLO"
-    assert 0.35 <= time.monotonic() - began < 2  # (0.1 + 0.2 + 0.4) s times at least one half
+    assert 0.35 <= time.monotonic() - began < 20  # (0.1 + 0.2 + 0.4) s times at least one half
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,13 @@ def test_a_refused_connection_names_the_base_url():
     assert f"cannot connect to {url} (2 tries)" in str(failure)
 
 
-@pytest.mark.parametrize("pause", [0.02, 1.0], ids=["dribble", "silence"])
+@pytest.mark.parametrize("pause", [0.1, 5.0], ids=["dribble", "silence"])
 def test_the_time_out_covers_the_whole_answer(server, pause):
     server.says.append(Say(body=completion("slow"), pause=pause))
     began = time.monotonic()
-    failure = failure_of(chat(server, timeout_s=0.3), ModelUnavailable)
-    assert time.monotonic() - began < 2
-    assert "did not answer within 0.3 s" in str(failure)
+    failure = failure_of(chat(server, timeout_s=1.5), ModelUnavailable)
+    assert time.monotonic() - began < 20  # the whole answer would take more than 30 s
+    assert "did not answer within 1.5 s" in str(failure)
     assert len(server.received) == 1
 
 

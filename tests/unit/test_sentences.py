@@ -1,11 +1,10 @@
 """Sentence offsets: hand-made cases, then properties over any text."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import timing
 from equipoise.core.errors import InputError
 from equipoise.text.sentences import sentence_spans
 
@@ -112,9 +111,7 @@ def test_no_sentence_crosses_a_blank_line(left, right):
 
 
 def seconds(text):
-    began = time.process_time()
-    sentence_spans(text)
-    return time.process_time() - began
+    return timing.seconds(lambda: sentence_spans(text), runs=3)
 
 
 def test_a_megabyte_of_prose_takes_under_two_seconds():

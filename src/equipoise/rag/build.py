@@ -137,8 +137,9 @@ Maker = Callable[[str, ModelSettings, Mapping[str, str]], ChatModel]
 
 
 def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
-    """An endpoint that is named, else local weights that are here, else none."""
-    if settings.base_url or settings.api_key or {"OPENAI_API_KEY", "OPENAI_BASE_URL"} & set(environment):
+    """An endpoint that is named, else local weights that are here, else none. A blank variable names nothing."""
+    named = any(environment.get(variable, "").strip() for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
+    if settings.base_url or settings.api_key or named:
         return "openai"
     here = find_spec("xllamacpp") and weights.find(DEFAULT_LOCAL, folder=settings.folder)
     return "local" if here else "none"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from equipoise import prompts
-from equipoise.core.errors import InputError, ModelError
+from equipoise.core.errors import InputError, ModelError, ModelReplyError
 from equipoise.core.protocols import (
     ChatModel,
     Encoder,
@@ -18,6 +18,7 @@ from equipoise.core.types import (
     Answer,
     Candidates,
     ChatOptions,
+    ChatReply,
     Document,
     Highlights,
     Passage,
@@ -33,13 +34,14 @@ from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import nearest_guess
 from equipoise.text.spans import SpanPolicy
+from equipoise.text.tokens import has_words
 
 MAX_QUESTION = 4_000
 UNANSWERABLE = "UNANSWERABLE"
 
 
 def checked(question: str) -> Query:
-    """The question as a query; raises InputError for an empty one or one over 4,000 characters."""
+    """The question as a query; raises InputError for an empty one, one over 4,000 characters, or no text."""
     if not question.strip():
         raise InputError("the question is empty: type one, for example  equipoise ask 'Who wrote this?'")
     if len(question) > MAX_QUESTION:
@@ -47,6 +49,8 @@ def checked(question: str) -> Query:
             f"the question has {len(question):,} characters: ask one of at most {MAX_QUESTION:,}, "
             "and index long text as a document instead"
         )
+    if any("\ud800" <= c <= "\udfff" for c in question):
+        raise InputError("the question is not valid text: type it again, in UTF-8")
     return Query(question.strip())
 
 
@@ -160,12 +164,20 @@ class Vanilla:
             messages = prompts.load("vanilla-v1", documents=texts, question=query.text)
             with journal.stage("answer"):
                 reply = await self.chat.complete(messages, options=self.options)
+            journal.usage += reply.usage
+            text = _worded(reply)
         except ModelError as error:
             return _refuse(Reason.MODEL_FAILED, str(error), journal)
-        journal.usage += reply.usage
-        if UNANSWERABLE in reply.text:
+        if UNANSWERABLE in text:
             return _refuse(Reason.MODEL_DECLINED, "The model says the documents do not answer this.", journal)
-        return Answer(reply.text.strip(), Highlights(), trace=journal.trace())
+        return Answer(text, Highlights(), trace=journal.trace())
+
+
+def _worded(reply: ChatReply) -> str:
+    """The reply's text; raises ModelReplyError where it says nothing."""
+    if not has_words(reply.text):
+        raise ModelReplyError(f"{reply.model} replied without a word: ask again, or use another model")
+    return reply.text.strip()
 
 
 def _nothing(journal: Journal) -> str:

@@ -64,6 +64,11 @@ def words(text: str) -> list[str]:
     return [_normal(match) for match in WORD.finditer(text)]
 
 
+def has_words(text: str) -> bool:
+    """Whether `text` holds a word or a number: "..." and invisible characters say nothing."""
+    return WORD.search(text) is not None
+
+
 def content_words(text: str) -> list[str]:
     """`words` without the English STOP_WORDS."""
     return [word for word in words(text) if word not in STOP_WORDS]

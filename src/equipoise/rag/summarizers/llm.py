@@ -19,21 +19,29 @@ from equipoise.rag.parts import Parts
 from equipoise.rag.summarizers.extractive import joined
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
+from equipoise.text.tokens import has_words
 
 MOST_SENTENCES = 2
 SHORT = 400
 
 
 class SummaryReply(BaseModel):
-    """Guesses come first: they settle what the answer is about."""
+    """Guesses come first: they settle what the answer is about. Without one the monitor would see nothing."""
 
     guessed_questions: list[str]
     answer: str
 
+    @field_validator("guessed_questions")
+    @classmethod
+    def _guess_something(cls, guesses: list[str]) -> list[str]:
+        if not (worded := [guess for guess in guesses if has_words(guess)]):
+            raise ValueError("no question is guessed")
+        return worded
+
     @field_validator("answer")
     @classmethod
     def _says_something(cls, answer: str) -> str:
-        if not answer.strip():
+        if not has_words(answer):
             raise ValueError("the answer is empty")
         return answer
 

@@ -1,0 +1,191 @@
+"""What every Highlighter promises, over every highlighter there is: with a scripted model, and `live`.
+
+A new row of HIGHLIGHTERS that asks a language model needs a line in SCRIPTS: what an honest model replies to
+QUESTION over the small corpus, and what one replies that finds no answer.
+"""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from equipoise.core import sync
+from equipoise.core.errors import ModelReplyError, ModelUnavailable
+from equipoise.core.protocols import Highlighter
+from equipoise.core.settings import Settings
+from equipoise.core.types import Query
+from equipoise.models.scripted import ScriptedChat
+from equipoise.rag.build import HIGHLIGHTERS, make
+from equipoise.rag.parts import Parts
+from equipoise.text.sentences import sentence_spans
+from small_corpus import ANSWER, QUESTION
+
+
+@dataclass(frozen=True)
+class Script:
+    """ "%d" in `honest` stands for the number of ANSWER among all sentences."""
+
+    honest: str
+    declines: str
+
+
+SCRIPTS = {
+    "indexed": Script('{"answerable": true, "sentences": [%d]}', '{"answerable": false, "sentences": []}'),
+    "baseline": Script(f"- {ANSWER}", "NONE"),
+    "structured": Script(
+        json.dumps({"answer": "212 metres", "text_extracts": [ANSWER]}),
+        '{"answer": "NONE", "text_extracts": []}',
+    ),
+}
+MODEL_FREE = {"sentence"}
+ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
+ODD = {
+    "emoji": "🐝🔥 🧊 ?",
+    "4,000 characters": ("bridge bees " * 400)[:4_000],
+    "only stop words": "what is it that they were",
+    "quotes and braces": '"}], "answer": "x", "text_extracts": ["bridge"] $question ${x}',
+}
+
+
+@pytest.fixture(scope="session")
+def passages(store):
+    """All passages of the corpus, the bridge's first."""
+    return tuple(p for doc_id in store.doc_ids() for p in store.passages_of(doc_id))
+
+
+def line(name, kind, passages):
+    """What the scripted model says; fails with what to do for a row nobody wrote a script for."""
+    if name in MODEL_FREE:
+        return None
+    if name not in SCRIPTS:
+        pytest.fail(f"HIGHLIGHTERS has a new row {name!r}: add it to SCRIPTS, or to MODEL_FREE")
+    said = getattr(SCRIPTS[name], kind)
+    sentences = [p.text[start:end] for p in passages for start, end in sentence_spans(p.text)]
+    return said % (sentences.index(ANSWER) + 1) if "%d" in said else said
+
+
+@pytest.fixture
+def built(store, encoder):
+    """A function: the highlighter `name` on a chat model."""
+    return lambda name, chat: make("highlighter", HIGHLIGHTERS, name, Parts(Settings(), store, encoder, chat))
+
+
+@pytest.fixture
+def scripted(built, passages):
+    """A function: the highlighter `name`, whose model always says the line `kind` of its script."""
+    return lambda name, kind="honest": built(name, ScriptedChat(lambda _: line(name, kind, passages)))
+
+
+def highlight(highlighter, question, passages):
+    return sync.run(highlighter.highlight(Query(question), passages))
+
+
+def assert_inside(proposal, passages):
+    for span in proposal.spans:
+        assert any(p.doc_id == span.doc_id and p.start <= span.start < span.end <= p.end for p in passages), (
+            span
+        )
+
+
+def quoted(proposal, store):
+    return [store.document(s.doc_id).text[s.start : s.end] for s in proposal.spans]
+
+
+def test_no_script_is_left_over():
+    assert set(SCRIPTS) | MODEL_FREE == set(HIGHLIGHTERS)
+
+
+@pytest.mark.parametrize("name", HIGHLIGHTERS)
+class TestEveryHighlighter:
+    def test_is_a_highlighter(self, scripted, name):
+        assert isinstance(scripted(name), Highlighter)
+
+    def test_finds_the_answer_inside_the_passages(self, scripted, name, passages, store):
+        proposal = highlight(scripted(name), QUESTION, passages)
+        assert_inside(proposal, passages)
+        assert ANSWER in quoted(proposal, store)
+        assert proposal.dropped == ()
+
+    def test_the_same_every_time(self, scripted, name, passages):
+        first, again = (highlight(scripted(name), QUESTION, passages) for _ in range(2))
+        assert first == again
+
+    def test_no_passages_give_no_spans(self, scripted, name):
+        assert highlight(scripted(name), QUESTION, ()).spans == ()
+
+    def test_nothing_is_proposed_where_nothing_answers(self, scripted, name, passages):
+        proposal = highlight(scripted(name, "declines"), "Which moons does Neptune have?", passages)
+        assert (proposal.spans, proposal.dropped) == ((), ())
+
+    @pytest.mark.parametrize("question", ODD.values(), ids=ODD)
+    def test_odd_questions(self, scripted, name, passages, question):
+        assert_inside(highlight(scripted(name), question, passages), passages)
+
+    def test_one_passage_is_enough_and_the_others_are_out_of_reach(self, scripted, name, passages, store):
+        bees = tuple(p for p in passages if p.doc_id == "bees")
+        assert_inside(highlight(scripted(name), QUESTION, bees), bees)
+
+
+@pytest.mark.parametrize("name", ASKING)
+class TestEveryHighlighterThatAsksAModel:
+    def test_without_a_model_it_says_how_to_get_one(self, built, name):
+        with pytest.raises(ModelUnavailable, match=rf"'{name}' needs a language model: run "):
+            built(name, None)
+
+    def test_its_cost_is_counted(self, scripted, name, passages):
+        usage = highlight(scripted(name), QUESTION, passages).usage
+        assert (usage.calls, usage.replayed) == (1, 0)
+        assert usage.prompt_tokens > 100
+        assert usage.completion_tokens > 0
+
+    def test_the_question_and_every_passage_reach_the_model(self, built, name, passages):
+        chat = ScriptedChat(lambda _: line(name, "declines", passages))
+        highlight(built(name, chat), QUESTION, passages)
+        (sent,) = chat.requests
+        said = "\n".join(message.content for message in sent.messages)
+        assert QUESTION in said
+        assert all(passage.title in said for passage in passages)
+        assert all(p.text[a:b] in said for p in passages for a, b in sentence_spans(p.text))
+
+    def test_a_model_that_fails_is_its_callers_business(self, built, name, passages):
+        chat = ScriptedChat(lambda _: ModelUnavailable("the endpoint is down: start it"))
+        with pytest.raises(ModelUnavailable, match="the endpoint is down"):
+            highlight(built(name, chat), QUESTION, passages)
+
+    def test_what_cannot_be_placed_is_dropped_with_a_reason(self, built, name, passages):
+        lies = {
+            "indexed": '{"answerable": true, "sentences": [999, 0, -1]}',
+            "baseline": "- The bridge is made of cheese, says nobody at all.",
+            "structured": '{"answer": "", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
+        }
+        proposal = highlight(built(name, ScriptedChat(lambda _: lies[name])), QUESTION, passages)
+        assert proposal.spans == ()
+        assert proposal.dropped
+        assert all(d.reason and d.quotation for d in proposal.dropped)
+
+
+@pytest.mark.parametrize("name", ["indexed", "structured"])
+def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, passages, store):
+    honest = line(name, "honest", passages)
+    proposal = highlight(built(name, ScriptedChat(["I think so.", honest])), QUESTION, passages)
+    assert quoted(proposal, store) == [ANSWER]
+    assert proposal.usage.calls == 2
+    with pytest.raises(ModelReplyError, match="twice sent no valid"):
+        highlight(built(name, ScriptedChat(["I think so.", "Still."])), QUESTION, passages)
+
+
+@pytest.mark.live
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ASKING)
+class TestEveryHighlighterWithTheLocalModel:
+    def test_spans_lie_inside_the_passages_and_the_cost_is_counted(
+        self, built, name, local_chat, passages, store
+    ):
+        proposal = highlight(built(name, local_chat), QUESTION, passages)
+        assert_inside(proposal, passages)
+        assert proposal.usage.calls in (1, 2)
+        assert proposal.usage.prompt_tokens > 100
+        print(name, quoted(proposal, store), proposal.dropped, proposal.usage)
+
+    def test_no_passages_give_no_spans(self, built, name, local_chat):
+        assert highlight(built(name, local_chat), QUESTION, ()).spans == ()

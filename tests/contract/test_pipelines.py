@@ -1,0 +1,206 @@
+"""What every Pipeline promises, over every pipeline there is; each Reason is reached. Scripted, and `live`."""
+
+import json
+
+import pytest
+
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.protocols import Pipeline
+from equipoise.core.settings import HighlightSettings, MonitorSettings, Settings, SummarizeSettings
+from equipoise.core.types import Answer, Reason, Refusal
+from equipoise.models.scripted import ScriptedChat
+from equipoise.rag.build import PIPELINES, pipeline
+from equipoise.rag.parts import Parts
+from equipoise.rag.pipeline import MAX_QUESTION
+from small_corpus import ANSWER, QUESTION
+
+GUESS = "How long is the bridge?"
+WRITTEN = "The Harlow bridge is 212 metres long and stands on seven piers of grey stone."
+EXTRACTS = {"answer": "212 metres", "text_extracts": [ANSWER]}
+STRUCTURED = Settings(highlight=HighlightSettings(name="structured"))
+STAGES = {
+    "hs": ["retrieve", "filter", "highlight", "canonicalize", "summarize"],
+    "vanilla": ["retrieve", "filter", "answer"],
+}
+MARKS = {"highlight": "text_extracts", "summarize": "guessed_questions"}
+"""A word of each prompt of a pipeline with the structured highlighter."""
+
+
+def script(extracts=EXTRACTS, answer=WRITTEN, guesses=(GUESS,), plain=WRITTEN):
+    """What the model says to each of the prompts; an exception is raised instead."""
+    said = {"guessed_questions": list(guesses), "answer": answer}
+    return ScriptedChat(
+        {
+            MARKS["highlight"]: extracts if isinstance(extracts, Exception) else json.dumps(extracts),
+            MARKS["summarize"]: answer if isinstance(answer, Exception) else json.dumps(said),
+            "UNANSWERABLE": plain,
+        }
+    )
+
+
+@pytest.fixture
+def asked(store, encoder):
+    """A function: the result of `question` with the pipeline `name`."""
+
+    def ask(name, question=QUESTION, *, chat=None, settings=STRUCTURED, over=store):
+        parts = Parts(settings, over, encoder, script() if chat is None else chat)
+        return sync.run(pipeline(name, parts).ask(question))
+
+    return ask
+
+
+def assert_lawful(result, store):
+    assert isinstance(result, Answer | Refusal)
+    for item in result.highlights.items:
+        document = store.document(item.doc_id)
+        assert document.text[item.start : item.end] == item.text
+        assert item.source == document.source
+    assert result.trace.models["encoder"]
+    assert all(seconds >= 0 for seconds in result.trace.timings.values())
+    assert "retrieve" in result.trace.timings
+    if isinstance(result, Answer):
+        assert any(map(str.isalnum, result.text))
+        assert result.trace.passages
+    else:
+        assert result.detail.endswith((".", ")")) or result.reason is Reason.MODEL_FAILED
+        assert result.detail.strip()
+
+
+def test_every_pipeline_has_its_stages_here():
+    assert set(STAGES) == set(PIPELINES), "PIPELINES has a new name: add its stages to STAGES"
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+class TestEveryPipeline:
+    def test_is_a_pipeline(self, name, store, encoder):
+        assert isinstance(pipeline(name, Parts(STRUCTURED, store, encoder, script())), Pipeline)
+
+    def test_answers_and_writes_down_how(self, name, asked, store):
+        result = asked(name)
+        assert_lawful(result, store)
+        assert isinstance(result, Answer)
+        assert "212" in result.text
+        assert result.trace.passages[0].passage.doc_id == "bridge"
+        assert list(result.trace.timings) == STAGES[name]
+        assert result.trace.usage.calls == (2 if name == "hs" else 1)
+        assert result.trace.usage.prompt_tokens > 100
+        assert result.trace.models["llm"] == "scripted"
+
+    def test_the_same_every_time(self, name, asked):
+        first, again = asked(name), asked(name)
+        assert (first.text, first.highlights) == (again.text, again.highlights)
+        assert first.trace.passages == again.trace.passages
+
+    @pytest.mark.parametrize("question", ["", " \n\t", "a" * (MAX_QUESTION + 1), "b " * 500_000])
+    def test_bad_questions_are_the_callers_error(self, name, asked, question):
+        with pytest.raises(InputError, match=r"the question .*: (type|ask) one"):
+            asked(name, question)
+
+    def test_the_longest_question_is_taken(self, name, asked, store):
+        assert_lawful(asked(name, "q" * MAX_QUESTION), store)
+
+    @pytest.mark.parametrize("question", ["🐝?", "$question ${x} {x} %s", "what is it", "bridge\x00\u202e"])
+    def test_odd_questions(self, name, asked, store, question):
+        assert_lawful(asked(name, question), store)
+
+    def test_half_a_surrogate_pair_is_the_callers_error(self, name, asked):
+        """It stands for a byte of the command line that is no text; no model can be sent it."""
+        with pytest.raises(InputError, match="not valid text: type it again"):
+            asked(name, "How long is the bridge\udcff?")
+
+    def test_nothing_retrieved(self, name, asked, shelf):
+        chat, empty = script(), shelf()
+        result = asked(name, chat=chat, over=empty)
+        assert_lawful(result, empty)
+        assert result.reason is Reason.NOTHING_RETRIEVED
+        assert chat.requests == []
+
+    def test_model_failed(self, name, asked, store):
+        down = ModelUnavailable("the endpoint is down: start it")
+        result = asked(name, chat=script(extracts=down, plain=down))
+        assert_lawful(result, store)
+        assert (result.reason, result.detail) == (Reason.MODEL_FAILED, str(down))
+        assert STAGES[name][2] in result.trace.timings, "the stage that failed has no time"
+        assert result.trace.passages
+
+    def test_without_a_model_it_is_built_or_says_how_to_get_one(self, name, store, encoder):
+        without = Parts(Settings(), store, encoder, None)
+        if name == "hs":
+            assert_lawful(sync.run(pipeline(name, without).ask(QUESTION)), store)
+        else:
+            with pytest.raises(ModelUnavailable, match="needs a language model: run "):
+                pipeline(name, without)
+
+
+class TestReasonsOfHighlightSummarize:
+    def test_nothing_highlighted(self, asked, store):
+        chat = script(extracts={"answer": "NONE", "text_extracts": []})
+        result = asked("hs", chat=chat)
+        assert_lawful(result, store)
+        assert result.reason is Reason.NOTHING_HIGHLIGHTED
+        assert len(chat.requests) == 1, "the summarizer was asked about nothing"
+
+    def test_nothing_highlighted_because_everything_was_dropped(self, asked, store):
+        result = asked("hs", chat=script(extracts={"answer": "", "text_extracts": ["made up words here"]}))
+        assert result.reason is Reason.NOTHING_HIGHLIGHTED
+        assert [d.quotation for d in result.trace.dropped] == ["made up words here"]
+
+    def test_the_summarizers_model_failed(self, asked, store):
+        result = asked("hs", chat=script(answer=ModelUnavailable("the endpoint is down: start it")))
+        assert_lawful(result, store)
+        assert result.reason is Reason.MODEL_FAILED
+        assert "summarize" in result.trace.timings
+        assert result.trace.usage.calls == 1
+
+    def test_guess_too_far(self, asked, store):
+        watched = STRUCTURED.model_copy(update={"monitor": MonitorSettings(min_similarity=0.6)})
+        far = asked("hs", chat=script(guesses=["What do beekeepers feed in autumn?"]), settings=watched)
+        assert_lawful(far, store)
+        assert far.reason is Reason.GUESS_TOO_FAR
+        assert far.highlights.items
+        assert far.trace.guessed_questions == ("What do beekeepers feed in autumn?",)
+        near = asked("hs", chat=script(guesses=["Who built it?", GUESS]), settings=watched)
+        assert isinstance(near, Answer)
+        assert "monitor" in near.trace.timings
+
+    def test_the_monitor_is_off_by_default(self, asked):
+        result = asked("hs", chat=script(guesses=["What do beekeepers feed in autumn?"]))
+        assert isinstance(result, Answer)
+        assert "monitor" not in result.trace.timings
+
+    def test_quotes_in_place_of_what_they_do_not_say(self, asked):
+        result = asked("hs", chat=script(answer="The main topic is gold."))
+        assert (result.text, result.grounded) == (ANSWER, False)
+        assert "gold" in result.trace.unsupported
+
+    def test_extractive_has_no_second_call(self, asked):
+        chosen = STRUCTURED.model_copy(update={"summarize": SummarizeSettings(name="extractive")})
+        result = asked("hs", settings=chosen)
+        assert (result.text, result.trace.usage.calls) == (ANSWER, 1)
+
+
+class TestReasonsOfVanilla:
+    @pytest.mark.parametrize("said", ["UNANSWERABLE", "UNANSWERABLE.", " UNANSWERABLE\n"])
+    def test_model_declined(self, asked, store, said):
+        result = asked("vanilla", chat=script(plain=said))
+        assert_lawful(result, store)
+        assert result.reason is Reason.MODEL_DECLINED
+        assert result.trace.usage.calls == 1
+
+    @pytest.mark.parametrize("said", ["", " \n", "...", "\u200b"])
+    def test_a_reply_without_a_word_is_a_failure(self, asked, store, said):
+        result = asked("vanilla", chat=script(plain=said))
+        assert_lawful(result, store)
+        assert result.reason is Reason.MODEL_FAILED
+
+
+@pytest.mark.live
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", PIPELINES)
+def test_with_the_local_model(name, asked, store, local_chat):
+    for question in (QUESTION, "Which moons does Neptune have?"):
+        result = asked(name, question, chat=local_chat, settings=Settings())
+        assert_lawful(result, store)
+        assert result.trace.usage.prompt_tokens > 100
+        print(name, question, result)
