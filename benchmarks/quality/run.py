@@ -88,7 +88,10 @@ def paragraph_store(question: Question, encoder: EmbeddedEncoder) -> Iterator[St
 
 
 def outcome(question: Question, result: Answer | Refusal) -> dict:
-    """What is measured of one result; `evidence_hit` and `answer_hit` only where there is a gold answer."""
+    """What is measured of one result; `evidence_hit` and `answer_hit` only where there is a gold answer.
+
+    Offsets and counts only: the texts are the data's, and stay there.
+    """
     shown = as_json(result)
     spans = [(item.start, item.end) for item in result.highlights.items]
     hit = any(start < end_ and start_ < end for start, end in spans for start_, end_, _ in question.gold)
@@ -103,7 +106,7 @@ def outcome(question: Question, result: Answer | Refusal) -> dict:
         "evidence_hit": hit if question.answerable else None,
         "answer_hit": named if question.answerable else None,
         "grounded": shown["grounded"],
-        "answer": shown["answer"],
+        "answered": shown["answer"] is not None,
         "highlights": spans,
         "tokens": shown["tokens"],
     }
