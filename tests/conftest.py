@@ -1,6 +1,8 @@
 """Fixtures every kind of test shares."""
 
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads that spin spoil every timing
 from pathlib import Path
 
 import pytest
