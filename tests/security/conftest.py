@@ -8,7 +8,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 
 TEXTS = {
-    "reimbursement.md": """# Reimbursement
+    "reimbursement.md": """# Reimbursement of travel
 
 You may submit a request for reimbursement if the expense falls within the approved categories of Appendix D.
 Once the claim is verified, it is recorded as a completed transaction and marked as won in the tracking system.
@@ -22,7 +22,7 @@ Your request will not be approved unless both conditions hold. See Chapter 4.
 
 Unused days expire on 31 March of the next year, except for employees on parental leave.
 """,
-    "notes.md": """# Notes
+    "notes.md": """# Office notes
 
 - The office opens at 8:30 on weekdays; on Fridays it closes at 15:00.
 - Parking is free for visitors, who get a badge at the reception on the ground floor.

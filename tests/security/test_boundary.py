@@ -44,7 +44,7 @@ numbers = st.lists(st.integers(-5, 200), max_size=12)
 
 def relaxed(**more):
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=60, deadline=None, suppress_health_check=checks, **more)
+    return settings(max_examples=40, deadline=None, suppress_health_check=checks, **more)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def test_a_model_that_repeats_the_question_gets_nothing_through(library, kind, q
 
 def arbitrary_spans(library):
     store, _ = library
-    ids = st.sampled_from([*store.document_ids(), "no-such-document"])
+    ids = st.sampled_from([*store.doc_ids(), "no-such-document"])
     return st.lists(st.builds(Span, ids, st.integers(-10, 3000), st.integers(-10, 3000)), max_size=8)
 
 
@@ -145,9 +145,13 @@ def test_equal_spans_give_identical_bytes_for_different_questions(library, data,
 @relaxed()
 @given(data=st.data(), question=questions)
 def test_the_cut_up_attack_gets_nothing_through(library, data, question):
-    """Paper, section 8.2: an extract per word, words picked from anywhere in the corpus."""
+    """Paper, section 8.2: an extract per word, words picked from anywhere in the corpus.
+
+    No sentence of this corpus is a single word: a whole short sentence may be highlighted, and counts in the
+    control budget like any other.
+    """
     store, _ = library
-    document = store.document(data.draw(st.sampled_from(sorted(store.document_ids()))))
+    document = store.document(data.draw(st.sampled_from(sorted(store.doc_ids()))))
     words = data.draw(st.lists(st.sampled_from(document.text.split()), min_size=1, max_size=8))
     starts = [document.text.index(word) for word in words]
     spans = tuple(Span(document.doc_id, s, s + len(w)) for s, w in zip(starts, words, strict=True))
@@ -156,7 +160,7 @@ def test_the_cut_up_attack_gets_nothing_through(library, data, question):
     for outcome, received in ((result, requests), (by_word, sent)):
         assert not outcome.highlights
         assert not received
-    assert len(result.trace.dropped) == len(spans)
+    assert len(result.trace.dropped) == len(set(spans))
 
 
 def quoting(words):
@@ -167,7 +171,7 @@ def quoting(words):
 @pytest.mark.parametrize("tags", [frozenset(), frozenset({Tag.YES}), frozenset({Tag.NO})])
 def test_a_tag_changes_the_request_only_by_its_own_line(library, tags):
     store, _ = library
-    document = store.document(sorted(store.document_ids())[0])
+    document = store.document(sorted(store.doc_ids())[0])
     start, end = max(document.sentences, key=lambda s: s[1] - s[0])
     result, _ = ask(library, Spans((Span(document.doc_id, start, end),)), "anything")
     plain = request(result.highlights, frozenset(), guesses=5)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Passage, Trust
+from equipoise.corpus import keywords
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.records import Entry, FileRecord
 from equipoise.corpus.store import Store
@@ -189,6 +190,31 @@ class TestKeywords:
             assert all(score >= 0 for _, score in found)
             if "night" in text.split():
                 assert {i for i, _ in found} == {1, 3}
+
+    def test_common_terms_only_score_and_the_most_common_do_not_even_that(self, store, monkeypatch):
+        texts = ["apple pie", "pie apple apple", "pie", "apple", "apple tart", "plum", "plum", "plum", "plum"]
+        store.add_documents(entries(*(document(str(n), text) for n, text in enumerate(texts))))
+        assert {i for i, _ in store.bm25("apple pie", 9)} == {1, 2, 3, 4, 5}
+        plain = dict(store.bm25("apple pie", 9))
+        monkeypatch.setattr(keywords, "FOUND_BY", 3)  # pie is in three passages, apple in four
+        assert dict(store.bm25("apple pie", 9)) == pytest.approx({i: plain[i] for i in (1, 2, 3)})
+        monkeypatch.setattr(keywords, "SCORED_BY", 3)
+        assert store.bm25("apple pie", 9) == store.bm25("pie", 9)
+        monkeypatch.setattr(keywords, "FOUND_BY", 2)
+        assert store.bm25("apple pie", 9) == store.bm25("pie", 9)
+
+    @pytest.mark.parametrize(
+        ("query", "words"),
+        [
+            ("What is the Capital of France?", ["capital", "france"]),
+            ("to be or not to be", ["to", "be", "or", "not"]),
+            ('"a-b" NEAR(c_d)', ["b", "near", "c", "d"]),
+            ("x " * 9 + "x" * 100, ["x", "x" * 64]),
+            ("\u0301 ?! \0", []),
+        ],
+    )
+    def test_the_words_of_a_query(self, query, words):
+        assert keywords.terms(query) == words
 
     def test_removed_documents_leave_no_words(self, store):
         store.add_documents(entries(*ANIMALS))

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from equipoise.apps import progress, render
+from equipoise.apps import attack, progress, render
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import EquipoiseError, InputError
@@ -33,6 +33,7 @@ models_app = typer.Typer(no_args_is_help=True, help="Local language models.")
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 app.add_typer(models_app, name="models")
 app.add_typer(config_app, name="config")
+app.add_typer(attack.app, name="attack")
 
 PARTLY_FAILED = 3
 

@@ -38,6 +38,13 @@ def download(name: str) -> Iterator[Report]:
         yield lambda done, total, source: report(done, total, f"{name} from {source}")
 
 
+@contextmanager
+def passages() -> Iterator[Report]:
+    """A bar that counts passages written."""
+    with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
+        yield report
+
+
 def _work(step: Step) -> str:
     return f"{step.source} ({step.embedded}/{step.passages})" if step.passages else step.source
 
@@ -58,4 +65,5 @@ def _late(*columns: ProgressColumn) -> Iterator[Report]:
     try:
         yield report
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()

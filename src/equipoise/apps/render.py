@@ -68,13 +68,14 @@ def show(
     if isinstance(result, Refusal):
         console.print(f"[bold yellow]No answer[/] ({result.reason.value}): {escape(result.detail)}")
     else:
-        console.print(f"[bold]{escape(result.text)}[/]")
+        if not _is_quotes(result):
+            console.print(f"[bold]{escape(result.text)}[/]\n")
         if not result.grounded:
             console.print(
                 "[yellow]The written answer said things the quotes do not; these are the quotes.[/]"
             )
     for number, item in enumerate(result.highlights.items, 1):
-        console.print(f"\n[cyan]\\[{number}] {escape(where(item))}[/]")
+        console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")
         console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
     if flagged:
         console.print(f"\n[yellow]Taken out before reading ({len(flagged)}):[/]")
@@ -95,6 +96,11 @@ def _flagged(item: FlaggedPassage) -> dict[str, Any]:
     place = {key: value for key, value in _highlight(item.passage).items() if key != "text"}
     flag = item.flag
     return {"passage_id": flag.passage_id, "reason": flag.reason, "score": round(flag.score, 6)} | place
+
+
+def _is_quotes(answer: Answer) -> bool:
+    quotes = " ".join(item.text for item in answer.highlights.items)
+    return answer.text.split() == quotes.split()
 
 
 def _highlight(item: Highlight) -> dict[str, Any]:

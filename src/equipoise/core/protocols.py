@@ -9,9 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 from equipoise.core.types import (
     Answer,
     Array,
+    AttackCase,
     Candidates,
     ChatOptions,
     ChatReply,
+    Crafted,
     Filtered,
     Highlights,
     Message,
@@ -120,4 +122,13 @@ class Pipeline(Protocol):
 
     async def ask(self, question: str) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason; raises InputError."""
+        ...
+
+
+@runtime_checkable
+class Attack(Protocol):
+    """Makes what an attacker would hand in: to measure defences, on systems of one's own."""
+
+    async def craft(self, case: AttackCase) -> Crafted:
+        """The question to type and the documents to plant for `case`. Raises ModelError."""
         ...

@@ -294,3 +294,32 @@ class ChatReply:
     usage: Usage = Usage()
     finish_reason: str = "stop"
     logprobs: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttackCase:
+    """One question under attack. `aim` says in the attack's own words what it is after."""
+
+    case_id: str
+    question: str
+    aim: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Crafted:
+    """What the attacker hands in: the question as typed, and documents for corpora that anybody may write."""
+
+    question: str
+    documents: tuple[Document, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttackOutcome:
+    """How one attacked case ended. `utility` (0 to 1) is how well it was answered, None where unmeasured.
+
+    A run that failed counts as a success of the attack; `error` then says why, so it can be told apart.
+    """
+
+    attack_succeeded: bool
+    utility: float | None = None
+    error: str = ""

@@ -2,10 +2,12 @@
 
 BM25 (Robertson and Walker 1994) is SQLite FTS5's, with its k1 = 1.2 and b = 0.75. Its time grows with the
 number of passages that hold a term, so passages are found by the rarest terms and scored by all of them.
+Where all terms of a query together stand in at most FOUND_BY passages the result is that of plain BM25.
 """
 
 import sqlite3
 import unicodedata
+from typing import NamedTuple
 
 from equipoise.corpus.schema import TOKENIZER
 
@@ -38,6 +40,13 @@ def terms(query: str) -> list[str]:
     return [w for w in words if w not in STOP_WORDS] or words
 
 
+class Match(NamedTuple):
+    """A full text query, and how many times over it counts each word."""
+
+    expression: str
+    times: int
+
+
 class Keywords:
     """Plans queries for one store: knows in how many passages each term stands."""
 
@@ -58,14 +67,18 @@ class Keywords:
         """Drop remembered frequencies; call it when the store has changed."""
         self._frequencies.clear()
 
-    def match(self, query: str) -> str:
-        """The FTS5 expression for `query`, empty where no term of it is in the store."""
+    def match(self, query: str) -> Match:
+        """The FTS5 expression for `query`, empty where no term of it is in the store.
+
+        FTS5 adds up the score of every word of an expression, so each stands in it once, or each twice.
+        """
         known = sorted((f, n, w) for n, (w, f) in enumerate(self._frequent(terms(query))) if f)[:MOST_TERMS]
         finding = [w for w, total in _running(known) if total <= FOUND_BY] or [w for _, _, w in known[:1]]
         scoring = [w for w, total in _running(known) if total <= SCORED_BY]
-        if len(scoring) <= len(finding):
-            return _any_of(finding)
-        return f"({_any_of(finding)}) AND ({_any_of(scoring)})"
+        others = scoring[len(finding) :]
+        if not others:
+            return Match(_any_of(finding), 1)
+        return Match(f"({_any_of(finding)}) AND ({_any_of([*finding, *others, *others])})", 2)
 
     def _frequent(self, words: list[str]) -> list[tuple[str, int]]:
         """Each word with the number of passages that hold it; of words with one stem only the first."""

@@ -152,10 +152,10 @@ class Store:
         with self.snapshot():
             self._notice_changes()
             match = self._keywords.match(query)
-            if not match:
+            if not match.expression:
                 return []
             ask = "SELECT rowid, bm25(words) AS s FROM words WHERE words MATCH ? ORDER BY s, rowid LIMIT ?"
-            return [(row[0], -row[1]) for row in self._rows(ask, (match, k))]
+            return [(row[0], -row[1] / match.times) for row in self._rows(ask, (match.expression, k))]
 
     # Writing
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.types import Array
+Array = NDArray[np.float32]
 
 
 def top_k(matrix: Array, vector: Array, k: int) -> tuple[NDArray[np.intp], Array]:

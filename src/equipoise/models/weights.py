@@ -101,8 +101,8 @@ def find(
         return path
     if (found := _sha256(path)) != weights.sha256:
         raise WeightsError(
-            f"{path} has sha256 {found[:12]}..., the catalogue says {weights.sha256[:12]}...: delete the file "
-            f"and run  equipoise models pull {name}"
+            f"{path} has sha256 {found[:12]}..., the catalogue says {weights.sha256[:12]}...: delete the "
+            f"file and run  equipoise models pull {name}"
         )
     _remember(path, weights)
     return path
@@ -169,8 +169,8 @@ def _need_space(weights: Weights, folder: Path) -> None:
     needed = weights.size - (partial.stat().st_size if partial.exists() else 0) + SPARE
     if (free := shutil.disk_usage(folder).free) < needed:
         raise WeightsError(
-            f"{folder} has {free / 1e9:.2f} GB free and {weights.name} needs {needed / 1e9:.2f} GB: make room, "
-            "or set EQUIPOISE_MODEL_FOLDER to a folder on a larger disk"
+            f"{folder} has {free / 1e9:.2f} GB free and {weights.name} needs {needed / 1e9:.2f} GB: make "
+            "room, or set EQUIPOISE_MODEL_FOLDER to a folder on a larger disk"
         )
 
 

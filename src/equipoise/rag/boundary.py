@@ -7,9 +7,7 @@ its arguments, and this module does not import its type.
 from collections.abc import Iterable, Mapping, Sequence
 
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span
-from equipoise.text.spans import SpanPolicy, canonicalize
-
-NOT_SHOWN = "outside the passages that were shown"
+from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
 
 
 def read_highlights(
@@ -21,7 +19,7 @@ def read_highlights(
     """Canonical highlights with their text read from `documents`, and what was dropped with its reason."""
     proposed = list(spans)
     shown = [span for span in proposed if _shown(span, passages)]
-    hidden = [Dropped(NOT_SHOWN, span) for span in proposed if not _shown(span, passages)]
+    hidden = [Dropped(DropReason.NOT_SHOWN, span) for span in proposed if not _shown(span, passages)]
     canonical, dropped = canonicalize(shown, documents, policy)
     items = tuple(read_span(span, documents[span.doc_id]) for span in canonical)
     return Highlights(items), (*hidden, *dropped)

@@ -140,11 +140,9 @@ def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
 
 
 def _local(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    name = name or DEFAULT_LOCAL
-    path = weights.find(name, folder=settings.folder)
-    if path is None:
-        raise ModelUnavailable(f"the model {name} is not here: run  equipoise models pull {name}")
-    chat: ChatModel = _class(CHATS["local"])(path, name=name, context=settings.context)
+    chat: ChatModel = _class(CHATS["local"]).from_weights(
+        name or DEFAULT_LOCAL, folder=settings.folder, n_ctx=settings.context
+    )
     return chat
 
 

@@ -1,6 +1,7 @@
 """Pipelines: a question in, an `Answer` or a `Refusal` with its reason out."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from equipoise import prompts
@@ -17,7 +18,9 @@ from equipoise.core.types import (
     Answer,
     Candidates,
     ChatOptions,
+    Document,
     Highlights,
+    Passage,
     Proposal,
     Query,
     Reason,
@@ -91,9 +94,10 @@ class HighlightSummarize:
             kept = await self.search.find(query, journal)
             if not kept:
                 return _refuse(Reason.NOTHING_RETRIEVED, _nothing(journal), journal)
+            documents = self.store.documents(passage.doc_id for passage in kept.passages)
             with journal.stage("highlight"):
                 proposal = await self.highlighter.highlight(query, kept.passages)
-            highlights = self._cross(proposal, kept, journal)
+            highlights = self._cross(proposal, kept.passages, documents, journal)
             if not highlights:
                 detail = "The documents do not seem to answer this question."
                 return _refuse(Reason.NOTHING_HIGHLIGHTED, detail, journal)
@@ -103,11 +107,16 @@ class HighlightSummarize:
             return _refuse(Reason.MODEL_FAILED, str(error), journal)
         return await self._monitored(query, highlights, summary, journal)
 
-    def _cross(self, proposal: Proposal, kept: Candidates, journal: Journal) -> Highlights:
+    def _cross(
+        self,
+        proposal: Proposal,
+        passages: Sequence[Passage],
+        documents: Mapping[str, Document],
+        journal: Journal,
+    ) -> Highlights:
         journal.usage += proposal.usage
         with journal.stage("canonicalize"):
-            documents = self.store.documents({span.doc_id for span in proposal.spans})
-            highlights, dropped = read_highlights(proposal.spans, kept.passages, documents, self.policy)
+            highlights, dropped = read_highlights(proposal.spans, passages, documents, self.policy)
         journal.dropped = (*proposal.dropped, *dropped)
         return highlights
 

@@ -30,6 +30,8 @@ class DropReason(StrEnum):
     TOO_MANY_SENTENCES = "over the limit of sentences"
     TOO_MANY_SPANS = "over the limit of spans"
     NOT_FOUND = "quotation not found"
+    NOT_SHOWN = "outside the passages that were shown"
+    NO_SUCH_NUMBER = "the model named a sentence that was not shown"
 
 
 def _is_int(value: object) -> TypeGuard[int]:

@@ -14,9 +14,11 @@ from equipoise.text.tokens import content_words, names, numbers
 FEATURES = (
     "similarity",
     "window_similarity",
+    "passage_similarity",
     "below_best",
     "words",
     "window_words",
+    "passage_words",
     "missing_names",
     "wanted_kind",
     "unwanted_kind",
@@ -27,6 +29,7 @@ FEATURES = (
 _NUMBER = re.compile(r"\b(?:how (?:many|much|long|old|far|large|big|tall|often|fast)|what (?:year|percent\w*|number"
                      r"|amount|age)|when|in which year)\b", re.IGNORECASE)  # fmt: skip
 _NAME = re.compile(r"\b(?:who|whom|whose|where|which (?:country|city|person|company))\b", re.IGNORECASE)
+_ENDED = re.compile(r"[.!?;:\u2026]['\"\u2019\u201d)\]]*$")
 _AMOUNT = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
     r"|eighty|ninety|hundred|thousand|million|billion|half|twice|once|dozen|century|decade|never|always)s?\b",
@@ -38,29 +41,43 @@ def features(question: str, sentences: Sequence[Sentence], encoder: Encoder) -> 
     """(n, len(FEATURES)) for n sentences; a window is a sentence with its neighbours in the passage."""
     asked, *vectors = encoder.encode([question, *(sentence.text for sentence in sentences)])
     single = np.asarray(vectors)
-    neighbours = [_neighbours(sentences, row) for row in range(len(sentences))]
+    neighbours = [_rows_near(sentences, row, 1) for row in range(len(sentences))]
+    passages = [_rows_near(sentences, row, len(sentences)) for row in range(len(sentences))]
     similarity = single @ asked
     columns = {
         "similarity": similarity,
         "window_similarity": np.array([_mean(single, rows) @ asked for rows in neighbours]),
+        "passage_similarity": np.array([_mean(single, rows) @ asked for rows in passages]),
         "below_best": similarity - similarity.max(),
-        **_lexical(question, sentences, neighbours),
+        **_lexical(question, sentences, neighbours, passages),
     }
     return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in FEATURES])
 
 
+def is_fragment(text: str) -> bool:
+    """Whether a sentence is a heading or the like: short, no end mark, no number. It answers nothing itself."""
+    return len(text.split()) < 8 and not _ENDED.search(text) and not _AMOUNT.search(text)
+
+
 def _lexical(
-    question: str, sentences: Sequence[Sentence], neighbours: Sequence[Sequence[int]]
+    question: str,
+    sentences: Sequence[Sentence],
+    neighbours: Sequence[Sequence[int]],
+    passages: Sequence[Sequence[int]],
 ) -> dict[str, list[float]]:
     asked = set(content_words(question))
     named = {word.casefold() for word in (*names(question), *numbers(question))}
     found = [set(content_words(sentence.text)) for sentence in sentences]
     titles = [set(content_words(sentence.passage.title)) for sentence in sentences]
-    windows = [set().union(titles[n], *(found[row] for row in rows)) for n, rows in enumerate(neighbours)]
+    windows, wholes = (
+        [set().union(titles[n], *(found[row] for row in rows)) for n, rows in enumerate(groups)]
+        for groups in (neighbours, passages)
+    )
     kinds = [_kind(question, sentence.text, asked) for sentence in sentences]
     return {
         "words": [_share(asked, words) for words in found],
         "window_words": [_share(asked, words) for words in windows],
+        "passage_words": [_share(asked, words) for words in wholes],
         "missing_names": [1.0 - _share(named, words) if named else 0.0 for words in windows],
         "wanted_kind": [float(kind is True) for kind in kinds],
         "unwanted_kind": [float(kind is False) for kind in kinds],
@@ -82,8 +99,9 @@ def _share(wanted: set[str], found: set[str]) -> float:
     return len(wanted & found) / len(wanted) if wanted else 0.0
 
 
-def _neighbours(sentences: Sequence[Sentence], row: int) -> list[int]:
-    around = range(max(0, row - 1), min(len(sentences), row + 2))
+def _rows_near(sentences: Sequence[Sentence], row: int, reach: int) -> list[int]:
+    """Rows of the same passage at most `reach` away."""
+    around = range(max(0, row - reach), min(len(sentences), row + reach + 1))
     return [other for other in around if sentences[other].passage is sentences[row].passage]
 
 

@@ -12,8 +12,7 @@ from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query
 from equipoise.models.structured import complete_as
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.parts import Parts
-
-NO_SUCH_NUMBER = "the model named a sentence that was not shown"
+from equipoise.text.spans import DropReason
 
 
 class IndexedReply(BaseModel):
@@ -43,7 +42,7 @@ class IndexedHighlighter:
         numbers = dict.fromkeys(reply.sentences) if reply.answerable else {}
         spans = tuple(sentences[n - 1].span for n in numbers if 0 < n <= len(sentences))
         unknown = [n for n in numbers if not 0 < n <= len(sentences)]
-        dropped = tuple(Dropped(NO_SUCH_NUMBER, quotation=str(n)) for n in unknown)
+        dropped = tuple(Dropped(DropReason.NO_SUCH_NUMBER, quotation=str(n)) for n in unknown)
         return Proposal(spans, dropped, usage)
 
 

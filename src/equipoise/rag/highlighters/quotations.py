@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from equipoise.core.types import Dropped, Passage, Span
-from equipoise.text.align import align
-
-NOT_FOUND = "the quotation is not in the passages"
+from equipoise.text.align import align_any
+from equipoise.text.spans import DropReason
 
 
 def documents_text(passages: Sequence[Passage]) -> str:
@@ -18,22 +17,16 @@ def documents_text(passages: Sequence[Passage]) -> str:
 def place(
     quotations: Iterable[str], passages: Sequence[Passage], *, threshold: float = 95.0
 ) -> tuple[tuple[Span, ...], tuple[Dropped, ...]]:
-    """Each quotation as a span of the first passage that holds it best, or dropped with a reason."""
+    """Each quotation as a span of the passage that holds it best, or dropped with a reason."""
+    texts = [passage.text for passage in passages]
     spans: list[Span] = []
     dropped: list[Dropped] = []
     for quotation in quotations:
-        span = _place_one(quotation, passages, threshold)
-        if span is None:
-            dropped.append(Dropped(NOT_FOUND, quotation=quotation))
+        found = align_any(quotation, texts, threshold=threshold)
+        if found is None:
+            dropped.append(Dropped(DropReason.NOT_FOUND, quotation=quotation))
         else:
-            spans.append(span)
+            passage, alignment = passages[found[0]], found[1]
+            offset = passage.start
+            spans.append(Span(passage.doc_id, offset + alignment.start, offset + alignment.end))
     return tuple(spans), tuple(dropped)
-
-
-def _place_one(quotation: str, passages: Sequence[Passage], threshold: float) -> Span | None:
-    found = [(align(quotation, passage.text, threshold=threshold), passage) for passage in passages]
-    placed = [(alignment, passage) for alignment, passage in found if alignment is not None]
-    if not placed:
-        return None
-    best, passage = max(placed, key=lambda pair: pair[0].score)
-    return Span(passage.doc_id, passage.start + best.start, passage.start + best.end)

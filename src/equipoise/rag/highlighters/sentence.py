@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
-from equipoise.rag.highlighters.clues import FEATURES, features
+from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
 from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.rag.parts import Parts
 
@@ -76,7 +76,7 @@ class SentenceHighlighter:
         return await asyncio.to_thread(self._highlight, query.text, passages)
 
     def _highlight(self, question: str, passages: Sequence[Passage]) -> Proposal:
-        sentences = sentences_of(passages)
+        sentences = [s for s in sentences_of(passages) if not is_fragment(s.text)]
         if not sentences:
             return Proposal(())
         rows = self.fitted.choose(features(question, sentences, self.encoder), self.threshold)

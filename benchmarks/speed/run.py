@@ -1,0 +1,266 @@
+"""Speed of everything that is not a language model, next to numpy alone and faiss on the same vectors.
+
+    python benchmarks/speed/run.py [--sizes 1000,10000,100000] [--repeats 50]
+
+Synthetic text with Zipf-distributed words, random unit vectors of 384 dimensions, fixed seed. Prints medians
+in milliseconds and, since machines differ and are shared, ratios to numpy alone in the same run. Writes
+results.json and table.md beside this file.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import faiss
+import numpy as np
+
+from equipoise.core.types import Array, Document, Passage, Query, Span
+from equipoise.corpus.chunks import passages as cut
+from equipoise.corpus.records import Entry
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.scripted import ScriptedChat
+from equipoise.rag.boundary import read_highlights
+from equipoise.rag.filters import NoFilter
+from equipoise.rag.highlighters.indexed import IndexedHighlighter
+from equipoise.rag.pipeline import HighlightSummarize, Search
+from equipoise.rag.retrieval import HybridRetriever, dense
+from equipoise.rag.summarizers.llm import LlmSummarizer
+from equipoise.text.align import align
+from equipoise.text.sentences import sentence_spans
+from equipoise.text.spans import SpanPolicy
+
+HERE = Path(__file__).resolve().parent
+SEED, DIMENSIONS, VOCABULARY = 20261121, 384, 20_000
+SCRIPT = {
+    "You find evidence": '{"answerable": true, "sentences": [1, 2]}',
+    "highlighted in documents": '{"guessed_questions": ["What?"], "answer": "It is so."}',
+}
+
+
+@dataclass
+class FixedEncoder:
+    """Answers at once, so that only what is around the encoder is timed."""
+
+    vectors: Array
+    name: str = "fixed"
+    dimensions: int = DIMENSIONS
+
+    def encode(self, texts: list[str]) -> Array:
+        rows = [hash(text) % len(self.vectors) for text in texts]
+        return self.vectors[rows]
+
+
+def main() -> None:
+    """Measure, print, write."""
+    arguments = _arguments()
+    rng = np.random.default_rng(SEED)
+    words = Words(rng)
+    results: dict[str, object] = {"machine": machine(), "repeats": arguments.repeats}
+    results["search"] = [search(size, words, rng, arguments.repeats) for size in arguments.sizes]
+    results["spans"] = spans(words, arguments.repeats)
+    results["indexing"] = indexing(words)
+    (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    (HERE / "table.md").write_text(table(results))
+    print(table(results))
+
+
+class Words:
+    """Sentences of Zipf-distributed invented words."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+        self.words = ["".join(rng.choice(letters, rng.integers(2, 10))) for _ in range(VOCABULARY)]
+        shares = 1.0 / np.arange(1, VOCABULARY + 1)
+        self.shares = np.cumsum(shares / shares.sum())
+
+    def sentence(self, n: int) -> str:
+        rows = np.searchsorted(self.shares, self.rng.random(n))
+        return " ".join(self.words[min(row, VOCABULARY - 1)] for row in rows).capitalize() + "."
+
+    def text(self, sentences: int) -> str:
+        return " ".join(self.sentence(15) for _ in range(sentences))
+
+
+def search(size: int, words: Words, rng: np.random.Generator, repeats: int) -> dict[str, float]:
+    """Medians in ms for one size of store."""
+    vectors = rng.standard_normal((size, DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    questions = [words.sentence(8) for _ in range(repeats)]
+    with TemporaryDirectory() as folder:
+        with Store.open(Path(folder) / "index.db", create=True) as store:
+            encoder = FixedEncoder(vectors)
+            store.bind_encoder(encoder)
+            fill(store, vectors, words)
+            store.optimize()
+        before = memory_mb()
+        with Store.open(Path(folder) / "index.db", read_only=True) as store:
+            begin = time.perf_counter()
+            store.matrix()
+            loaded = time.perf_counter() - begin
+            retriever = HybridRetriever(store, encoder)
+            asked = [vectors[rng.integers(size)] for _ in questions]
+            index = faiss.IndexFlatIP(DIMENSIONS)
+            row = {
+                "passages": size,
+                "load_s": loaded,
+                "memory_mb": memory_mb() - before,
+                "hybrid": timed(lambda i: retriever.retrieve(Query(questions[i]), k=20), repeats),
+                "dense": timed(lambda i: dense(store, asked[i], 20), repeats),
+                "bm25": timed(lambda i: store.bm25(questions[i], 20), repeats),
+                "numpy": timed(lambda i: plain(vectors, asked[i], 20), repeats),
+            }
+            index.add(vectors)
+            row["faiss"] = timed(lambda i: index.search(asked[i][None], 20), repeats)
+            row["ask"] = ask(store, encoder, questions)
+            return row
+
+
+def fill(store: Store, vectors: Array, words: Words) -> None:
+    """One passage a vector, a hundred to a document."""
+    for first in range(0, len(vectors), 100):
+        block = vectors[first : first + 100]
+        paragraphs = [words.text(8) for _ in block]
+        text = "\n\n".join(paragraphs)
+        starts = np.cumsum([0, *(len(p) + 2 for p in paragraphs)])
+        offsets = tuple((int(s), int(s) + len(p)) for s, p in zip(starts, paragraphs, strict=False))
+        document = Document(f"doc{first}", text, f"doc{first}.txt", sentences=sentence_spans(text))
+        store.add_documents([Entry(document, offsets, block)])
+
+
+def plain(matrix: Array, vector: Array, k: int) -> Array:
+    """numpy alone: products, the k largest, sorted."""
+    products = matrix @ vector
+    rows = np.argpartition(products, -k)[-k:] if k < len(products) else np.arange(len(products))
+    return rows[np.argsort(-products[rows])]
+
+
+def ask(store: Store, encoder: FixedEncoder, questions: list[str]) -> float:
+    """Whole questions through indexed + llm with models that answer at once."""
+    chat = ScriptedChat(SCRIPT)
+    pipeline = HighlightSummarize(
+        store,
+        encoder,
+        Search(HybridRetriever(store, encoder), NoFilter()),
+        IndexedHighlighter(chat),
+        LlmSummarizer(chat),
+        SpanPolicy(),
+        {},
+    )
+
+    async def all_of_them() -> list[float]:
+        seconds = []
+        for question in questions:
+            begin = time.perf_counter()
+            await pipeline.ask(question)
+            seconds.append(time.perf_counter() - begin)
+        return seconds
+
+    return median(asyncio.run(all_of_them())) * 1e3
+
+
+def spans(words: Words, repeats: int) -> dict[str, float]:
+    """Placing a quotation, and making eight spans canonical, in a 50,000 character document (ms)."""
+    text = "\n\n".join(words.text(8) for _ in range(50))[:50_000]
+    document = Document("d", text, "d.txt", sentences=sentence_spans(text))
+    offsets = cut(document)
+    passages = [Passage(i, "d", s, e, text[s:e]) for i, (s, e) in enumerate(offsets)]
+    proposed = [Span("d", start + 3, start + 120) for start, _ in document.sentences[::50][:8]]
+    exact = text[30_000:30_200]
+    spaced = exact.replace(" ", "  ")
+    return {
+        "canonicalize and read 8 spans": timed(
+            lambda _: read_highlights(proposed, passages, {"d": document}, SpanPolicy()), repeats
+        ),
+        "place an exact quotation": timed(lambda _: align(exact, text), repeats),
+        "place a re-spaced quotation": timed(lambda _: align(spaced, text), repeats),
+        "place a quotation with errors": timed(lambda _: align(exact[:90] + "x" + exact[92:], text), repeats),
+    }
+
+
+def indexing(words: Words) -> dict[str, float]:
+    """Texts a second: the encoder alone on passages, sentences and questions; cutting into passages."""
+    encoder = EmbeddedEncoder()
+    encoder.encode(["warm up"])
+    rates = {}
+    for name, texts in {
+        "passages of 120 words": [words.text(8) for _ in range(64)],
+        "sentences of 15 words": [words.sentence(15) for _ in range(128)],
+    }.items():
+        begin = time.perf_counter()
+        encoder.encode(texts)
+        rates[f"{name}, encoded a second"] = len(texts) / (time.perf_counter() - begin)
+    text = "\n\n".join(words.text(8) for _ in range(500))
+    begin = time.perf_counter()
+    count = len(cut(Document("d", text, "d.txt", sentences=sentence_spans(text))))
+    rates["passages cut a second"] = count / (time.perf_counter() - begin)
+    return rates
+
+
+def timed(work: Callable[[int], object], repeats: int) -> float:
+    """Median milliseconds after one warm-up."""
+    work(0)
+    seconds = []
+    for number in range(repeats):
+        begin = time.perf_counter()
+        work(number)
+        seconds.append(time.perf_counter() - begin)
+    return median(seconds) * 1e3
+
+
+def memory_mb() -> float:
+    """Resident memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def machine() -> str:
+    """What this ran on, without names."""
+    load = os.getloadavg()[0]
+    return (
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, load {load:.1f}"
+    )
+
+
+def table(results: dict) -> str:
+    """Markdown."""
+    lines = [
+        f"{results['machine']}; medians of {results['repeats']} in ms; ratio to numpy alone in brackets.",
+        "",
+        "| passages | dense top 20 | numpy alone | faiss flat | BM25 | hybrid search | ask, without models "
+        "| loading, s | memory, MB |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in results["search"]:
+        ratio = {name: f"{row[name]:.2f} ({row[name] / row['numpy']:.1f})" for name in ("dense", "faiss")}
+        lines.append(
+            f"| {row['passages']:,} | {ratio['dense']} | {row['numpy']:.2f} | {ratio['faiss']} | {row['bm25']:.2f} "
+            f"| {row['hybrid']:.2f} | {row['ask']:.2f} | {row['load_s']:.2f} | {row['memory_mb']:.0f} |"
+        )
+    lines += ["", "| spans, in a 50,000 character document | ms |", "|---|---|"]
+    lines += [f"| {name} | {value:.2f} |" for name, value in results["spans"].items()]
+    lines += ["", "| indexing | a second |", "|---|---|"]
+    lines += [f"| {name} | {value:,.0f} |" for name, value in results["indexing"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--sizes", type=lambda text: [int(n) for n in text.split(",")], default=[1000, 10_000, 100_000]
+    )
+    parser.add_argument("--repeats", type=int, default=50)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""`equipoise attack`: what an attacker would plant, for measuring defences on stores of one's own."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from equipoise.apps import progress
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.redteam import planter
+from equipoise.redteam.ebi import EbiAttack, EbiResult, EbiSettings, Sign, case_for
+from equipoise.redteam.passages import AttackPassage, Journal, Kind, read_passages
+from equipoise.redteam.properties import benign_vectors, property_shares, rank_in
+
+app = typer.Typer(no_args_is_help=True, help="Attack a store of your own, to measure its defences.")
+
+PARTLY_FAILED = 3
+
+StorePath = Annotated[Path | None, typer.Option("--store", help="The index file.")]
+
+
+@app.command()
+def ebi(
+    question: Annotated[str, typer.Option(help="The question to attack.")],
+    llm: Annotated[
+        str | None, typer.Option("--llm", help="auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Where the passages go; a run with the same file goes on.")
+    ] = Path("ebi-passages.jsonl"),
+    sign: Annotated[
+        Literal["positive", "negative", "both"], typer.Option(help="Which end of the axis to push to.")
+    ] = "both",
+    synthetic: Annotated[int, typer.Option(help="Passages with different views (J).")] = 8,
+    adversarial: Annotated[int, typer.Option(help="Passages for each sign (n).")] = 10,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Say how the passages would rank in this index.")
+    ] = None,
+) -> None:
+    """Epistemic Bias Injection: one-sided passages on a question, kept as JSON lines."""
+    case = case_for(question, None if sign == "both" else Sign(sign))
+    settings = EbiSettings(synthetic=synthetic, adversarial=adversarial)
+    chat = build.chat_model(layers.load({"model.llm": llm}).settings.model)
+    if chat is None:
+        raise ModelUnavailable(
+            "the attack needs a language model: name one with --llm, or set one up for auto"
+        )
+    encoder = EmbeddedEncoder()
+    benign = None
+    if store:
+        with _opened(store, encoder) as opened:
+            benign = benign_vectors(opened, encoder, case.question)
+    with progress.passages() as report:
+        attack = EbiAttack(chat, encoder, settings, Journal(out), report)
+        result = sync.run(attack.run(case, benign=benign))
+    _show(result, _ranks(result, store, encoder, case.question) if store else None)
+    Console(soft_wrap=True, highlight=False).print(f"{len(result.passages)} passages in {escape(str(out))}")
+    _complain(result.missing)
+
+
+@app.command()
+def plant(
+    file: Annotated[Path, typer.Argument(help="Passages as JSON lines.")],
+    kind: Annotated[Literal["adv_pos", "adv_neg"], typer.Option(help="Which passages: those of one sign.")],
+    count: Annotated[int | None, typer.Option(min=1, help="Only the first so many of each question.")] = None,
+    store: StorePath = None,
+) -> None:
+    """Put attack passages into an index, marked as open to anybody. `uproot` takes them out."""
+    path = layers.load({"store.path": store}).settings.store.path
+    chosen = [p for p in read_passages(file) if p.kind is Kind(kind) and (count is None or p.n <= count)]
+    if not chosen:
+        raise InputError(
+            f"{file} holds no passages of the kind {kind}: choose the other kind or another file"
+        )
+    encoder = EmbeddedEncoder()
+    with Store.open(path) as opened:
+        doc_ids = planter.plant(opened, chosen, encoder)
+    Console(soft_wrap=True).print(f"{len(doc_ids)} documents planted in {escape(str(path))}")
+
+
+@app.command()
+def uproot(store: StorePath = None) -> None:
+    """Take every planted document out of an index again."""
+    path = layers.load({"store.path": store}).settings.store.path
+    with Store.open(path) as opened:
+        doc_ids = planter.uproot(opened)
+    Console(soft_wrap=True).print(f"{len(doc_ids)} documents taken out of {escape(str(path))}")
+
+
+def _opened(path: Path, encoder: EmbeddedEncoder) -> Store:
+    store = Store.open(path, read_only=True)
+    store.check_encoder(encoder)
+    return store
+
+
+def _ranks(result: EbiResult, path: Path, encoder: EmbeddedEncoder, question: str) -> dict[str, int]:
+    with _opened(path, encoder) as store:
+        return {
+            p.passage_id: rank_in(store, encoder, question, p.measures.ss)
+            for p in result.passages
+            if p.measures
+        }
+
+
+def _show(result: EbiResult, ranks: dict[str, int] | None) -> None:
+    beside = ["rank", "property 1", "property 2"] if ranks is not None else []
+    table = Table("passage", "kind", "stance", "SS", "PS", *beside)
+    for passage in result.passages:
+        table.add_row(*_row(passage), *(_standing(passage, ranks) if ranks is not None else []))
+    console = Console()
+    console.print(table)
+    for sign in Sign:
+        if shares := property_shares(result.of(sign.kind)):
+            console.print(
+                f"{sign}: both properties {shares.both:.0%}, only 1 {shares.only_1:.0%}, "
+                f"only 2 {shares.only_2:.0%}, neither {shares.neither:.0%} of {shares.passages}"
+            )
+
+
+def _row(passage: AttackPassage) -> list[str]:
+    found = passage.measures
+    scores = [f"{found.ss:.3f}", f"{found.ps:+.3f}"] if found else ["", ""]
+    return [
+        passage.passage_id,
+        passage.kind.value,
+        "" if passage.stance is None else str(passage.stance),
+        *scores,
+    ]
+
+
+def _standing(passage: AttackPassage, ranks: dict[str, int]) -> list[str]:
+    found = passage.measures
+    verdicts = (found.property_1, found.property_2) if found else (None, None)
+    words = {True: "yes", False: "no", None: ""}
+    return [str(ranks.get(passage.passage_id, "")), *(words[verdict] for verdict in verdicts)]
+
+
+def _complain(missing: Sequence[str]) -> None:
+    errors = Console(stderr=True, soft_wrap=True, file=sys.stderr)
+    for line in missing:
+        errors.print(f"[yellow]missing:[/] {escape(line)}")
+    if missing:
+        raise typer.Exit(PARTLY_FAILED)

@@ -1,0 +1,31 @@
+"""The EBI attack with the real local model."""
+
+import pytest
+
+from equipoise.core import sync
+from equipoise.core.settings import ModelSettings
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.redteam.ebi import EbiAttack, EbiSettings, case_for
+from equipoise.redteam.passages import Journal, Kind, read_passages
+
+
+@pytest.mark.live
+@pytest.mark.timeout(180)
+def test_the_local_model_writes_an_attack(tmp_path):
+    chat = build.chat_model(ModelSettings(llm="local"))
+    settings = EbiSettings(synthetic=3, adversarial=2, words=80, concurrency=1)
+    journal = Journal(tmp_path / "p.jsonl")
+    case = case_for("Should students be allowed to use cell phones in schools?")
+    result = sync.run(EbiAttack(chat, EmbeddedEncoder(), settings, journal).run(case))
+    assert len(result.of(Kind.SYNTHETIC)) == 3
+    assert len(result.passages) + len(result.missing) == 7
+    assert result.of(Kind.ADV_POS)
+    assert result.of(Kind.ADV_NEG)
+    assert all(passage.measures.ss > 0.2 for passage in result.passages)
+    assert read_passages(journal.path) == result.passages or len(read_passages(journal.path)) == 7 - len(
+        result.missing
+    )
+    print(
+        [(p.passage_id, p.stance, p.measures, len(p.text.split())) for p in result.passages], result.missing
+    )

@@ -1,0 +1,187 @@
+"""The command line in one process, over real files: what it prints, its exit codes, one line for each fault."""
+
+import json
+import sqlite3
+import sys
+
+import pytest
+
+from chat_server import ChatServer, Say, completion
+from equipoise.apps import cli
+
+QUESTION = "When does the office open?"
+OFFICE = "# Office\n\nThe office opens at half past eight in the morning.\n\nParking is free for visitors.\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run `equipoise ARGS` in an empty folder; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def office(run, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "office.md").write_text(OFFICE)
+    assert run("index", "docs")[0] == 0
+    return tmp_path / "docs"
+
+
+def is_one_clear_line(err):
+    return err.startswith("equipoise: ") and err.count("\n") == 1 and "Traceback" not in err
+
+
+def test_an_answer_has_quotes_with_their_place(run, office):
+    code, out, _ = run("ask", QUESTION, "--llm", "none")
+    assert code == 0
+    assert "half past eight" in out
+    assert "docs/office.md, line 3" in out
+
+
+def test_json_is_one_object_with_every_key(run, office):
+    code, out, _ = run("ask", QUESTION, "--llm", "none", "--json", "--trace")
+    shown = json.loads(out)
+    assert code == 0
+    assert not shown["refused"]
+    assert shown["reason"] is None
+    [quote] = shown["highlights"]
+    assert OFFICE[quote["start"] : quote["end"]] == quote["text"]
+    assert (quote["source"], quote["line"], quote["page"]) == ("docs/office.md", 3, None)
+    assert {"retrieve", "highlight", "summarize"} <= set(shown["timings"])
+    assert {"answer", "passages", "tokens", "models", "trace"} <= set(shown)
+    assert shown["models"]["highlighter"] == "sentence"
+
+
+def test_a_refusal_says_why_and_exits_with_0(run, office):
+    code, out, _ = run("ask", "How do I bake sourdough bread?", "--llm", "none", "--json")
+    shown = json.loads(out)
+    assert (code, shown["answer"], shown["refused"], shown["reason"]) == (
+        0,
+        None,
+        True,
+        "nothing highlighted",
+    )
+
+
+def test_docs_answers_from_these_files_only(run, office, tmp_path):
+    (tmp_path / "other.txt").write_text("The canteen opens at noon and serves soup on Mondays.")
+    code, out, _ = run("ask", "When does the canteen open?", "--docs", "other.txt", "--llm", "none")
+    assert (code, "noon" in out, "other.txt" in out) == (0, True, True)
+    assert "half past eight" not in run("ask", QUESTION, "--docs", "other.txt", "--llm", "none")[1]
+
+
+def test_chat_answers_each_line_and_survives_a_bad_one(run, office, monkeypatch):
+    lines = iter([QUESTION, "x" * 5000, "Is parking free?", ""])
+    monkeypatch.setattr("rich.console.Console.input", lambda *_: next(lines))
+    code, out, _ = run("chat", "--llm", "none")
+    assert code == 0
+    assert "half past eight" in out
+    assert "5,000 characters" in out
+    assert "Parking is free" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ask", "  "], 2, "the question is empty"),
+        (["ask", "why " * 250_000], 2, "1,000,000 characters"),
+        (["ask", QUESTION, "--highlighter", "magic", "--llm", "none"], 2, "choose one of sentence, indexed"),
+        (["ask", QUESTION, "--pipeline", "magic", "--llm", "none"], 2, "choose one of hs, vanilla"),
+        (["ask", QUESTION, "--llm", "magic"], 2, "write none, auto, local"),
+        (["ask", QUESTION, "--highlighter", "indexed", "--llm", "none"], 3, "equipoise models pull"),
+        (["ask", QUESTION, "--llm", "openai/gpt-4.1-mini"], 3, "OPENAI_API_KEY"),
+        (["ask", QUESTION, "-k", "0", "--llm", "none"], 2, "retrieval.k"),
+        (["ask", QUESTION, "--store", "missing.db"], 3, "missing.db"),
+        (["index", "nowhere"], 3, "nowhere"),
+        (["models", "pull", "magic"], 2, "magic"),
+    ],
+)
+def test_bad_input_is_one_clear_line(run, office, arguments, code, said):
+    got, out, err = run(*arguments)
+    assert is_one_clear_line(err)
+    assert (got, out) == (code, "")
+    assert said in err
+
+
+def test_files_that_cannot_be_read_are_named_and_the_rest_goes_on(run, office):
+    (office / "broken.pdf").write_bytes(b"%PDF-1.7\nthis is not a PDF")
+    (office / "odd.xyz").write_text("text of an unknown type")
+    code, out, err = run("index", office, office / "odd.xyz")
+    assert code == 3
+    assert "1 unchanged" in out
+    assert "broken.pdf" in err
+    assert "odd.xyz" in err
+    assert "Traceback" not in err
+    assert run("ask", QUESTION, "--llm", "none")[0] == 0
+
+
+def test_an_empty_folder_says_what_to_add(run, tmp_path):
+    (tmp_path / "empty").mkdir()
+    code, _, err = run("index", "empty")
+    assert (code, is_one_clear_line(err)) == (3, True)
+
+
+def test_a_corrupt_store_is_named_and_left_alone(run, tmp_path):
+    (tmp_path / "bad.db").write_bytes(b"not a database at all" * 100)
+    before = (tmp_path / "bad.db").read_bytes()
+    code, _, err = run("ask", QUESTION, "--store", "bad.db", "--llm", "none")
+    assert (code, is_one_clear_line(err)) == (3, True)
+    assert "bad.db" in err
+    assert (tmp_path / "bad.db").read_bytes() == before
+
+
+def test_a_locked_store_says_who_holds_it(run, office, tmp_path):
+    (office / "new.txt").write_text("A new document that has to be written to the store.")
+    with sqlite3.connect(tmp_path / ".equipoise" / "index.db") as other:
+        other.execute("BEGIN IMMEDIATE")
+        code, _, err = run("index", "docs")
+        other.rollback()
+    assert (code, is_one_clear_line(err)) == (3, True)
+    assert "index.db" in err
+    assert run("index", "docs")[0] == 0
+
+
+def test_an_endpoint_that_is_down(run, office, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("EQUIPOISE_MODEL_RETRIES", "0")
+    code, out, _ = run("ask", QUESTION)
+    assert code == 3
+    assert "model failed" in out
+    assert "http://127.0.0.1:9" in out
+
+
+def test_an_endpoint_that_answers_junk(run, office, monkeypatch):
+    with ChatServer() as server:
+        server.says += [Say(body=completion("I would rather not say.")) for _ in range(2)]
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        code, out, err = run("ask", QUESTION, "--json")
+    shown = json.loads(out)
+    assert (code, shown["refused"], shown["reason"]) == (3, True, "model failed")
+    assert "Traceback" not in err
+
+
+def test_config_show_names_the_origin_and_hides_secrets(run, tmp_path, monkeypatch):
+    (tmp_path / "equipoise.toml").write_text("[retrieval]\nk = 3\n")
+    monkeypatch.setenv("EQUIPOISE_MODEL_API_KEY", "sk-canary")
+    code, out, _ = run("config", "show")
+    assert code == 0
+    assert "equipoise.toml" in out
+    assert "sk-canary" not in out
+
+
+def test_models_list_names_every_model(run):
+    code, out, _ = run("models", "list")
+    assert code == 0
+    assert "qwen2.5-coder-1.5b" in out

@@ -1,0 +1,176 @@
+"""Planting leaves a store as it was: after use, after errors, beside readers and after a kill."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.types import Document, Trust
+from equipoise.corpus.indexing import prepare
+from equipoise.corpus.store import Store
+from equipoise.redteam.passages import AttackPassage, Kind
+from equipoise.redteam.planter import PREFIX, is_planted, plant, planted, planted_id, uproot
+from hashed_words import HashedWords
+
+TESTS = Path(__file__).resolve().parent.parent
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])}
+PASSAGES = [
+    AttackPassage(
+        f"q-pos{n:02}", "q", "Is tea good?", Kind.ADV_POS, n, f"Tea is good, says reason {n}.\x00 Drink it."
+    )
+    for n in range(1, 6)
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "store.db"
+    encoder = HashedWords()
+    with Store.open(path, create=True) as store:
+        store.bind_encoder(encoder)
+        own = [Document(f"d{n}", f"Tea number {n} grows on a hill.", f"d{n}") for n in range(20)]
+        store.add_documents(prepare(own, encoder))
+    return path
+
+
+def test_planted_passages_can_be_found_and_are_open(path):
+    with Store.open(path) as store:
+        with planted(store, PASSAGES, HashedWords()) as doc_ids:
+            assert doc_ids == tuple(planted_id(p) for p in PASSAGES)
+            assert set(store.trust_of(doc_ids).values()) == {Trust.OPEN}
+            assert all(is_planted(doc_id) for doc_id in doc_ids)
+            assert store.counts().documents == 25
+            found = [store.passage(i).doc_id for i, _ in store.bm25("says reason drink", 5)]
+            assert set(found) == set(doc_ids)
+        assert store.bm25("says reason drink", 5) == []
+
+
+def test_the_store_is_what_it_was(path):
+    with Store.open(path) as store:
+        before = store.digest()
+        with planted(store, PASSAGES, HashedWords()):
+            assert store.digest() != before
+        assert store.digest() == before
+        store.verify()
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_the_store_is_what_it_was_after_an_error(path, error):
+    with Store.open(path) as store:
+        before = store.digest()
+        with pytest.raises(error), planted(store, PASSAGES, HashedWords()):
+            raise error
+        assert store.digest() == before
+
+
+def test_planting_twice_changes_nothing_the_second_time(path):
+    with Store.open(path) as store, planted(store, PASSAGES[:2], HashedWords()):
+        inside = store.digest()
+        with (
+            pytest.raises(CorpusError, match="is in the store already"),
+            planted(store, PASSAGES, HashedWords()),
+        ):
+            pytest.fail("the block must not run")
+        assert store.digest() == inside
+
+
+def test_uprooting_inside_and_after_is_harmless(path):
+    with Store.open(path) as store:
+        before = store.digest()
+        with planted(store, PASSAGES, HashedWords()) as doc_ids:
+            assert uproot(store) == doc_ids
+        assert uproot(store) == ()
+        assert store.digest() == before
+
+
+def test_uproot_leaves_what_was_not_planted(path):
+    with Store.open(path) as store:
+        before = store.digest()
+        assert uproot(store, ["d1", f"{PREFIX}nobody"]) == ()
+        assert store.digest() == before
+
+
+def test_uproot_takes_only_the_named(path):
+    with Store.open(path) as store:
+        doc_ids = plant(store, PASSAGES, HashedWords())
+        assert uproot(store, doc_ids[1:3]) == doc_ids[1:3]
+        assert store.counts().documents == 23
+
+
+def test_an_empty_store_and_another_encoder_are_refused_untouched(path, tmp_path):
+    with Store.open(tmp_path / "empty.db", create=True) as empty:
+        before = empty.digest()
+        with pytest.raises(CorpusError, match="index files first"):
+            plant(empty, PASSAGES, HashedWords())
+        assert empty.digest() == before
+    with Store.open(path) as store, pytest.raises(StoreError, match="was built with"):
+        plant(store, PASSAGES, HashedWords(16))
+
+
+READER = """
+import sys
+from pathlib import Path
+from equipoise.corpus.store import Store
+seen = set()
+print("ready", flush=True)
+with Store.open(Path(sys.argv[1]), read_only=True) as store:
+    while not Path(sys.argv[2]).exists() or len(seen) < 1:
+        with store.snapshot():
+            ids, matrix = store.matrix()
+            inside = sum(doc_id.startswith("planted:") for doc_id in store.doc_ids())
+            assert len(ids) == len(matrix) == store.counts().passages == 20 + inside
+            assert len(store.bm25("tea", 100)) == 20 + inside
+            seen.add(inside)
+print(sorted(seen))
+"""
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from equipoise.corpus.store import Store
+from equipoise.redteam.passages import AttackPassage, Kind
+from equipoise.redteam.planter import planted
+from hashed_words import HashedWords
+passages = [AttackPassage(f"q-pos{n}", "q", "Q?", Kind.ADV_POS, n, f"Tea is good {n}.") for n in (1, 2, 3)]
+with Store.open(Path(sys.argv[1])) as store, planted(store, passages, HashedWords()):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def start(script, *arguments):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_a_reader_in_another_process_sees_all_or_none(path, tmp_path):
+    reader = start(READER, path, tmp_path / "done")
+    assert reader.stdout.readline() == "ready\n"
+    with Store.open(path) as store:
+        before = store.digest()
+        for _ in range(30):
+            with planted(store, PASSAGES, HashedWords()):
+                pass
+        assert store.digest() == before
+    (tmp_path / "done").touch()
+    output, errors = reader.communicate(timeout=60)
+    assert errors == ""
+    assert set(output.strip("[]\n").split(", ")) <= {"0", "5"}
+
+
+def test_after_a_kill_another_process_uproots(path):
+    with Store.open(path) as store:
+        before = store.digest()
+    victim = start(KILLED, path)
+    assert victim.communicate(timeout=60) == ("", "")
+    assert victim.returncode == -signal.SIGKILL
+    with Store.open(path) as store:
+        assert store.digest() != before
+        assert uproot(store) == tuple(f"{PREFIX}q-pos{n}" for n in (1, 2, 3))
+        assert store.digest() == before
+        store.verify()
