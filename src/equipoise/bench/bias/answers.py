@@ -15,7 +15,7 @@ from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.pipeline import UNANSWERABLE
 
 ANSWERS = "answers.jsonl"
-ANSWER_KEY = (*KEY, "generation")
+ANSWER_KEY = (*KEY, "generation", "model")
 GENERATIONS = 3
 """Answers to one question under one condition, as in the paper: sampling is random."""
 
@@ -38,22 +38,23 @@ async def ask(
     """
     by_query = {scene.attack.query_id: scene for scene in scenes}
     shared: dict[tuple[tuple[Message, ...], int], str] = {}
-    wanted = {(*(row[name] for name in KEY), number) for row in rows for number in range(GENERATIONS)}
+    numbers = range(GENERATIONS)
+    wanted = {(*(row[name] for name in KEY), number, chat.name) for row in rows for number in numbers}
     with Lines(desk.out / ANSWERS, ANSWER_KEY) as lines:
         for place, row in enumerate(rows):
             scene = by_query[row["query_id"]]
             messages = context(scene.attack.question, [passages[doc_id] for doc_id in row["kept"]])
-            for number in range(GENERATIONS):
+            for number in numbers:
                 desk.progress(
                     place * GENERATIONS + number, len(rows) * GENERATIONS, f"answer {row['query_id']}"
                 )
-                key = {name: row[name] for name in KEY} | {"generation": number}
+                key = {name: row[name] for name in KEY} | {"generation": number, "model": chat.name}
                 if lines.key_of(key) in lines:
                     continue
                 if (messages, number) not in shared:
                     shared[messages, number] = await _answer(chat, messages, number)
                 text = shared[messages, number]
-                lines.append(key | {"model": chat.name, "ps": score(text, scene, desk.encoder), "text": text})
+                lines.append(key | {"ps": score(text, scene, desk.encoder), "text": text})
         return [row for row in lines.finish() if lines.key_of(row) in wanted]
 
 

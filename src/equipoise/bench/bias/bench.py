@@ -92,7 +92,7 @@ async def bench(plan: Plan, options: Options, parts: Parts, desk: Desk) -> dict[
         timings,
         profiles,
         answers=await _answers(results, stage, parts, desk) if options.answers else (),
-        facts=await _facts(stage, checker, desk),
+        facts=await _facts(stage, checker, options.facts, desk),
         stance=agreement(stage),
     )
     return write(measured, desk.out)
@@ -156,14 +156,16 @@ def _config(plan: Plan, corpus: Corpus, written: Sequence[Attack], parts: Parts)
         for passage in kind
         for part in (attack.question, passage.passage_id, passage.text)
     ]
-    chat = {"llm": parts.chat.name} if parts.chat else {}
+    chosen = parts.settings.filter.model_dump(exclude={"name"}, exclude_none=True)
+    if chosen["nli"] == "chat" and parts.chat:
+        chosen["llm"] = parts.chat.name
     return runner.config_of(
         plan,
         corpus=corpus.name,
         corpus_sha256=vectors.fingerprint(texts)[:16],
         attacks_sha256=vectors.fingerprint(passages)[:16],
         encoder=parts.encoder.name,
-        **chat,
+        filter_settings=", ".join(f"{name} {value}" for name, value in chosen.items()),
     )
 
 
@@ -188,7 +190,7 @@ def _checker(name: str, shelf: Shelf, parts: Parts) -> FactChecker | None:
     return NliChecker(model, parts.encoder, shelf)
 
 
-async def _facts(stage: Stage, checker: FactChecker | None, desk: Desk) -> list[Row]:
+async def _facts(stage: Stage, checker: FactChecker | None, name: str, desk: Desk) -> list[Row]:
     """Verdicts on a sample of every kind of passage."""
     if checker is None:
         return []
@@ -199,4 +201,4 @@ async def _facts(stage: Stage, checker: FactChecker | None, desk: Desk) -> list[
     queries = [scene.attack.query_id for scene in stage.scenes]
     relevant = sorted({doc_id for query in queries for doc_id in stage.corpus.relevant.get(query, ())})
     sample = facts.chosen(stage.shelf, planted, relevant, FACT_SAMPLE)
-    return await facts.check_all(sample, checker, desk)
+    return await facts.check_all(sample, checker, name, desk)

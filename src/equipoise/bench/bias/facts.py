@@ -27,6 +27,7 @@ from equipoise.maths.similarity import top_k
 from equipoise.text.sentences import sentence_spans
 
 FACTS = "facts.jsonl"
+FACT_KEY = ("checker", "id", "sentence")
 EVIDENCE = 3
 """Passages of the corpus that a sentence is checked against."""
 
@@ -106,18 +107,24 @@ class WikiCheck:
             ) from None
 
 
-async def check_all(passages: Sequence[tuple[str, Passage]], checker: FactChecker, desk: Desk) -> list[Row]:
-    """A verdict for every sentence of the (kind, passage) pairs that the output folder does not hold yet, by key."""
-    with Lines(desk.out / FACTS, ("id", "sentence")) as lines:
+async def check_all(
+    passages: Sequence[tuple[str, Passage]], checker: FactChecker, name: str, desk: Desk
+) -> list[Row]:
+    """A verdict for every sentence of the (kind, passage) pairs that the output folder does not hold yet, by key.
+
+    `name` tells verdicts of different checkers apart.
+    """
+    with Lines(desk.out / FACTS, FACT_KEY) as lines:
         wanted = set()
         for place, (kind, passage) in enumerate(passages):
             desk.progress(place, len(passages), f"fact checking {passage.doc_id}")
             for number, (start, end) in enumerate(sentence_spans(passage.text)):
-                wanted.add((passage.doc_id, number))
-                if (passage.doc_id, number) not in lines:
+                key = (name, passage.doc_id, number)
+                wanted.add(key)
+                if key not in lines:
                     verdict = await checker.check(passage.text[start:end], source=passage.doc_id)
-                    row = {"id": passage.doc_id, "sentence": number, "kind": kind, "verdict": verdict.value}
-                    lines.append(row)
+                    known = dict(zip(FACT_KEY, key, strict=True))
+                    lines.append(known | {"kind": kind, "verdict": verdict.value})
         return [row for row in lines.finish() if lines.key_of(row) in wanted]
 
 

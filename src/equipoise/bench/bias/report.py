@@ -1,12 +1,11 @@
 """The report: one HTML page that needs nothing but itself, and the same tables as Markdown."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from equipoise.bench.bias import paper, plots
-from equipoise.bench.bias.tables import MISSING, Line, Summary, Table, as_markdown, interval, tables
+from equipoise.bench.bias.tables import Line, Summary, Table, as_markdown, interval, tables
 from equipoise.bench.results import Row
 
 STYLE = """
@@ -34,7 +33,8 @@ def page(summary: Summary, profiles: Sequence[Row]) -> str:
         f"<p>{escape(_opening(summary))}</p>",
         _definitions(summary),
         *(_table(table) for table in tables(summary)),
-        _stance(summary),
+        _table(stance_table(summary)),
+        _table(fact_table(summary)),
         "<h2>Figures</h2>",
         *(_figure(*figure) for figure in _figures(summary, profiles)),
         "</body></html>\n",
@@ -43,9 +43,9 @@ def page(summary: Summary, profiles: Sequence[Row]) -> str:
 
 
 def markdown(summary: Summary) -> str:
-    """Every table of the report, and the stance figures, as Markdown."""
+    """Every table of the report as Markdown."""
     rows = [as_markdown(table) for table in tables(summary)]
-    return "\n".join([*rows, as_markdown(stance_table(summary))])
+    return "\n".join([*rows, as_markdown(stance_table(summary)), as_markdown(fact_table(summary))])
 
 
 def stance_table(summary: Summary) -> Table:
@@ -57,11 +57,9 @@ def stance_table(summary: Summary) -> Table:
         "random": "human stance, random directions (size)",
         "own_axis_auc": "AUC for against con, first component",
         "random_auc": "AUC for against con, random directions",
+        "by_author": "attack passages, their author's stance, axis of the synthetic passages (signed)",
     }
     lines = [Line(label, (interval(found.get(name)),)) for name, label in named.items()]
-    author = found.get("by_author")
-    shown = MISSING if author is None else f"{author:.2f}"
-    lines.append(Line("attack passages against their author's stance", (shown,)))
     lines.append(Line("Spearman with a language model's 7 points", (f"{paper.SPEARMAN:.3f}",), paper=True))
     missing = "" if found.get("queries") else NO_STANCE
     note = (
@@ -69,6 +67,19 @@ def stance_table(summary: Summary) -> Table:
         f"({found.get('left_out', 0)}) cannot show a rank correlation."
     )
     return Table("Figure 2 in numbers. Spearman of PS with stance", ("", ""), tuple(lines), note, missing)
+
+
+def fact_table(summary: Summary) -> Table:
+    """Figure 5 in numbers: sentences without a verdict, and supports among verdicts, by kind of passage."""
+    found = summary["facts"] or {}
+    lines = []
+    for kind, printed in paper.FACTS.items():
+        if kind in found:
+            lines.append(Line(kind, tuple(interval(found[kind][name]) for name in ("unknown", "support"))))
+        lines.append(Line(kind, tuple(f"{printed[name]:.2f}" for name in ("unknown", "support")), paper=True))
+    head = ("", "NOT ENOUGH INFO", "SUPPORTS / (SUPPORTS + REFUTES)")
+    title = "Figure 5 in numbers. Fact checking sentence by sentence"
+    return Table(title, head, tuple(lines), "Means over passages.", "" if found else NO_FACTS)
 
 
 def figures(summary: Summary, profiles: Sequence[Row]) -> dict[str, str]:
@@ -96,7 +107,7 @@ def _figures(summary: Summary, profiles: Sequence[Row]) -> list[tuple[str, str, 
         ),
         (
             "facts",
-            "Figure 5. Fact checking. The paper: " + _printed_facts(),
+            "Figure 5. Fact checking: distributions over passages.",
             plots.fact_cdf(summary),
             NO_FACTS,
         ),
@@ -111,14 +122,6 @@ def _figures(summary: Summary, profiles: Sequence[Row]) -> list[tuple[str, str, 
         ("shares-positive", "Shares by positive injections.", plots.curves(summary, "adv_pos"), ""),
         ("ps-ss", f"PS and SS of one question ({first}).", plots.scatter(profiles, first), "No passages."),
     ]
-
-
-def _printed_facts() -> str:
-    rows = [
-        f"{kind} {values['unknown']:.2f} without a verdict, {values['support']:.2f} supported"
-        for kind, values in paper.FACTS.items()
-    ]
-    return "; ".join(rows) + "."
 
 
 def _opening(summary: Summary) -> str:
@@ -149,19 +152,9 @@ def _line(line: Line) -> str:
     return f"<tr{' class=paper' if line.paper else ''}><td>{escape(label)}</td>{cells}</tr>"
 
 
-def _stance(summary: Summary) -> str:
-    return _table(stance_table(summary))
-
-
 def _figure(name: str, caption: str, svg: str | None, why: str) -> str:
     text = f"<figcaption>{escape(caption)}</figcaption>"
     if svg is None:
         return f"<figure>{text}<p class='missing'>{escape(why)}</p></figure>"
     data = b64encode(svg.encode("utf-8")).decode("ascii")
     return f"<figure><img alt='{escape(name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"
-
-
-def facts_line(summary: Mapping[str, Any], kind: str) -> str:
-    """Figure 5 in numbers for one kind of passage."""
-    found = (summary["facts"] or {}).get(kind)
-    return MISSING if not found else f"{interval(found['unknown'])} / {interval(found['support'])}"

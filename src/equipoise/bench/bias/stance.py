@@ -78,10 +78,17 @@ def separation(scores: Floats, stances: Floats) -> float:
     return max(area, 1.0 - area)
 
 
-def by_author(rows: Sequence[Row]) -> float | None:
-    """Spearman of PS and the stance that the attack's author gave, over the attack passages in `rows`."""
-    pairs = [(row["ps"], row["stance"]) for row in rows if row["stance"] is not None]
-    return spearman([ps for ps, _ in pairs], [stance for _, stance in pairs])
+def by_author(rows: Sequence[Row]) -> dict[str, float | int] | None:
+    """Spearman of PS and the stance that the attack's author gave, question by question: the mean.
+
+    `rows` are those of attack passages; passages and questions without a stance are left out.
+    """
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if row["stance"] is not None:
+            pairs.setdefault(row["query_id"], []).append((row["ps"], row["stance"]))
+    found = {query: spearman(*zip(*mine, strict=True)) for query, mine in pairs.items()}
+    return as_json(mean_interval(found.items()))
 
 
 def _signed(scores: Floats, stances: Floats) -> float | None:
