@@ -45,10 +45,7 @@ def read(folder: Path) -> Corpus:
     """The corpus in `folder`. Raises InputError with file and line for whatever cannot be used."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder: give one with {CORPUS}, {QUERIES} and {QRELS}")
-    documents = {
-        key: Text(text_of(row, "title", where, needed=False), text_of(row, "text", where))
-        for key, row, where in _objects(folder / CORPUS)
-    }
+    documents = {key: _document(row, where) for key, row, where in _objects(folder / CORPUS)}
     queries = {key: text_of(row, "text", where) for key, row, where in _objects(folder / QUERIES)}
     judged = folder / QRELS
     qrels = judged if judged.exists() else folder / QRELS_ELSEWHERE
@@ -113,6 +110,13 @@ def _objects(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
         yield key, row, where
     if not seen:
         raise InputError(f"{path} is empty: a corpus needs at least one line in it")
+
+
+def _document(row: Mapping[str, Any], where: str) -> Text:
+    """Title and text; one of them may be empty, as in published corpora, but both keys' values are texts."""
+    title = text_of(row, "title", where, needed=False)
+    bare = isinstance(row.get("text"), str) and title.strip()
+    return Text(title, text_of(row, "text", where, needed=not bare))
 
 
 def text_of(row: Mapping[str, Any], name: str, where: str, *, needed: bool = True) -> str:

@@ -49,12 +49,10 @@ def fill(store: Store, shelf: Shelf, encoder: Encoder) -> None:
 
 
 def entries(shelf: Shelf) -> list[Entry]:
-    """Each passage as a document of its own, in one piece."""
-    return [
-        Entry(
-            Document(p.doc_id, p.text, p.doc_id, p.title, sentences=sentence_spans(p.text)),
-            ((0, len(p.text)),),
-            vector[None],
-        )
-        for p, vector in zip(shelf.passages, shelf.vectors, strict=True)
-    ]
+    """Each passage as a document of its own, in one piece; its title stands in for an empty text."""
+    found = []
+    for passage, vector in zip(shelf.passages, shelf.vectors, strict=True):
+        text, name = passage.text or passage.title, passage.doc_id
+        document = Document(name, text, name, passage.title, sentences=sentence_spans(text))
+        found.append(Entry(document, ((0, len(text)),), vector[None]))
+    return found
