@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-live check bench-speed bench-quality clean
+.PHONY: demo demo-llm test test-live check bench-speed bench-quality bench-bias clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -29,6 +29,9 @@ check: $(VENV)/.test
 
 bench-speed: $(VENV)/.test $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/run.py
+
+bench-bias: $(VENV)/.bench
+	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
 
 clean:
 	rm -rf $(VENV) .equipoise

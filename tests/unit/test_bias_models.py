@@ -38,7 +38,7 @@ def talkative():
             "no bad wrong": "no bad wrong",
             "yes good right": "yes good right",
             "Question: Should the ferry": "UNANSWERABLE",
-            "Question: Should the town": "bells ring",
+            "Question: Should the town": "yes bells ring",
         }
     )
 
