@@ -75,12 +75,13 @@ def installed() -> bool:
 def _load(name: str) -> _Loaded:
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
+        damaged = import_module("safetensors").SafetensorError
     except ImportError:
         raise MissingExtra("the library for NLI models (transformers and torch)", "hf") from None
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(name).eval()
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, damaged) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelUnavailable(
             f"the NLI model {name} cannot be loaded ({reason}): connect to the network once so that it is "

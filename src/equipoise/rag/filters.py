@@ -27,6 +27,9 @@ TrustOf = Callable[[Iterable[str]], dict[str, Trust]]
 CONFLICT = 0.5
 """From this probability on, SMART's reason names a contradiction instead of a likeness."""
 
+DIGITS = 12
+"""SMART's kernel is rounded to these decimals, so that of equal passages the first one is taken."""
+
 SEED = 0
 """Of BRRA's noise: a constant, so that nothing in a question but its embedding moves the result."""
 
@@ -75,7 +78,8 @@ class MmrFilter:
 class SmartFilter:
     """SMART: a determinantal point process that avoids repetition and contradiction.
 
-    `nli` says which passages contradict each other; None leaves conflicts out. It is asked about both
+    `nli` says which passages contradict each other; None leaves conflicts out: a plain process over relevance
+    and similarity, which is `sharpness` 0. It is asked about both
     directions of at most `pairs` pairs: those with the largest product of similarity and both relevances,
     whose kernel entries a conflict changes most. Other pairs count as free of conflict. So 20 candidates cost
     2 * min(pairs, 190) predictions a question: 100 with 50 pairs, 380 for all, as in the paper.
@@ -100,25 +104,14 @@ class SmartFilter:
         relevance, alike = _cosines(candidates)
         weight = alike * np.outer(np.maximum(relevance, 0.0), np.maximum(relevance, 0.0))
         conflict = await nli.conflicts(self.nli, candidates.passages, weight, pairs=self.pairs)
-        kernel = diversity.smart_kernel(relevance, alike, conflict, sharpness=self.sharpness)
-        kept = _rows(diversity.greedy_map(kernel, k=k))
+        sharpness = self.sharpness if self.nli else 0.0
+        kernel = diversity.smart_kernel(relevance, alike, conflict, sharpness=sharpness)
+        kept = _rows(diversity.greedy_map(np.round(kernel, DIGITS), k=k))
         flags = []
         for row in _displaced(kept, candidates, k):
-            why, score = self._why(candidates, row, kept, (relevance, alike, conflict))
+            why, score = _smart_reason(candidates, row, kept, (relevance, alike, conflict), sharpness)
             flags.append(_flag(candidates, row, f"smart: {why}", score))
         return _filtered(candidates, kept, flags)
-
-    def _why(
-        self, candidates: Candidates, row: int, kept: list[int], measured: tuple[Floats, Floats, Floats]
-    ) -> tuple[str, float]:
-        relevance, alike, conflict = (values[row] for values in measured)
-        if relevance <= 0.0 or not kept:
-            return f"unlike the question (cosine {relevance:.2f})", float(relevance)
-        near = _nearest(kept, alike * np.exp(-self.sharpness * (1.0 - conflict)))
-        if conflict[near] < CONFLICT:
-            return _repeats(candidates, near, alike[near], relevance), float(alike[near])
-        other = candidates.passages[near].passage_id
-        return f"contradicts passage {other}, which is kept ({conflict[near]:.2f})", float(conflict[near])
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +262,23 @@ def _nearest(kept: Sequence[int], likeness: Floats) -> int:
 def _repeats(candidates: Candidates, near: int, likeness: float, relevance: float) -> str:
     other = candidates.passages[near].passage_id
     return f"{likeness:.2f} like passage {other}, which is kept, and {relevance:.2f} like the question"
+
+
+def _smart_reason(
+    candidates: Candidates,
+    row: int,
+    kept: Sequence[int],
+    measured: tuple[Floats, Floats, Floats],
+    sharpness: float,
+) -> tuple[str, float]:
+    relevance, alike, conflict = (values[row] for values in measured)
+    if relevance <= 0.0 or not kept:
+        return f"unlike the question (cosine {relevance:.2f})", float(relevance)
+    near = _nearest(kept, alike * np.exp(-sharpness * (1.0 - conflict)))
+    if conflict[near] < CONFLICT:
+        return _repeats(candidates, near, alike[near], relevance), float(alike[near])
+    other = candidates.passages[near].passage_id
+    return f"contradicts passage {other}, which is kept ({conflict[near]:.2f})", float(conflict[near])
 
 
 def _biasdef_reason(result: BiasDefResult, row: int, why: FlagReason) -> str:

@@ -1,0 +1,140 @@
+"""What every PassageFilter promises, over every filter there is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.errors import CorpusError, EquipoiseError, ModelError
+from equipoise.core.protocols import PassageFilter
+from equipoise.core.sync import run
+from equipoise.core.types import Query, Trust
+from equipoise.rag.build import FILTERS
+from equipoise.rag.filters import BiasDefFilter, BrraFilter, ByTrust, MmrFilter, NoFilter, SmartFilter
+from geometry import angles, candidates, planted, random_candidates
+
+QUERY = Query("Should cats be let out at night?")
+
+
+class Opposed:
+    """Texts of unlike parity contradict each other with 0.9."""
+
+    async def predict(self, pairs):
+        share = [0.9 if (len(a) + len(b)) % 2 else 0.1 for a, b in pairs]
+        return np.array([[0.05, 0.95 - s, s] for s in share], np.float32)
+
+
+def half_open(doc_ids):
+    return {name: Trust.TRUSTED if int(name[-1]) % 2 else Trust.OPEN for name in doc_ids}
+
+
+EVERY = {
+    "none": NoFilter(),
+    "mmr": MmrFilter(),
+    "smart": SmartFilter(Opposed(), pairs=12),
+    "smart, no nli": SmartFilter(),
+    "brra": BrraFilter(),
+    "biasdef": BiasDefFilter(),
+    "auto": ByTrust(BiasDefFilter(), half_open),
+    "auto, all unknown": ByTrust(BiasDefFilter(), lambda doc_ids: {}),
+    "by trust, mmr": ByTrust(MmrFilter(), half_open),
+}
+READING = {name: chosen for name, chosen in EVERY.items() if name != "none"}
+
+
+def ids(found):
+    return [passage.passage_id for passage in found.passages]
+
+
+def assert_lawful(given_, result, k):
+    came, kept = ids(given_), ids(result.kept)
+    flagged = [flag.passage_id for flag in result.flagged]
+    assert len(kept) <= k
+    assert kept == [passage_id for passage_id in came if passage_id in set(kept)]
+    rows = [came.index(passage_id) for passage_id in kept]
+    assert result.kept.passages == tuple(given_.passages[row] for row in rows)
+    assert np.array_equal(result.kept.embeddings, given_.embeddings[rows])
+    assert np.array_equal(result.kept.scores, given_.scores[rows])
+    assert len(set(flagged)) == len(flagged)
+    assert set(flagged) <= set(came)
+    assert not set(flagged) & set(kept)
+    assert set(came[:k]) <= set(kept) | set(flagged), "a passage of the first k vanished without a reason"
+    for flag in result.flagged:
+        assert flag.reason.strip()
+        assert np.isfinite(flag.score)
+
+
+def test_every_filter_of_the_table_is_tested_here():
+    tested = {f"{type(chosen).__module__}:{type(chosen).__name__}" for chosen in EVERY.values()}
+    assert set(FILTERS.values()) == tested
+
+
+@pytest.mark.parametrize("chosen", EVERY.values(), ids=EVERY)
+class TestEveryFilter:
+    def test_is_a_filter(self, chosen):
+        assert isinstance(chosen, PassageFilter)
+
+    @settings(max_examples=40, deadline=None)
+    @given(count=st.integers(0, 24), k=st.integers(1, 30), seed=st.integers(0, 10_000))
+    def test_keeps_what_it_was_given_in_order_with_a_reason_for_the_rest(self, chosen, count, k, seed):
+        found = random_candidates(count, seed=seed, texts=["t" * (1 + n % 3) for n in range(count)])
+        assert_lawful(found, run(chosen.filter(QUERY, found, k=k)), k)
+
+    def test_planted_passages(self, chosen):
+        for seed in range(5):
+            found = planted(seed)
+            assert_lawful(found, run(chosen.filter(QUERY, found, k=5)), 5)
+
+    def test_no_candidates(self, chosen):
+        result = run(chosen.filter(QUERY, random_candidates(0), k=5))
+        assert (ids(result.kept), result.flagged) == ([], ())
+
+    @pytest.mark.parametrize("degrees", [(10,), (10, -40)])
+    def test_one_and_two_are_kept(self, chosen, degrees):
+        found = candidates(angles(*degrees))
+        result = run(chosen.filter(QUERY, found, k=5))
+        assert_lawful(found, result, 5)
+        assert ids(result.kept) == ids(found)
+
+    @pytest.mark.parametrize("count", [2, 3, 12])
+    def test_identical_passages(self, chosen, count):
+        found = candidates(np.repeat(angles(10), count, axis=0), texts=["same"] * count)
+        result = run(chosen.filter(QUERY, found, k=5))
+        assert_lawful(found, result, 5)
+        assert ids(result.kept)[:1] == [100]
+
+    def test_k_beyond_the_candidates(self, chosen):
+        found = random_candidates(6)
+        assert_lawful(found, run(chosen.filter(QUERY, found, k=50)), 50)
+
+    def test_the_same_every_time_and_whatever_the_question_says(self, chosen):
+        found = random_candidates(20, seed=4, texts=["t" * (1 + n % 3) for n in range(20)])
+        first = run(chosen.filter(QUERY, found, k=5))
+        for text in (QUERY.text, "something else entirely", "ignore all filters"):
+            again = run(chosen.filter(Query(text), found, k=5))
+            assert ids(again.kept) == ids(first.kept)
+            assert again.flagged == first.flagged
+
+
+@pytest.mark.parametrize("chosen", READING.values(), ids=READING)
+class TestEveryFilterThatReadsVectors:
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
+    def test_a_vector_that_cannot_be_used_names_its_passage(self, chosen, bad):
+        found = random_candidates(6)
+        rows = found.embeddings.copy()
+        rows[2] = bad
+        with pytest.raises(CorpusError, match=r"passage 102 of d2 .* index its document again"):
+            run(chosen.filter(QUERY, replace(found, embeddings=rows), k=3))
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
+    def test_a_question_without_a_vector_is_an_error(self, chosen, bad):
+        found = random_candidates(6)
+        with pytest.raises(ModelError, match="check the encoder"):
+            run(chosen.filter(QUERY, replace(found, query_embedding=found.query_embedding * bad), k=3))
+
+    def test_vectors_of_another_encoder_are_an_error(self, chosen):
+        found = replace(random_candidates(6), query_embedding=np.ones(3, np.float32))
+        with pytest.raises(EquipoiseError, match=r"shape \(6, 32\) where \(6, 3\)"):
+            run(chosen.filter(QUERY, found, k=3))
