@@ -1,5 +1,7 @@
 """The EBI attack with the real local model."""
 
+import time
+
 import pytest
 
 from equipoise.core import sync
@@ -14,8 +16,9 @@ from equipoise.redteam.passages import Journal, Kind, read_passages
 @pytest.mark.timeout(180)
 def test_the_local_model_writes_an_attack(tmp_path):
     chat = build.chat_model(ModelSettings(llm="local"))
-    settings = EbiSettings(synthetic=3, adversarial=2, words=80, concurrency=1)
+    settings = EbiSettings(synthetic=3, adversarial=2, batch=1, words=40, min_words=12, concurrency=1)
     journal = Journal(tmp_path / "p.jsonl")
+    began = time.monotonic()
     case = case_for("Should students be allowed to use cell phones in schools?")
     result = sync.run(EbiAttack(chat, EmbeddedEncoder(), settings, journal).run(case))
     assert len(result.of(Kind.SYNTHETIC)) == 3
@@ -23,9 +26,8 @@ def test_the_local_model_writes_an_attack(tmp_path):
     assert result.of(Kind.ADV_POS)
     assert result.of(Kind.ADV_NEG)
     assert all(passage.measures.ss > 0.2 for passage in result.passages)
-    assert read_passages(journal.path) == result.passages or len(read_passages(journal.path)) == 7 - len(
-        result.missing
-    )
+    assert {p.passage_id for p in read_passages(journal.path)} == {p.passage_id for p in result.passages}
+    assert time.monotonic() - began < 180
     print(
         [(p.passage_id, p.stance, p.measures, len(p.text.split())) for p in result.passages], result.missing
     )

@@ -132,6 +132,14 @@ def test_too_few_views_are_asked_for_again_with_what_is_taken():
     assert "view yes y; view no no" in again[0].content
 
 
+def test_a_small_model_is_asked_for_one_view_at_a_time():
+    chat = ScriptedChat([*(articles(view) for view in VIEWS), *ADV])
+    settings = EbiSettings(3, 2, batch=1, min_words=3, concurrency=1)
+    result = sync.run(attack(chat, settings).run(CASE))
+    assert [p.text for p in result.of(Kind.SYNTHETIC)] == [text for _, text in VIEWS]
+    assert all("Write 1 persuasive" in request.messages[1].content for request in chat.requests[:3])
+
+
 def test_repeated_and_short_views_do_not_count():
     chat = ScriptedChat([articles(VIEWS[0], VIEWS[0], (1, "too short")), articles(*VIEWS[1:]), *ADV])
     result = sync.run(attack(chat).run(CASE))

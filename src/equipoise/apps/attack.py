@@ -43,13 +43,17 @@ def ebi(
     ] = "both",
     synthetic: Annotated[int, typer.Option(help="Passages with different views (J).")] = 8,
     adversarial: Annotated[int, typer.Option(help="Passages for each sign (n).")] = 10,
+    batch: Annotated[
+        int | None,
+        typer.Option(help="Synthetic passages in one reply; small models manage few. Default: all."),
+    ] = None,
     store: Annotated[
         Path | None, typer.Option("--store", help="Say how the passages would rank in this index.")
     ] = None,
 ) -> None:
     """Epistemic Bias Injection: one-sided passages on a question, kept as JSON lines."""
     case = case_for(question, None if sign == "both" else Sign(sign))
-    settings = EbiSettings(synthetic=synthetic, adversarial=adversarial)
+    settings = EbiSettings(synthetic=synthetic, adversarial=adversarial, batch=batch)
     chat = build.chat_model(layers.load({"model.llm": llm}).settings.model)
     if chat is None:
         raise ModelUnavailable(

@@ -34,6 +34,7 @@ ADVERSARIAL_PROMPT = "ebi-adv-v1"
 REPEATS_FROM = 95.0
 """Percent of rapidfuzz's `ratio` from which a passage counts as a repetition of another one."""
 
+_COUNTS = ("adversarial", "batch", "words", "min_words", "attempts", "concurrency")
 _WARMER = 0.2  # added to the temperature each time a reply could not be used
 _SHORT = {Kind.SYNTHETIC: "syn", Kind.ADV_POS: "pos", Kind.ADV_NEG: "neg"}
 
@@ -79,12 +80,14 @@ class Rewritten(BaseModel):
 class EbiSettings:
     """How much is made and how. `synthetic` is the paper's J = 8, `adversarial` its n = 10 for each sign.
 
-    `words` a passage should have and `min_words` it must have; `attempts` for each passage before it counts as
-    missing; at most `concurrency` requests at once. Raises InputError for values outside their range.
+    At most `batch` synthetic passages are asked for in one reply: by default all, as in the paper, but small
+    models manage fewer. A passage should have `words` and must have `min_words`; after `attempts` it counts as
+    missing. At most `concurrency` requests at once. Raises InputError for values outside their range.
     """
 
     synthetic: int = 8
     adversarial: int = 10
+    batch: int | None = None
     words: int = 120
     min_words: int = 20
     diverse_temperature: float = 0.8
@@ -94,17 +97,12 @@ class EbiSettings:
     concurrency: int = 4
 
     def __post_init__(self) -> None:
-        least = {
-            "synthetic": 2,
-            "adversarial": 1,
-            "words": 1,
-            "min_words": 1,
-            "attempts": 1,
-            "concurrency": 1,
-        }
-        for name, bound in least.items():
-            if getattr(self, name) < bound:
-                raise InputError(f"{name} is {getattr(self, name)}: give at least {bound}")
+        counts = {name: getattr(self, name) for name in _COUNTS if getattr(self, name) is not None}
+        if self.synthetic < 2:
+            raise InputError(f"synthetic is {self.synthetic}: give at least 2, one passage has no axis")
+        for name, value in counts.items():
+            if value < 1:
+                raise InputError(f"{name} is {value}: give at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,7 @@ class _Run:
     async def synthesise(self) -> None:
         """Step 1: until there are J different passages, as many in one reply as the model manages."""
         settings = self.attack.settings
-        batch, fruitless, problem = settings.synthetic, 0, ""
+        batch, fruitless, problem = settings.batch or settings.synthetic, 0, ""
         while lack := self.lacking(Kind.SYNTHETIC):
             if fruitless == settings.attempts:
                 raise ModelReplyError(
