@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-live check bench-speed bench-quality bench-bias clean
+.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -14,24 +14,32 @@ demo-llm: $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	BIN=$(BIN) LLM=local/qwen2.5-coder-1.5b scripts/demo.sh
 
-test: $(VENV)/.test
+test: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python -m pytest -m "not live"
+
+test-hf: $(VENV)/.test $(VENV)/.hf
+	$(BIN)/python -m pytest tests/unit/test_nli.py
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
-check: $(VENV)/.test
+check: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/architecture
 
-bench-speed: $(VENV)/.test $(VENV)/.speed
+bench-speed: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/run.py
 
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
+
+bench-quality: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/calibration/fit.py
+	$(BIN)/python benchmarks/quality/run.py
 
 clean:
 	rm -rf $(VENV) .equipoise

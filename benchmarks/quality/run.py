@@ -24,11 +24,11 @@ from equipoise.apps.render import as_json
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.types import Answer, Document, Refusal
+from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
-from equipoise.text.sentences import sentence_spans
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -80,14 +80,18 @@ def measure(name: str, run: dict, questions: list[Question]) -> Iterator[dict]:
 def paragraph_store(question: Question, encoder: EmbeddedEncoder) -> Iterator[Store]:
     """A store with one document: the question's paragraph under its article's title."""
     text = question.paragraph
-    document = Document("paragraph", text, question.doc_id, question.title, sentences=sentence_spans(text))
+    document = Document("paragraph", text, question.doc_id, question.title)
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "index.db", create=True) as store:
-        store.add_documents([document], encoder)
+        store.bind_encoder(encoder)
+        store.add_documents(prepare([document], encoder))
         yield store
 
 
 def outcome(question: Question, result: Answer | Refusal) -> dict:
-    """What is measured of one result; `evidence_hit` and `answer_hit` only where there is a gold answer."""
+    """What is measured of one result; `evidence_hit` and `answer_hit` only where there is a gold answer.
+
+    Offsets and counts only: the texts are the data's, and stay there.
+    """
     shown = as_json(result)
     spans = [(item.start, item.end) for item in result.highlights.items]
     hit = any(start < end_ and start_ < end for start, end in spans for start_, end_, _ in question.gold)
@@ -102,7 +106,7 @@ def outcome(question: Question, result: Answer | Refusal) -> dict:
         "evidence_hit": hit if question.answerable else None,
         "answer_hit": named if question.answerable else None,
         "grounded": shown["grounded"],
-        "answer": shown["answer"],
+        "answered": shown["answer"] is not None,
         "highlights": spans,
         "tokens": shown["tokens"],
     }

@@ -28,7 +28,7 @@ def cells(rows: Sequence[dict]) -> list[str]:
     answerable = [row for row in rows if row["answerable"]]
     declined = [row for row in rows if row["declined"]]
     unanswerable = [row for row in rows if not row["answerable"]]
-    answered = [row for row in rows if row["answer"] is not None]
+    answered = [row for row in rows if row["answered"]]
     quoted = any(row["highlights"] for row in rows)
     return [
         share(answerable, lambda row: row["evidence_hit"]) if quoted else "-",

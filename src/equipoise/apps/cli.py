@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import platformdirs
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -15,16 +14,13 @@ from rich.table import Table
 
 from equipoise.apps import attack, bench, progress, render
 from equipoise.core import settings as layers
-from equipoise.core import sync
 from equipoise.core.errors import EquipoiseError, InputError
-from equipoise.core.protocols import Pipeline
 from equipoise.core.types import Answer, Reason, Refusal, Trust
-from equipoise.corpus import indexing
-from equipoise.corpus.store import Store
+from equipoise.corpus.indexing import IndexReport
 from equipoise.models import weights
-from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag import build
+from equipoise.rag import library
 from equipoise.rag.flags import located
+from equipoise.rag.library import Library
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Ask your documents; answers rest on quotes."
@@ -107,9 +103,9 @@ def ask(
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
-    with _pipeline(flags, docs, pipeline) as (ready, opened):
-        result = sync.run(ready.ask(question))
-        flagged = located(result.trace.flagged, opened)
+    with _library(flags, docs, pipeline) as ready:
+        result = ready.ask(question)
+        flagged = located(result.trace.flagged, ready.store)
     if as_json:
         extra = {"trace": render.trace_json(result.trace)} if trace else {}
         print(json.dumps(render.as_json(result, flagged) | extra, ensure_ascii=False, indent=2))  # noqa: T201
@@ -133,11 +129,11 @@ def chat(
     """Answer question after question. Each one stands alone: nothing is carried over."""
     console = Console()
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
-    with _pipeline(flags, docs, pipeline) as (ready, opened):
+    with _library(flags, docs, pipeline) as ready:
         for question in _questions(console):
             try:
-                result = sync.run(ready.ask(question))
-                render.show(result, located(result.trace.flagged, opened), console, trace=trace)
+                result = ready.ask(question)
+                render.show(result, located(result.trace.flagged, ready.store), console, trace=trace)
             except InputError as error:
                 console.print(f"[red]{escape(str(error))}[/]")
 
@@ -190,30 +186,22 @@ def _flags(
 
 
 @contextmanager
-def _pipeline(flags: dict[str, Any], docs: list[Path] | None, name: str) -> Iterator[tuple[Pipeline, Store]]:
+def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> Iterator[Library]:
     chosen = layers.load(flags).settings
-    path = _private_store(docs) if docs else chosen.store.path
+    path = library.private_index(docs) if docs else chosen.store.path
     if docs:
         _index(docs, path, trust=Trust.TRUSTED, prune=True)
-    with Store.open(path, read_only=True) as store:
-        yield build.pipeline(name, build.parts(chosen, store)), store
+    with Library.open(path, settings=chosen, pipeline=pipeline) as ready:
+        yield ready
 
 
-def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> indexing.IndexReport:
-    with Store.open(path, create=True) as store, progress.files() as report:
-        done = indexing.index(paths, store, EmbeddedEncoder(), trust=trust, prune=prune, progress=report)
+def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> IndexReport:
+    with progress.files() as report:
+        done = library.update(path, paths, trust=trust, prune=prune, progress=report)
     errors = Console(stderr=True, soft_wrap=True)
     for failure in done.failed:
         errors.print(f"[yellow]not indexed:[/] {escape(str(failure))}")
     return done
-
-
-def _private_store(docs: list[Path]) -> Path:
-    """A store of its own for these paths, in the user's cache: asked again, only changes are read."""
-    key = "\n".join(sorted(str(path.resolve()) for path in docs))
-    folder = Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{indexing.document_id(key)}.db"
 
 
 def _questions(console: Console) -> Iterator[str]:

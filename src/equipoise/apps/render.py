@@ -58,6 +58,7 @@ def trace_json(trace: Trace) -> dict[str, Any]:
         ],
         "guessed_questions": list(trace.guessed_questions),
         "unsupported": list(trace.unsupported),
+        "missing": list(trace.missing),
     }
 
 
@@ -72,7 +73,7 @@ def show(
             console.print(f"[bold]{escape(result.text)}[/]\n")
         if not result.grounded:
             console.print(
-                "[yellow]The written answer said things the quotes do not; these are the quotes.[/]"
+                "[yellow]The written answer did not say what the quotes say; these are the quotes.[/]"
             )
     for number, item in enumerate(result.highlights.items, 1):
         console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")

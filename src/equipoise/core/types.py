@@ -202,7 +202,8 @@ class Tag(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summarizer's answer. `grounded` is False where the quotes had to stand in for it.
+    """A summarizer's answer. `grounded` is False where the quotes had to stand in for it: it said things that
+    are `unsupported` by them, or what they say is `missing`.
 
     `guessed_questions` are for the monitor and the operator's trace; they are never shown to the user.
     """
@@ -211,6 +212,7 @@ class Summary:
     guessed_questions: tuple[str, ...] = ()
     grounded: bool = True
     unsupported: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     usage: Usage = Usage()
 
 
@@ -233,6 +235,7 @@ class Trace:
     dropped: tuple[Dropped, ...] = ()
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
     models: dict[str, str] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Prompts are data: one TOML file per prompt and version, with `system` and `user` templates."""
 
 import tomllib
+from functools import cache
 from importlib.resources import files
 from string import Template
 
@@ -13,9 +14,14 @@ def load(name: str, **variables: str) -> tuple[Message, ...]:
     Raises KeyError for a variable the template wants and was not given, TypeError for one it does not
     have, FileNotFoundError for an unknown prompt. Values are inserted as they are: a `$` in them is text.
     """
-    parts = tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text("utf-8"))
-    templates = {role: Template(parts[role]) for role in ("system", "user") if role in parts}
+    templates = _templates(name)
     wanted = {v for t in templates.values() for v in t.get_identifiers()}
     if extra := set(variables) - wanted:
         raise TypeError(f"prompt {name} has no variable {', '.join(sorted(extra))}")
     return tuple(Message(role, t.substitute(variables).strip()) for role, t in templates.items())
+
+
+@cache
+def _templates(name: str) -> dict[str, Template]:
+    parts = tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text("utf-8"))
+    return {role: Template(parts[role]) for role in ("system", "user") if role in parts}

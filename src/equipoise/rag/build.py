@@ -104,8 +104,13 @@ def policy(settings: Settings) -> SpanPolicy:
 
 
 def parts(settings: Settings, store: Store) -> Parts:
-    """Everything a pipeline is built from; the encoder loads its weights at first use."""
-    return Parts(settings, store, EmbeddedEncoder(), chat_model(settings.model))
+    """Everything a pipeline is built from; the encoder loads its weights at first use.
+
+    Raises StoreError where the store was built with another encoder.
+    """
+    encoder = EmbeddedEncoder()
+    store.check_encoder(encoder)
+    return Parts(settings, store, encoder, chat_model(settings.model))
 
 
 def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> ChatModel | None:

@@ -18,6 +18,7 @@ class Journal:
     dropped: tuple[Dropped, ...] = ()
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     usage: Usage = Usage()
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -43,6 +44,7 @@ class Journal:
             self.dropped,
             self.guessed_questions,
             self.unsupported,
+            self.missing,
             dict(self.timings),
             self.usage,
             dict(self.models),

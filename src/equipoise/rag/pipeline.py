@@ -125,7 +125,7 @@ class HighlightSummarize:
     ) -> Answer | Refusal:
         journal.usage += summary.usage
         journal.guessed_questions = summary.guessed_questions
-        journal.unsupported = summary.unsupported
+        journal.unsupported, journal.missing = summary.unsupported, summary.missing
         if self.monitor_similarity is not None and summary.guessed_questions:
             with journal.stage("monitor"):
                 guesses = summary.guessed_questions

@@ -7,7 +7,7 @@ word of its answer must occur in the quotes or titles; what does not is returned
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
@@ -65,6 +65,11 @@ def common_words() -> frozenset[str]:
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
+@lru_cache(maxsize=4)
+def _stems(common: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(stem, common))
+
+
 @dataclass(frozen=True, slots=True)
 class _Evidence:
     """What an answer may use: stems (of joined neighbours too), values of numbers, initials of names."""
@@ -106,7 +111,7 @@ def unsupported(
     """
     answer = _MARKS.sub(" ", answer)
     known = _Evidence.of(evidence)
-    allowed = frozenset(map(stem, common_words() if common is None else common))
+    allowed = _stems(common_words() if common is None else common)
     counted = {quantity.start: quantity for quantity in quantities(answer)}
     named = {match.start() for match in name_matches(answer)}
     missing: dict[str, str] = {}

@@ -8,6 +8,7 @@ the hub, so its file has to be named.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from equipoise.bench.bias.corpora import Corpus, Text
@@ -101,7 +102,7 @@ def _corpus(
 def _rows(form: str, file: str, **options: str) -> Rows:
     """The rows of one file, or of those that match a pattern."""
     try:
-        import datasets  # type: ignore[import-not-found]  # noqa: PLC0415
+        datasets = import_module("datasets")
     except ImportError as error:
         raise MissingExtra("the datasets library", "datasets") from error
     try:

@@ -5,11 +5,11 @@ has no access to the question and does not import its type. The answer is checke
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
-from typing import Annotated
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field, create_model, field_validator
 
 from equipoise import prompts
 from equipoise.core.protocols import ChatModel
@@ -17,14 +17,25 @@ from equipoise.core.types import ChatOptions, Highlights, Message, Summary, Tag
 from equipoise.models.structured import complete_as
 from equipoise.rag.parts import Parts
 from equipoise.rag.summarizers.extractive import joined
+from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
+
+MOST_SENTENCES = 2
+SHORT = 400
 
 
 class SummaryReply(BaseModel):
     """Guesses come first: they settle what the answer is about."""
 
     guessed_questions: list[str]
-    answer: str = Field(min_length=1)
+    answer: str
+
+    @field_validator("answer")
+    @classmethod
+    def _says_something(cls, answer: str) -> str:
+        if not answer.strip():
+            raise ValueError("the answer is empty")
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +55,17 @@ class LlmSummarizer:
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The model's answer, or the quotes where it says what they do not; raises ModelError."""
         messages = request(highlights, tags, guesses=self.guesses)
-        reply, usage = await complete_as(
-            self.chat, messages, reply_schema(self.guesses), options=self.options
+        options = replace(
+            self.options, max_tokens=min(self.options.max_tokens, room(highlights, self.guesses))
         )
+        reply, usage = await complete_as(self.chat, messages, reply_schema(self.guesses), options=options)
         guessed = distinct(reply.guessed_questions)[: self.guesses]
-        strange = unsupported(reply.answer, evidence(highlights))
-        answer = joined(highlights, tags) if strange else reply.answer.strip()
-        return Summary(answer, guessed, not strange, strange, usage)
+        written = opening(reply.answer, most=max(MOST_SENTENCES, len(highlights)))
+        invented = unsupported(written, evidence(highlights))
+        lost = missing(written, highlights)
+        grounded = not (invented or lost)
+        answer = written if grounded else joined(highlights, tags)
+        return Summary(answer, guessed, grounded, invented, lost, usage)
 
 
 def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tuple[Message, ...]:
@@ -65,15 +80,35 @@ def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tu
     return prompts.load("summarize-v1", guesses=str(guesses), quotes="\n\n".join([*blocks, *verdicts]))
 
 
+@cache
 def reply_schema(guesses: int) -> type[SummaryReply]:
-    """The reply's schema with the number and the length of the guesses bounded."""
-    question = Field(max_length=150)
-    bounded = list[Annotated[str, question]]
-    return create_model(
-        "SummaryReply",
-        __base__=SummaryReply,
-        guessed_questions=(bounded, Field(min_length=1, max_length=guesses)),
-    )
+    """The reply's schema with the number of guesses bounded."""
+    bounded = (list[str], Field(min_length=1, max_length=guesses))
+    return create_model("SummaryReply", __base__=SummaryReply, guessed_questions=bounded)
+
+
+def room(highlights: Highlights, guesses: int) -> int:
+    """Tokens for a reply: 30 a guess, and half as many as the quotes have characters, which is about twice
+    what it takes to repeat them. A reply that runs on is cut here, not at the end of the context."""
+    return 60 + 30 * guesses + sum(len(item.text) for item in highlights.items) // 2
+
+
+def opening(answer: str, *, most: int) -> str:
+    """The first `most` sentences: what a small model adds after them repeats or invents."""
+    spans = sentence_spans(answer)[:most]
+    return answer[: spans[-1][1]].strip() if spans else answer.strip()
+
+
+def missing(answer: str, highlights: Highlights) -> tuple[str, ...]:
+    """Facts of the quotes that the answer dropped, where that is too many: names, numbers and rare words.
+
+    Too many is a single number of short quotes (`SHORT` characters together), or more than half of all facts.
+    """
+    quotes = joined(highlights)
+    facts = unsupported(quotes, [])
+    lost = unsupported(quotes, [answer, *(item.title for item in highlights.items)])
+    number = len(quotes) <= SHORT and any(any(c.isdigit() for c in fact) for fact in lost)
+    return lost if number or len(lost) > len(facts) / 2 else ()
 
 
 def distinct(questions: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,86 @@
+"""Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import platformdirs
+
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.protocols import Pipeline
+from equipoise.core.settings import Settings
+from equipoise.core.types import Answer, Refusal, Trust
+from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """An open index and the pipeline over it. `async` callers use `pipeline.ask`."""
+
+    store: Store
+    pipeline: Pipeline
+
+    @classmethod
+    def open(
+        cls, path: Path | None = None, *, settings: Settings | None = None, pipeline: str = "hs"
+    ) -> Self:
+        """The index at `path` (default: the settings'). Raises StoreError, InputError or ModelUnavailable."""
+        chosen = settings or layers.load().settings
+        store = Store.open(path or chosen.store.path, read_only=True)
+        try:
+            return cls(store, build.pipeline(pipeline, build.parts(chosen, store)))
+        except BaseException:
+            store.close()
+            raise
+
+    def ask(self, question: str) -> Answer | Refusal:
+        """An answer with its highlights or a refusal with its reason; raises InputError."""
+        return sync.run(self.pipeline.ask(question))
+
+    def close(self) -> None:
+        """Close the index."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def ask(question: str, *, docs: Iterable[Path], settings: Settings | None = None) -> Answer | Refusal:
+    """Index `docs` (only what has changed since the last time) and answer from them alone."""
+    paths = list(docs)
+    path = private_index(paths)
+    update(path, paths, prune=True)
+    with Library.open(path, settings=settings) as library:
+        return library.ask(question)
+
+
+def update(
+    path: Path,
+    docs: Iterable[Path],
+    *,
+    trust: Trust = Trust.TRUSTED,
+    prune: bool = False,
+    progress: Progress | None = None,
+) -> IndexReport:
+    """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`."""
+    with Store.open(path, create=True) as store:
+        return index(docs, store, EmbeddedEncoder(), trust=trust, prune=prune, progress=progress)
+
+
+def private_index(docs: Iterable[Path]) -> Path:
+    """Where the index of just these paths is kept, in the user's cache folder."""
+    key = "\n".join(sorted(str(path.resolve()) for path in docs))
+    folder = Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{document_id(key)}.db"
