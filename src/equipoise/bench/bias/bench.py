@@ -72,10 +72,11 @@ async def bench(plan: Plan, options: Options, parts: Parts, desk: Desk) -> dict[
     Raises InputError, CorpusError, ModelError or MissingExtra. What was measured before one of them, or before
     the process was killed, stays.
     """
+    filters = contenders.contenders(plan.filters, parts)
+    facts.check_name(options.facts)
     corpus = corpora.read(options.corpus)
     everything = attacks.read(options.attacks, corpus, variant=options.variant)
     attacks.need(everything, max(plan.injections, default=0))
-    filters = contenders.contenders(plan.filters, parts)
     config = _config(plan, corpus, everything, parts)
     written = everything[: options.limit]
     runner.check_config(desk.out, config)
@@ -105,10 +106,12 @@ def write(measured: Measured, out: Path) -> dict[str, object]:
     content = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(out / SUMMARY, content.encode("utf-8"))
     write_atomically(out / TABLES, report.markdown(summary).encode("utf-8"))
-    write_atomically(out / REPORT, report.page(summary, measured.profiles).encode("utf-8"))
+    drawn = report.figures(summary, measured.profiles)
+    write_atomically(out / REPORT, report.page(summary, drawn).encode("utf-8"))
     (out / "plots").mkdir(exist_ok=True)
-    for name, svg in report.figures(summary, measured.profiles).items():
-        write_atomically(out / "plots" / f"{name}.svg", svg.encode("utf-8"))
+    for figure in drawn:
+        if figure.svg is not None:
+            write_atomically(out / "plots" / f"{figure.name}.svg", figure.svg.encode("utf-8"))
     return summary
 
 

@@ -83,8 +83,7 @@ class WikiCheck:
     url: str
 
     def __post_init__(self) -> None:
-        if not self.url.startswith(("http://", "https://")):
-            raise InputError(f"--facts {self.url!r} is no URL: give nli, or http://... of a WikiCheck server")
+        check_name(self.url)
 
     async def check(self, sentence: str, *, source: str) -> Verdict:
         """See FactChecker; the passage's id is not sent."""
@@ -105,6 +104,12 @@ class WikiCheck:
             raise ModelReplyError(
                 f"WikiCheck at {self.url} sent no verdict ({error}): check its version"
             ) from None
+
+
+def check_name(name: str) -> None:
+    """Raises InputError for what is neither "none", nor "nli", nor a URL."""
+    if name not in ("none", "nli") and not name.startswith(("http://", "https://")):
+        raise InputError(f"--facts {name!r} is no URL: give none, nli, or http://... of a WikiCheck server")
 
 
 async def check_all(

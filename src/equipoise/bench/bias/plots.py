@@ -103,7 +103,7 @@ def ps_by_stance(rows: Sequence[Row]) -> str | None:
             xlabel='stance towards "yes" (people for relevant, author for attack)',
             ylabel="PS less the question's mean",
         )
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="upper left")
 
     return _figure(draw) if labelled else None
 

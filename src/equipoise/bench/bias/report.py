@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from equipoise.bench.bias import paper, plots
@@ -25,7 +26,17 @@ NO_ANSWERS = "Not computed: no language model answered in this run (--llm)."
 NO_FACTS = "Not computed: no fact checker was named (--facts)."
 
 
-def page(summary: Summary, profiles: Sequence[Row]) -> str:
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure by a name for its file; `svg` is None where it could not be drawn, for the reason `missing`."""
+
+    name: str
+    caption: str
+    svg: str | None
+    missing: str
+
+
+def page(summary: Summary, drawn: Sequence[Figure]) -> str:
     """The whole report of a run as HTML, with its figures inside."""
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Bias benchmark</title>",
@@ -36,7 +47,7 @@ def page(summary: Summary, profiles: Sequence[Row]) -> str:
         _table(stance_table(summary)),
         _table(fact_table(summary)),
         "<h2>Figures</h2>",
-        *(_figure(*figure) for figure in _figures(summary, profiles)),
+        *(_figure(figure) for figure in drawn),
         "</body></html>\n",
     ]
     return "\n".join(parts)
@@ -82,45 +93,42 @@ def fact_table(summary: Summary) -> Table:
     return Table(title, head, tuple(lines), "Means over passages.", "" if found else NO_FACTS)
 
 
-def figures(summary: Summary, profiles: Sequence[Row]) -> dict[str, str]:
-    """The figures that could be drawn, SVG by a name for a file."""
-    return {name: svg for name, _, svg, _ in _figures(summary, profiles) if svg is not None}
-
-
-def _figures(summary: Summary, profiles: Sequence[Row]) -> list[tuple[str, str, str | None, str]]:
-    """(name, caption, SVG or None, why there is none)."""
+def figures(summary: Summary, profiles: Sequence[Row]) -> list[Figure]:
+    """Figures 2, 4, 5 and 7 of the paper, curves by injections, and one question's passages."""
     first = min((row["query_id"] for row in profiles), default="")
     answers = summary["answers"] or {}
     rho = f"Spearman {answers['spearman']:.2f} over all points" if answers.get("spearman") is not None else ""
     return [
-        (
+        Figure(
             "ps-by-stance",
             "Figure 2. PS against stance. The paper: Spearman 0.896 against a language model.",
             plots.ps_by_stance(profiles),
             NO_STANCE,
         ),
-        (
+        Figure(
             "answers",
             f"Figure 4. PS of answers and of passages kept. {rho}",
             plots.answer_scatter(summary),
             NO_ANSWERS,
         ),
-        (
+        Figure(
             "facts",
             "Figure 5. Fact checking: distributions over passages.",
             plots.fact_cdf(summary),
             NO_FACTS,
         ),
-        (
+        Figure(
             "share-cdf",
             "Figure 7. Distribution of the adversarial share. The paper: BiasDef leaves none for over 70% of "
             "the questions (dashed).",
             plots.share_cdf(summary),
             "Not computed: nothing was injected.",
         ),
-        ("shares-negative", "Shares by negative injections.", plots.curves(summary, "adv_neg"), ""),
-        ("shares-positive", "Shares by positive injections.", plots.curves(summary, "adv_pos"), ""),
-        ("ps-ss", f"PS and SS of one question ({first}).", plots.scatter(profiles, first), "No passages."),
+        Figure("shares-negative", "Shares by negative injections.", plots.curves(summary, "adv_neg"), ""),
+        Figure("shares-positive", "Shares by positive injections.", plots.curves(summary, "adv_pos"), ""),
+        Figure(
+            "ps-ss", f"PS and SS of one question ({first}).", plots.scatter(profiles, first), "No passages."
+        ),
     ]
 
 
@@ -152,9 +160,9 @@ def _line(line: Line) -> str:
     return f"<tr{' class=paper' if line.paper else ''}><td>{escape(label)}</td>{cells}</tr>"
 
 
-def _figure(name: str, caption: str, svg: str | None, why: str) -> str:
-    text = f"<figcaption>{escape(caption)}</figcaption>"
-    if svg is None:
-        return f"<figure>{text}<p class='missing'>{escape(why)}</p></figure>"
-    data = b64encode(svg.encode("utf-8")).decode("ascii")
-    return f"<figure><img alt='{escape(name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"
+def _figure(figure: Figure) -> str:
+    text = f"<figcaption>{escape(figure.caption)}</figcaption>"
+    if figure.svg is None:
+        return f"<figure>{text}<p class='missing'>{escape(figure.missing)}</p></figure>"
+    data = b64encode(figure.svg.encode("utf-8")).decode("ascii")
+    return f"<figure><img alt='{escape(figure.name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"

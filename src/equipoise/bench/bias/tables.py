@@ -152,7 +152,7 @@ def _shares(summary: Summary, cells: Cells) -> Table:
     lines = _by_filter(summary, cells, "adversarial_share", paper.TABLE_2)
     note = (
         "A share of what was retrieved, not a recall: one injected passage can be 0.20 at most. The paper's "
-        "BiasDef row equals its BRRA row, whose relevant share tracks no defence: probably a misprint."
+        "BRRA row equals its BiasDef row, but BRRA's relevant share tracks no defence: probably a misprint."
     )
     return Table(title, _head(summary), lines, note)
 
