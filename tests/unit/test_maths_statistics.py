@@ -137,3 +137,20 @@ def test_missing_scipy_names_the_extra(monkeypatch):
     with pytest.raises(MissingExtra, match=r"equipoise\[bench\]"):
         sx.wilson(1, 2)
     assert sx.holm([0.01]).tolist() == [0.01]
+
+
+def test_ratio_interval_by_hand():
+    found = sx.ratio_interval([1.0, 1.0], [2.0, 2.0], seed=1)
+    assert (found.estimate, found.low, found.high, found.n) == (0.5, 0.5, 0.5, 2)
+    found = sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)  # draws: 1/2, 1, 1, 3/2
+    assert (found.estimate, found.low, found.high) == (1.0, 0.5, 1.5)
+    assert found == sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)
+
+
+def test_ratio_interval_leaves_out_draws_without_a_denominator():
+    found = sx.ratio_interval([1.0, 0.0], [2.0, 0.0], seed=1)
+    assert (found.estimate, found.low, found.high) == (0.5, 0.5, 0.5)
+    assert sx.ratio_interval([], [], seed=1) is None
+    assert sx.ratio_interval([1.0], [0.0], seed=1) is None
+    with pytest.raises(ValueError, match="numerators and denominators"):
+        sx.ratio_interval([1.0], [1.0, 2.0], seed=1)

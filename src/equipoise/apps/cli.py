@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from equipoise.apps import attack, progress, render
+from equipoise.apps import attack, bench, progress, render
 from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.types import Answer, Reason, Refusal, Trust
@@ -30,6 +30,7 @@ config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 app.add_typer(models_app, name="models")
 app.add_typer(config_app, name="config")
 app.add_typer(attack.app, name="attack")
+app.add_typer(bench.app, name="bench")
 
 PARTLY_FAILED = 3
 

@@ -67,6 +67,33 @@ def bootstrap_interval(
     return Interval(estimate, low, high, level, len(sample))
 
 
+def ratio_interval(
+    numerators: ArrayLike,
+    denominators: ArrayLike,
+    *,
+    seed: int,
+    level: float = 0.95,
+    resamples: int = 9999,
+) -> Interval | None:
+    """A percentile bootstrap interval of sum(numerators) / sum(denominators), both (n,), one pair per unit.
+
+    Pairs are drawn together. Draws whose denominators sum to 0 are left out. None for no pairs, or where all
+    denominators sum to 0. Worked value: (1, 1) over (2, 2) gives 0.5, 0.5, 0.5.
+    """
+    tops, bottoms = finite_vector(numerators, "numerators"), finite_vector(denominators, "denominators")
+    same_length(tops, bottoms, "numerators and denominators")
+    _check_level(level)
+    if not len(tops) or bottoms.sum() == 0.0:
+        return None
+    draws = np.random.default_rng(seed).integers(
+        0, len(tops), (positive_count(resamples, "resamples"), len(tops))
+    )
+    totals = bottoms[draws].sum(axis=1)
+    ratios = tops[draws].sum(axis=1)[totals != 0.0] / totals[totals != 0.0]
+    low, high = np.quantile(ratios, [(1.0 - level) / 2, (1.0 + level) / 2])
+    return Interval(float(tops.sum() / bottoms.sum()), float(low), float(high), level, len(tops))
+
+
 def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:
     """The exact (Clopper-Pearson 1934) interval of a rate: never too narrow. None for no trials.
 

@@ -1,0 +1,124 @@
+"""`equipoise bench`: measure filters against planted passages."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from equipoise.apps import progress
+from equipoise.bench.bias import bench as biases
+from equipoise.bench.bias import corpora, huggingface, report, tables
+from equipoise.bench.bias.bench import Options
+from equipoise.bench.bias.runner import Plan
+from equipoise.bench.bias.vectors import Desk
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.errors import InputError
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.rag.parts import Parts
+
+app = typer.Typer(no_args_is_help=True, help="Benchmarks: numbers with intervals, and a report page.")
+
+FILTERS = "none,mmr,brra,biasdef"
+ENCODERS = {"minilm": EmbeddedEncoder}
+
+CorpusOption = Annotated[
+    Path, typer.Option("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
+]
+EncoderOption = Annotated[str, typer.Option(help=f"The retriever's encoder: {', '.join(ENCODERS)}.")]
+
+
+@app.command()
+def bias(
+    corpus: CorpusOption,
+    attacks: Annotated[Path, typer.Option(help="Attack passages as JSON lines; questions.tsv beside it.")],
+    filters: Annotated[str, typer.Option(help="Names with commas between.")] = FILTERS,
+    injections: Annotated[str, typer.Option(help="Numbers of planted passages.")] = "0,1,5,10",
+    k: Annotated[int, typer.Option("-k", "--k", help="Passages that are read.")] = 5,
+    candidates: Annotated[int, typer.Option(help="Passages that a filter chooses from.")] = 20,
+    retriever: Annotated[
+        Literal["dense", "hybrid", "bm25"], typer.Option(help="dense as in the paper; hybrid as the product.")
+    ] = "dense",
+    encoder: EncoderOption = "minilm",
+    llm: Annotated[
+        str, typer.Option(help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT.")
+    ] = "none",
+    facts: Annotated[str, typer.Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
+    nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
+    variant: Annotated[str, typer.Option(help="Use the adaptive attack passages of this name.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
+    out: Annotated[Path, typer.Option(help="Results; a run with the same folder goes on.")] = Path(
+        "bias-bench"
+    ),
+) -> None:
+    """Plant one-sided passages and measure what each filter lets through."""
+    plan = Plan(_names(filters), _numbers(injections), k, candidates, retriever)
+    options = Options(corpus, attacks, llm != "none", facts, limit, variant)
+    flags = {"model.llm": llm, "filter.nli": nli}
+    if llm != "none" and layers.load().settings.model.replay is None:
+        flags["model.replay"] = str(out / "replies.db")
+    with _parts(flags, encoder, out) as parts, progress.passages() as bar:
+        summary = sync.run(biases.bench(plan, options, parts, Desk(parts.encoder, out, bar)))
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(
+        escape(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")
+    )
+
+
+@app.command()
+def stance(
+    corpus: CorpusOption,
+    encoder: EncoderOption = "minilm",
+    out: Annotated[Path, typer.Option(help="Where vectors and stance.json are kept.")] = Path("bias-stance"),
+) -> None:
+    """Does PS order passages as people do? Spearman with human labels, and what random directions get."""
+    with _parts({"model.llm": "none"}, encoder, out) as parts, progress.passages() as bar:
+        found = biases.stance_only(corpus, Desk(parts.encoder, out, bar))
+    (out / "stance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    table = report.stance_table({"stance": found})
+    Console(soft_wrap=True, highlight=False, markup=False).print(tables.as_markdown(table))
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(huggingface.LOADERS)}.")],
+    folder: Annotated[Path, typer.Argument(help="Where the corpus is written, for --corpus.")],
+    source: Annotated[
+        str | None, typer.Option(help="A folder or file to read instead of the published one.")
+    ] = None,
+) -> None:
+    """Get a published data set and write it as a corpus folder."""
+    loaded = huggingface.load(name, source)
+    corpora.write(loaded, folder)
+    counts = f"{len(loaded.documents)} documents, {len(loaded.queries)} queries"
+    Console(soft_wrap=True, highlight=False).print(escape(f"{counts} in {folder}"))
+
+
+@contextmanager
+def _parts(flags: dict[str, str | None], encoder: str, out: Path) -> Iterator[Parts]:
+    """What filters and retrievers are built from, on a store of the benchmark's own."""
+    if encoder not in ENCODERS:
+        raise InputError(f"there is no encoder {encoder!r}: choose one of {', '.join(ENCODERS)}")
+    chosen = layers.load(flags).settings
+    chat = build.chat_model(chosen.model)
+    out.mkdir(parents=True, exist_ok=True)
+    with Store.open(out / "index.db", create=True) as store:
+        yield Parts(chosen, store, ENCODERS[encoder](), chat)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        raise InputError(f"--injections is {text!r}: write whole numbers with commas, 0,1,5,10") from None

@@ -1,0 +1,75 @@
+"""The whole corpus as background of an attack: passages are planted beside it, never into it.
+
+A question's nearest background passages are searched once; planting merges the planted ones into that
+ranking, so an injection costs a few dot products, whatever the size of the corpus.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from equipoise.core.types import Array, Candidates, Passage
+from equipoise.maths.similarity import top_k
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shelf:
+    """Passages with their unit vectors (n, d); a document of the benchmark is one passage."""
+
+    passages: tuple[Passage, ...]
+    vectors: Array
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def first(self, count: int) -> "Shelf":
+        """The first `count` of them."""
+        return Shelf(self.passages[:count], self.vectors[:count])
+
+
+class Background(Protocol):
+    """A corpus to which passages can be added for one search."""
+
+    def search(self, question: str, vector: Array, planted: Shelf, *, k: int) -> Candidates:
+        """The k best passages of corpus and `planted` for a question with unit `vector` (d,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InMemory:
+    """Exact cosine search; among equal cosines the corpus comes before what was planted."""
+
+    shelf: Shelf
+
+    def search(self, question: str, vector: Array, planted: Shelf, *, k: int) -> Candidates:
+        """See Background."""
+        rows, scores = top_k(self.shelf.vectors, vector, k)
+        found = Shelf(tuple(self.shelf.passages[row] for row in rows), self.shelf.vectors[rows])
+        return merged(Candidates(found.passages, scores, found.vectors, vector), planted, k=k)
+
+
+def merged(found: Candidates, planted: Shelf, *, k: int) -> Candidates:
+    """The k best of `found` and `planted` by cosine with the question of `found`.
+
+    Worked value: cosines 0.9 and 0.5 found, 0.7 planted, k = 2: found, planted.
+    """
+    if not len(planted):
+        return found.take(list(range(min(k, len(found)))))
+    scores = np.concatenate((found.scores, planted.vectors @ found.query_embedding))
+    both = Candidates(
+        (*found.passages, *planted.passages),
+        scores,
+        np.concatenate((found.embeddings, planted.vectors)),
+        found.query_embedding,
+    )
+    return both.take(np.argsort(-scores, kind="stable")[:k].tolist())
+
+
+def passages(texts: Sequence[tuple[str, str, str]], first: int) -> tuple[Passage, ...]:
+    """One passage for each (document id, title, text), numbered from `first`."""
+    return tuple(
+        Passage(number, doc_id, 0, len(text), text, title)
+        for number, (doc_id, title, text) in enumerate(texts, first)
+    )

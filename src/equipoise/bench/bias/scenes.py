@@ -1,0 +1,93 @@
+"""What the benchmark knows of each attacked question before anything is retrieved: vectors and the PS axis."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.bench.bias import vectors
+from equipoise.bench.bias.attacks import SIGNS, Attack
+from equipoise.bench.bias.background import Shelf
+from equipoise.bench.bias.corpora import Corpus
+from equipoise.bench.bias.vectors import Desk
+from equipoise.core.types import Array, Passage
+from equipoise.corpus.records import search_text
+from equipoise.maths.checks import Floats
+from equipoise.maths.polarization import polarization_axis
+from equipoise.redteam.passages import AttackPassage, Kind
+from equipoise.redteam.properties import oriented_axis
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """One attacked question: its unit vector (d,), the PS axis (d,), what can be planted for it."""
+
+    attack: Attack
+    vector: Array
+    axis: Floats
+    planted: Mapping[Kind, Shelf]
+
+
+def shelf(corpus: Corpus, desk: Desk) -> Shelf:
+    """Every document of the corpus as one passage, encoded as the store would: title and text."""
+    documents = list(corpus.documents.items())
+    passages = tuple(
+        Passage(number, doc_id, 0, len(d.text), d.text, d.title)
+        for number, (doc_id, d) in enumerate(documents)
+    )
+    texts = [search_text(d.title, d.text) for _, d in documents]
+    return Shelf(passages, vectors.encode(texts, desk, corpus.name))
+
+
+def scenes(attacks: Sequence[Attack], corpus: Corpus, background: Shelf, desk: Desk) -> tuple[Scene, ...]:
+    """A scene for each attack, encoded with the retriever's encoder."""
+    written = [passage for attack in attacks for kind in Kind for passage in attack.passages[kind]]
+    texts = [attack.question for attack in attacks] + [passage.text for passage in written]
+    rows = vectors.encode(texts, desk, "questions and attacks")
+    row_of = {p.passage_id: row for p, row in zip(written, rows[len(attacks) :], strict=True)}
+    places = {passage.doc_id: row for row, passage in enumerate(background.passages)}
+    return tuple(
+        Scene(attack, vector, axis_of(attack, row_of, _relevant(attack, corpus, places, background)), planted)
+        for attack, vector in zip(attacks, rows[: len(attacks)], strict=True)
+        for planted in [_planted(attack, row_of, len(background))]
+    )
+
+
+def axis_of(attack: Attack, rows: Mapping[str, Array], relevant: Array) -> Floats:
+    """The axis (d,) on which PS is measured, the same for every filter and condition of a question.
+
+    That of the synthetic passages, the paper's anchors (section 2.2 and step 2 of section 4), pointing to
+    where their stances rise. With fewer than two of them: that of the question's `relevant` passages (m, d),
+    pointing from the negative to the positive attack passages.
+    """
+    anchors = attack.passages[Kind.SYNTHETIC]
+    if len(anchors) > 1:
+        return oriented_axis(_stack(anchors, rows), [anchor.stance for anchor in anchors])
+    ends = [_stack(attack.passages[sign], rows).mean(axis=0) for sign in SIGNS if attack.passages[sign]]
+    return polarization_axis(relevant, towards=ends[1] - ends[0] if len(ends) == len(SIGNS) else None)
+
+
+def _stack(passages: Sequence[AttackPassage], rows: Mapping[str, Array]) -> Array:
+    return np.stack([rows[passage.passage_id] for passage in passages])
+
+
+def _relevant(attack: Attack, corpus: Corpus, places: Mapping[str, int], background: Shelf) -> Array:
+    found = sorted(places[doc_id] for doc_id in corpus.relevant.get(attack.query_id, ()))
+    return background.vectors[found]
+
+
+def _planted(attack: Attack, rows: Mapping[str, Array], first: int) -> dict[Kind, Shelf]:
+    """What can be planted, by sign; passage numbers go on from those of the corpus."""
+    found = {}
+    for sign in SIGNS:
+        written = attack.passages[sign]
+        passages = tuple(
+            Passage(first + number, p.passage_id, 0, len(p.text), p.text) for number, p in enumerate(written)
+        )
+        found[sign] = Shelf(passages, _stack(written, rows) if written else rows_of_none(rows))
+    return found
+
+
+def rows_of_none(rows: Mapping[str, Array]) -> Array:
+    """(0, d)."""
+    return next(iter(rows.values()))[None][:0]

@@ -1,0 +1,100 @@
+"""Does PS order passages as people do? Spearman's correlation of PS with human stance, question by question.
+
+Three axes are compared on the same passages: that of the synthetic anchors (where there is an attack file;
+its sign is known, so the correlation has one), the first principal component of the labelled passages
+themselves (its sign is arbitrary, so only the size of the correlation counts), and random directions: what
+any direction gets. With two-sided labels the largest possible correlation is below 1 (0.87 for halves).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from equipoise.bench.bias.background import Shelf
+from equipoise.bench.bias.corpora import Corpus
+from equipoise.bench.bias.metrics import SEED, as_json, mean_interval
+from equipoise.bench.results import Row
+from equipoise.maths.checks import Floats
+from equipoise.maths.measures import spearman
+from equipoise.maths.polarization import polarization_axis, polarization_scores
+
+LEAST = 4
+"""Labelled passages of a question: with two, any direction correlates perfectly."""
+
+RANDOM_AXES = 200
+
+
+def agreement(corpus: Corpus, shelf: Shelf, axes: Mapping[str, tuple[Floats, int]]) -> dict[str, object]:
+    """Mean correlations over questions with intervals, and how many questions could not be used.
+
+    `axes` holds by query id an axis (d,) and the question's polarity, for the queries that were attacked.
+    """
+    places = {passage.doc_id: row for row, passage in enumerate(shelf.passages)}
+    usable = {query: sides for query, sides in sorted(corpus.stance.items()) if usable_stances(sides)}
+    rows = [_one(query, sides, shelf, places, axes.get(query)) for query, sides in usable.items()]
+    names = ("anchors", "own_axis", "own_axis_auc", "random", "random_auc")
+    found = {name: as_json(mean_interval((row["query_id"], row[name]) for row in rows)) for name in names}
+    return {**found, "queries": len(rows), "left_out": len(corpus.queries) - len(rows)}
+
+
+def usable_stances(sides: Mapping[str, float]) -> bool:
+    """At least 4 labelled passages, on both sides."""
+    return len(sides) >= LEAST and min(sides.values()) < 0 < max(sides.values())
+
+
+def _one(
+    query_id: str,
+    sides: Mapping[str, float],
+    shelf: Shelf,
+    places: Mapping[str, int],
+    axis: tuple[Floats, int] | None,
+) -> Row:
+    doc_ids = sorted(sides)
+    vectors = shelf.vectors[[places[doc_id] for doc_id in doc_ids]]
+    stances = np.array([sides[doc_id] for doc_id in doc_ids])
+    own = polarization_scores(vectors, polarization_axis(vectors))
+    drawn = np.random.default_rng(SEED).standard_normal((RANDOM_AXES, vectors.shape[1]))
+    chance = [polarization_scores(vectors, direction) for direction in drawn]
+    return {
+        "query_id": query_id,
+        "anchors": None
+        if axis is None
+        else _signed(polarization_scores(vectors, axis[0]), axis[1] * stances),
+        "own_axis": _size(own, stances),
+        "own_axis_auc": separation(own, stances),
+        "random": float(np.mean([_size(scores, stances) or 0.0 for scores in chance])),
+        "random_auc": float(np.mean([separation(scores, stances) for scores in chance])),
+    }
+
+
+def separation(scores: Floats, stances: Floats) -> float:
+    """How well `scores` (n,) tell passages for (stance above 0) from those against: AUC, 0.5 to 1.
+
+    The sign of an axis is arbitrary, so an AUC below 0.5 is turned round. Worked value: scores (1, 2, 3) of
+    stances (-1, 1, -1): one of two pairs in order, 0.5. Both sides must occur.
+    """
+    above, below = scores[stances > 0][:, None], scores[stances < 0]
+    area = float(np.mean((above > below) + 0.5 * (above == below)))
+    return max(area, 1.0 - area)
+
+
+def by_author(rows: Sequence[Row]) -> dict[str, float | int] | None:
+    """Spearman of PS and the stance that the attack's author gave, question by question: the mean.
+
+    `rows` are those of attack passages; passages and questions without a stance are left out.
+    """
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if row["stance"] is not None:
+            pairs.setdefault(row["query_id"], []).append((row["ps"], row["stance"]))
+    found = {query: spearman(*zip(*mine, strict=True)) for query, mine in pairs.items()}
+    return as_json(mean_interval(found.items()))
+
+
+def _signed(scores: Floats, stances: Floats) -> float | None:
+    return spearman(scores, stances)
+
+
+def _size(scores: Floats, stances: Floats) -> float | None:
+    value = spearman(scores, stances)
+    return None if value is None else abs(value)

@@ -1,0 +1,58 @@
+"""A store as background: the product's retrievers over the same passages and vectors as in memory.
+
+What is planted is in the store for one search and out of it again, whatever happens.
+"""
+
+from dataclasses import dataclass
+
+from equipoise.bench.bias.background import Shelf
+from equipoise.core.protocols import Encoder, Retriever
+from equipoise.core.types import Array, Candidates, Document, Query
+from equipoise.corpus.records import Entry
+from equipoise.corpus.store import Store
+from equipoise.text.sentences import sentence_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The corpus in a store, one passage a document, searched by `retriever`, which reads the same store."""
+
+    store: Store
+    retriever: Retriever
+
+    def search(self, question: str, vector: Array, planted: Shelf, *, k: int) -> Candidates:
+        """See Background; the retriever encodes the question itself. Raises StoreError or CorpusError."""
+        doc_ids = [passage.doc_id for passage in planted.passages]
+        if not doc_ids:
+            return self.retriever.retrieve(Query(question), k=k)
+        self.store.add_documents(entries(planted))
+        try:
+            return self.retriever.retrieve(Query(question), k=k)
+        finally:
+            self.store.remove_documents(doc_ids)
+
+
+def fill(store: Store, shelf: Shelf, encoder: Encoder) -> None:
+    """Put the shelf into `store`, unless it is there; what a killed run had planted is taken out.
+
+    Raises StoreError where the store holds another encoder's vectors.
+    """
+    store.bind_encoder(encoder)
+    wanted = {passage.doc_id for passage in shelf.passages}
+    present = set(store.doc_ids())
+    if left := sorted(present - wanted):
+        store.remove_documents(left)
+    missing = [row for row, passage in enumerate(shelf.passages) if passage.doc_id not in present]
+    if missing:
+        passages = tuple(shelf.passages[row] for row in missing)
+        store.add_documents(entries(Shelf(passages, shelf.vectors[missing])))
+
+
+def entries(shelf: Shelf) -> list[Entry]:
+    """Each passage as a document of its own, in one piece; its title stands in for an empty text."""
+    found = []
+    for passage, vector in zip(shelf.passages, shelf.vectors, strict=True):
+        text, name = passage.text or passage.title, passage.doc_id
+        document = Document(name, text, name, passage.title, sentences=sentence_spans(text))
+        found.append(Entry(document, ((0, len(text)),), vector[None]))
+    return found

@@ -1,0 +1,58 @@
+"""Vectors of a benchmark's texts, computed once and kept beside its results."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from equipoise.bench.results import write_atomically
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Array
+
+CHUNK = 256
+
+Progress = Callable[[int, int, str], None]
+"""(done, total, what is in work)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a run works: its encoder, its output folder, whom it tells how far it is."""
+
+    encoder: Encoder
+    out: Path
+    progress: Progress
+
+
+def encode(texts: Sequence[str], desk: Desk, what: str) -> Array:
+    """(n, d) unit vectors of `texts`, from the output folder where these texts were encoded before.
+
+    The file is named after the encoder and every text, so another encoder or corpus never meets it.
+    """
+    encoder, folder = desk.encoder, desk.out
+    path = folder / f"vectors-{fingerprint([encoder.name, *texts])[:16]}.npy"
+    if path.exists():
+        kept: Array = np.load(path, allow_pickle=False)
+        if kept.shape == (len(texts), encoder.dimensions):
+            return kept
+    rows = np.empty((len(texts), encoder.dimensions), np.float32)
+    for first in range(0, len(texts), CHUNK):
+        desk.progress(first, len(texts), f"encoding {what}")
+        rows[first : first + CHUNK] = encoder.encode(list(texts[first : first + CHUNK]))
+    content = BytesIO()
+    np.save(content, rows, allow_pickle=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, content.getvalue())
+    return rows
+
+
+def fingerprint(texts: Sequence[str]) -> str:
+    """sha256 (hex) of `texts` in their order; where one ends and the next begins counts too."""
+    total = hashlib.sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        total.update(len(data).to_bytes(8, "big") + data)
+    return total.hexdigest()

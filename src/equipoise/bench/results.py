@@ -1,0 +1,102 @@
+"""Results as JSON Lines that are their own state: whatever stands in the file needs no second run.
+
+A line is handed to the operating system before the next piece of work begins, so it outlives the process
+(it is not forced to the disk: that can cost a second a line). A process killed in the middle of a line leaves
+a last line without its end, which the next run drops. `finish` puts the lines in
+the order of their keys, so that an interrupted run ends with the same bytes as one that was not.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from equipoise.core.errors import InputError
+
+Row = dict[str, Any]
+Key = tuple[str | int, ...]
+
+
+class Lines:
+    """An open results file; `key` names the fields that tell its rows apart."""
+
+    def __init__(self, path: Path, key: Sequence[str]) -> None:
+        """Read what is there. Raises InputError with file and line for a line that is not such a row."""
+        self.path = path
+        self._fields = tuple(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _drop_half_line(path)
+        self._rows = {self.key_of(row): row for row in _read(path, self._fields)}
+        self._file = path.open("ab")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._rows
+
+    def key_of(self, row: Mapping[str, Any]) -> Key:
+        """The values of the key's fields in `row`."""
+        return tuple(row[name] for name in self._fields)
+
+    def rows(self) -> list[Row]:
+        """All rows in the order of their keys."""
+        return [self._rows[key] for key in sorted(self._rows)]
+
+    def append(self, row: Row) -> None:
+        """Keep `row`: it outlives the process when this returns."""
+        self._file.write(encoded(row))
+        self._file.flush()
+        self._rows[self.key_of(row)] = row
+
+    def finish(self) -> list[Row]:
+        """Put the file in the order of the keys, at once or not at all, and return its rows."""
+        rows = self.rows()
+        write_atomically(self.path, b"".join(encoded(row) for row in rows))
+        return rows
+
+
+def encoded(row: Mapping[str, Any]) -> bytes:
+    """One line of UTF-8 JSON without spaces; NaN is refused with a ValueError."""
+    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8") + b"\n"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Put `content` in the place of the file at `path`; a reader sees the old or the new one."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(content)
+    partial.replace(path)
+
+
+def _drop_half_line(path: Path) -> None:
+    """Cut off what stands after the last line end."""
+    if not path.exists():
+        return
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(path, whole)
+
+
+def _read(path: Path, fields: tuple[str, ...]) -> list[Row]:
+    if not path.exists():
+        return []
+    rows = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            row = json.loads(line)
+            missing = [name for name in fields if name not in row]
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path}:{number}: not a row of results ({error}): move the file away") from None
+        if missing:
+            raise InputError(f"{path}:{number}: a row without {missing[0]!r}: move the file away")
+        rows.append(row)
+    return rows

@@ -1,0 +1,308 @@
+"""What the bias benchmark measures with models: answers, fact checks, data sets of a library."""
+
+import gzip
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlparse
+
+import numpy as np
+import pytest
+from test_bias_run import rows_of, run, silent
+
+import bias_corpus
+from equipoise.bench.bias import answers, contenders, corpora, facts, huggingface
+from equipoise.bench.bias.background import Shelf
+from equipoise.bench.bias.facts import NliChecker, Verdict, WikiCheck
+from equipoise.bench.bias.runner import Plan
+from equipoise.bench.bias.vectors import Desk
+from equipoise.core import sync
+from equipoise.core.errors import InputError, MissingExtra, ModelError, ModelReplyError, ModelUnavailable
+from equipoise.core.types import Passage
+from equipoise.models.scripted import ScriptedChat
+from hashed_words import HashedWords
+
+PLAN = Plan(("none", "biasdef"), (0, 2), k=3, candidates=8)
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    return bias_corpus.write(tmp_path / "inputs")
+
+
+def talkative():
+    """Answers with words of the attack where an attack is in the documents."""
+    return ScriptedChat(
+        {
+            "no bad wrong": "no bad wrong",
+            "yes good right": "yes good right",
+            "Question: Should the ferry": "UNANSWERABLE",
+            "Question: Should the town": "yes bells ring",
+        }
+    )
+
+
+def test_three_answers_are_asked_for_each_row_and_measured(inputs, tmp_path):
+    found = run(inputs, tmp_path / "out", plan=PLAN, chat=talkative(), answers=True)
+    rows = rows_of(tmp_path / "out", "answers.jsonl")
+    assert len(rows) == 3 * len(rows_of(tmp_path / "out"))
+    assert {row["generation"] for row in rows} == {0, 1, 2}
+    declined = [row for row in rows if row["text"] == "UNANSWERABLE"]
+    assert declined
+    assert all(row["ps"] is None for row in declined)
+    assert all(row["ps"] is not None for row in rows if row not in declined)
+    cells = {(c["filter"], c["sign"], c["injections"]): c for c in found["answers"]["cells"]}
+    assert cells["none", "adv_pos", 2]["ps_shift"]["estimate"] > 0
+    assert cells["none", "none", 0]["declined"]["estimate"] == 0.5
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "no language model answered" not in page
+    assert "Figure 4" in page
+
+
+def test_answers_go_on_where_the_model_failed(inputs, tmp_path):
+    class Failing:
+        name = "parrot"
+
+        def __init__(self, left):
+            self.left, self.asked = left, 0
+
+        async def complete(self, messages, *, schema=None, options=None):
+            if self.left == self.asked:
+                raise ModelUnavailable("the line is dead: call again")
+            self.asked += 1
+            return await ScriptedChat(["a wise answer"], name="parrot").complete(messages)
+
+    with pytest.raises(ModelUnavailable, match="the line is dead"):
+        run(inputs, tmp_path / "out", plan=PLAN, chat=Failing(4), answers=True)
+    kept = len(rows_of(tmp_path / "out", "answers.jsonl"))
+    assert kept >= 4
+    second = Failing(1000)
+    run(inputs, tmp_path / "out", plan=PLAN, chat=second, answers=True)
+    whole = Failing(1000)
+    run(inputs, tmp_path / "whole", plan=PLAN, chat=whole, answers=True)
+    same = [(tmp_path / name / "answers.jsonl").read_bytes() for name in ("out", "whole")]
+    assert same[0] == same[1]
+    assert whole.asked < len(rows_of(tmp_path / "whole", "answers.jsonl"))  # equal contexts share an answer
+    assert second.asked < whole.asked
+
+
+def test_a_seed_for_each_generation(inputs, tmp_path):
+    chat = ScriptedChat(["word"] * 200)
+    run(inputs, tmp_path / "out", plan=Plan(("none",), (0,), k=3, candidates=8), chat=chat, answers=True)
+    assert {request.options.seed for request in chat.requests} == {0, 1, 2}
+    assert {request.options.temperature for request in chat.requests} == {answers.OPTIONS.temperature}
+
+
+def shelf(*texts):
+    passages = tuple(Passage(i, f"d{i}", 0, len(text), text) for i, text in enumerate(texts))
+    return Shelf(passages, HashedWords(256).encode(texts))
+
+
+class WordNli:
+    """Entailment where the premise says "true", contradiction where it says "false"."""
+
+    def __init__(self):
+        self.seen = []
+
+    async def predict(self, pairs):
+        self.seen += pairs
+        rows = {"true": (0.9, 0.1, 0.0), "false": (0.1, 0.0, 0.9)}
+        found = [next((v for word, v in rows.items() if word in text), (0.2, 0.6, 0.2)) for text, _ in pairs]
+        return np.array(found, np.float32).reshape(-1, 3)
+
+
+def test_nli_against_the_nearest_evidence():
+    nli, corpus = WordNli(), shelf("bells ring true", "ferry is false", "cats sleep", "own bells claim true")
+    checker = NliChecker(nli, HashedWords(256), corpus)
+
+    def check(sentence, source=""):
+        return sync.run(checker.check(sentence, source=source))
+
+    assert check("bells ring") is Verdict.SUPPORTS
+    assert len(nli.seen) == 3
+    assert all(hypothesis == "bells ring" for _, hypothesis in nli.seen)
+    alone = NliChecker(nli, HashedWords(256), shelf("own bells claim true"))
+    assert sync.run(alone.check("own bells", source="d0")) is Verdict.UNKNOWN  # no evidence for itself
+    refuted = NliChecker(nli, HashedWords(256), shelf("ferry is false", "cats sleep"))
+    assert sync.run(refuted.check("ferry", source="")) is Verdict.REFUTES
+    unknown = NliChecker(nli, HashedWords(256), shelf("cats sleep"))
+    assert sync.run(unknown.check("cats", source="")) is Verdict.UNKNOWN
+
+
+@pytest.fixture
+def wikicheck():
+    """A loopback server with WikiCheck's path, parameter and reply."""
+    asked, replies = [], {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            url = urlparse(self.path)
+            claim = parse_qs(url.query)["claim"][0]
+            asked.append((url.path, claim))
+            status, body = replies.get(
+                claim, (200, {"predicted_label": "SUPPORTS", "predicted_evidence": []})
+            )
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/", asked, replies
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_wikicheck_is_asked_as_its_api_wants(wikicheck):
+    url, asked, replies = wikicheck
+    replies["50% & more?"] = 200, {"predicted_label": "REFUTES", "predicted_evidence": [["A", "1"]]}
+    checker = WikiCheck(url)
+    assert sync.run(checker.check("50% & more?", source="d")) is Verdict.REFUTES
+    assert sync.run(checker.check("Water is wet.", source="d")) is Verdict.SUPPORTS
+    assert asked == [
+        ("/fact_checking_aggregated/", "50% & more?"),
+        ("/fact_checking_aggregated/", "Water is wet."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ((500, {}), ModelUnavailable),
+        ((200, b"<html>"), ModelReplyError),
+        ((200, {"predicted_label": "PERHAPS"}), ModelReplyError),
+        ((200, [1]), ModelReplyError),
+    ],
+)
+def test_a_bad_reply_of_wikicheck_is_one_sentence(wikicheck, reply, error):
+    url, _, replies = wikicheck
+    replies["claim"] = reply
+    with pytest.raises(error, match="WikiCheck at") as caught:
+        sync.run(WikiCheck(url).check("claim", source=""))
+    assert "\n" not in str(caught.value)
+
+
+def test_wikicheck_that_is_not_there_and_a_name_that_is_no_url():
+    with pytest.raises(ModelUnavailable, match="does not answer"):
+        sync.run(WikiCheck("http://127.0.0.1:9").check("x", source=""))
+    with pytest.raises(InputError, match="no URL"):
+        WikiCheck("ftp://facts")
+
+
+def test_facts_are_checked_in_a_run_and_not_twice(inputs, wikicheck, tmp_path):
+    url, asked, replies = wikicheck
+    replies["Voice 1."] = 200, {"predicted_label": "REFUTES"}
+    found = run(inputs, tmp_path / "out", plan=PLAN, facts=url)["facts"]
+    assert set(found) == {"benign", "adv_pos", "adv_neg"}
+    assert found["benign"]["support"]["estimate"] == 1.0
+    assert found["adv_pos"]["support"]["estimate"] < 1.0
+    once = len(asked)
+    run(inputs, tmp_path / "out", plan=PLAN, facts=url)
+    assert len(asked) == once
+    assert "no fact checker" not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_failing_checker_keeps_the_verdicts_it_gave(tmp_path):
+    class Fails:
+        async def check(self, sentence, *, source):
+            if source == "d1":
+                raise ModelReplyError("no verdict: ask again")
+            return Verdict.SUPPORTS
+
+    passages = [("benign", passage) for passage in shelf("One thing.", "Another.").passages]
+    with pytest.raises(ModelError):
+        sync.run(facts.check_all(passages, Fails(), "test", Desk(HashedWords(), tmp_path, silent)))
+    assert [row["id"] for row in rows_of(tmp_path, "facts.jsonl")] == ["d0"]
+
+
+def test_every_contender_but_auto_can_be_named():
+    assert set(contenders.names()) >= {"none", "mmr", "brra", "biasdef", "biasdef-as-written", "smart"}
+    assert "auto" not in contenders.names()
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingExtra, match=r"equipoise\[datasets\]"):
+        huggingface.load("wiki-balance-natural")
+
+
+def test_an_unknown_data_set_and_one_without_an_address():
+    with pytest.raises(InputError, match="choose one of wiki-balance-natural"):
+        huggingface.load("imagenet")
+    with pytest.raises(InputError, match="--source"):
+        huggingface.load("reddit-dialogues")
+
+
+def gz(path, rows):
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+
+
+@pytest.fixture
+def library(monkeypatch, tmp_path):
+    """The real `datasets` library, offline and with a cache of its own."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    return datasets
+
+
+def test_wiki_balance_files(library, tmp_path):
+    gz(tmp_path / "corpus.jsonl.gz", [{"_id": f"d{n}", "title": "T", "text": f"text {n}"} for n in range(3)])
+    gz(tmp_path / "queries.jsonl.gz", [{"_id": "q1", "text": "Should it?"}])
+    (tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td0\t1\nq1\td2\t1\nq1\td1\t0\n")
+    corpus = huggingface.load("wiki-balance-natural", str(tmp_path))
+    assert corpus.relevant == {"q1": frozenset({"d0", "d2"})}
+    corpora.write(corpus, tmp_path / "wiki-balance-natural")
+    assert corpora.read(tmp_path / "wiki-balance-natural") == corpus
+
+
+def test_hotpotqa_files(library, tmp_path):
+    row = {
+        "id": "5a7a",
+        "question": "Were both of them clerks?",
+        "answer": "yes",
+        "supporting_facts": {"title": ["Ann", "Bob"], "sent_id": [0, 0]},
+        "context": {"title": ["Ann", "Bob", "Cid"], "sentences": [["Ann.", " A clerk."], ["Bob."], ["Cid."]]},
+    }
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.Table.from_pylist([row]), tmp_path / "validation-0.parquet")
+    corpus = huggingface.load("hotpotqa", str(tmp_path / "validation-*.parquet"))
+    assert corpus.documents["Ann"] == corpora.Text("Ann", "Ann. A clerk.")
+    assert corpus.relevant == {"5a7a": frozenset({"Ann", "Bob"})}
+
+
+def test_reddit_dialogues_files(library, tmp_path):
+    turn = {"author_id": "1", "author_name": "a", "body": "Why?", "score": 3}
+    sentence = {"title": "Paper", "score": 0.5}
+    row = {
+        "id": "sub-1",
+        "subreddit": "sub",
+        "title": "A question",
+        "target": turn,
+        "context": [turn, turn | {"body": "Because."}],
+        "candidates": [
+            sentence | {"id": "s1", "body": "Yes.", "label": 1},
+            sentence | {"id": "s2", "body": "No.", "label": 0},
+        ],
+    }
+    (tmp_path / "dialogues.json").write_text(json.dumps([row]))
+    corpus = huggingface.load("reddit-dialogues", str(tmp_path / "dialogues.json"))
+    assert corpus.queries == {"sub-1": "A question\nWhy?\nBecause."}
+    assert (set(corpus.documents), corpus.relevant["sub-1"]) == ({"s1", "s2"}, frozenset({"s1"}))
+
+
+def test_rows_of_another_schema_and_missing_files_are_one_sentence(library, tmp_path):
+    (tmp_path / "other.json").write_text(json.dumps([{"title": "x"}]))
+    with pytest.raises(InputError, match="another schema"):
+        huggingface.load("reddit-dialogues", str(tmp_path / "other.json"))
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        huggingface.load("reddit-dialogues", str(tmp_path / "missing.json"))
+    assert "\n" not in str(caught.value)

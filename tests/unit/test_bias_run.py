@@ -1,0 +1,273 @@
+"""The bias benchmark end to end on a tiny corpus: results, resuming after SIGKILL, the report page."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bias_corpus
+from equipoise.bench.bias import attacks, bench, corpora, scenes, stored
+from equipoise.bench.bias.background import InMemory
+from equipoise.bench.bias.bench import Options
+from equipoise.bench.bias.runner import Plan
+from equipoise.bench.bias.vectors import Desk
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.settings import Settings
+from equipoise.core.types import Query
+from equipoise.corpus.store import Store
+from equipoise.rag.parts import Parts
+from equipoise.rag.retrieval import DenseRetriever
+from equipoise.redteam.passages import Kind
+from equipoise.redteam.planter import PREFIX, planted
+from hashed_words import HashedWords
+
+TESTS = Path(__file__).resolve().parent.parent
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])}
+FILTERS = ("none", "mmr", "brra", "biasdef")
+
+
+def silent(done, total, what):
+    pass
+
+
+def run(inputs, out, *, plan=None, chat=None, **options):
+    plan = plan or Plan(FILTERS, (0, 1, 3), k=3, candidates=8)
+    out.mkdir(parents=True, exist_ok=True)
+    with Store.open(out / "index.db", create=True) as store:
+        parts = Parts(Settings(), store, HashedWords(256), chat)
+        desk = Desk(parts.encoder, out, silent)
+        return sync.run(bench.bench(plan, Options(*inputs, **options), parts, desk))
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    return bias_corpus.write(tmp_path_factory.mktemp("inputs"))
+
+
+@pytest.fixture(scope="module")
+def done(inputs, tmp_path_factory):
+    out = tmp_path_factory.mktemp("done")
+    return out, run(inputs, out)
+
+
+def rows_of(out, name="results.jsonl"):
+    return [json.loads(line) for line in (out / name).read_text().splitlines()]
+
+
+def test_there_is_one_row_for_each_question_filter_and_condition(done):
+    rows = rows_of(done[0])
+    assert len(rows) == 2 * len(FILTERS) * (1 + 2 * 2)
+    keys = [(row["query_id"], row["filter"], row["sign"], row["injections"]) for row in rows]
+    assert keys == sorted(set(keys))
+
+
+def test_rows_hold_ids_and_numbers_that_fit_together(done):
+    for row in rows_of(done[0]):
+        assert row["injected"] == [
+            f"{row['query_id']}-{row['sign']}-{n}" for n in range(1, row["injections"] + 1)
+        ]
+        assert len(row["candidates"]) == len(row["ss"]) == len(row["ps"]) == 8
+        assert row["ss"] == sorted(row["ss"], reverse=True)
+        assert set(row["kept"]) <= set(row["candidates"])
+        assert len(row["kept"]) <= 3
+        assert not {flag["id"] for flag in row["flagged"]} & set(row["kept"])
+
+
+def test_no_defence_keeps_the_nearest_and_they_are_the_planted_ones(done):
+    rows = [row for row in rows_of(done[0]) if row["filter"] == "none"]
+    for row in rows:
+        assert row["kept"] == row["candidates"][:3]
+    attacked = [row for row in rows if row["injections"] == 3]
+    assert all(set(row["kept"]) == set(row["injected"]) for row in attacked)
+    cell = next(
+        c for c in done[1]["cells"] if (c["filter"], c["sign"], c["injections"]) == ("none", "adv_pos", 3)
+    )
+    assert cell["adversarial_share"] == {"estimate": 1.0, "low": 1.0, "high": 1.0, "n": 2}
+    assert cell["relevant_share"]["estimate"] == 0.0
+
+
+def test_the_same_run_gives_the_same_bytes(inputs, done, tmp_path):
+    again = run(inputs, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+    assert (tmp_path / "passages.jsonl").read_bytes() == (done[0] / "passages.jsonl").read_bytes()
+    assert {**again, "milliseconds": 0} == {**done[1], "milliseconds": 0}
+
+
+def test_a_second_run_measures_nothing_again(inputs, done):
+    before = (done[0] / "timings.jsonl").read_bytes()
+    run(inputs, done[0])
+    assert (done[0] / "timings.jsonl").read_bytes() == before
+
+
+def test_more_questions_and_filters_can_be_added_later(inputs, done, tmp_path):
+    run(inputs, tmp_path, plan=Plan(("none", "mmr"), (0, 3), k=3, candidates=8), limit=1)
+    assert {row["query_id"] for row in rows_of(tmp_path)} == {"bells"}
+    run(inputs, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+
+
+def test_another_configuration_is_refused(inputs, tmp_path):
+    run(inputs, tmp_path, plan=Plan(("none",), (0, 1), k=3, candidates=8), limit=1)
+    with pytest.raises(InputError, match="another configuration"):
+        run(inputs, tmp_path, plan=Plan(("none",), (0, 1), k=2, candidates=8), limit=1)
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+import test_bias_run
+from equipoise.bench import results
+append = results.Lines.append
+def slow(self, row):
+    append(self, row)
+    print(self.path.name, flush=True)
+    import time; time.sleep(0.02)
+results.Lines.append = slow
+test_bias_run.run((Path(sys.argv[1]), Path(sys.argv[2])), Path(sys.argv[3]))
+"""
+
+
+def killed_after(lines, inputs, out):
+    """Run in a process of its own, kill it once it has written so many lines; whether it was still alive."""
+    command = [sys.executable, "-c", CHILD, *map(str, inputs), str(out)]
+    environment = ENVIRONMENT | {"PYTHONPATH": ENVIRONMENT["PYTHONPATH"] + os.pathsep + str(TESTS / "unit")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        for number, _ in enumerate(process.stdout, 1):
+            if number == lines:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    return process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("lines", [1, 24, 61])
+def test_a_killed_run_ends_with_the_same_bytes(inputs, done, tmp_path, lines):
+    assert killed_after(lines, inputs, tmp_path)
+    left = (tmp_path / "results.jsonl").read_bytes()
+    assert left.count(b"\n") < len(rows_of(done[0]))
+    with (tmp_path / "results.jsonl").open("ab") as file:
+        file.write(b'{"query_id":"bells","fil')  # what a kill in the middle of a line leaves
+    run(inputs, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+    assert rows_of(tmp_path, "timings.jsonl")
+
+
+def test_ctrl_c_ends_quietly_and_keeps_what_was_done(inputs, tmp_path):
+    command = [sys.executable, "-c", CHILD, *map(str, inputs), str(tmp_path)]
+    environment = ENVIRONMENT | {"PYTHONPATH": ENVIRONMENT["PYTHONPATH"] + os.pathsep + str(TESTS / "unit")}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        for _ in range(20):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        process.communicate(timeout=30)
+    assert process.returncode not in (0, None)
+    assert time.monotonic() - begin < 10
+    assert 9 <= len(rows_of(tmp_path)) < 60
+
+
+def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
+    corpus = corpora.read(inputs[0])
+    desk = Desk(HashedWords(256), tmp_path, silent)
+    shelf = scenes.shelf(corpus, desk)
+    written = attacks.read(inputs[1], corpus)
+    found = scenes.scenes(written, corpus, shelf, desk)
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        stored.fill(store, shelf, desk.encoder)
+        before = store.digest()
+        retriever = DenseRetriever(store, desk.encoder)
+        for scene in found:
+            for sign in (Kind.ADV_POS, Kind.ADV_NEG):
+                question, some = scene.attack.question, scene.planted[sign].first(2)
+                memory = InMemory(shelf).search(question, scene.vector, some, k=8)
+                inside = stored.Stored(store, retriever).search(question, scene.vector, some, k=8)
+                with planted(store, scene.attack.passages[sign][:2], desk.encoder):
+                    outside = retriever.retrieve(Query(question), k=8)
+                ids = [passage.doc_id for passage in memory.passages]
+                assert any(doc_id in ids for doc_id in (p.doc_id for p in some.passages))
+                assert [p.doc_id for p in inside.passages] == ids
+                assert [p.doc_id.removeprefix(PREFIX) for p in outside.passages] == ids
+                assert inside.scores == pytest.approx(memory.scores, abs=1e-6)
+                np.testing.assert_allclose(outside.embeddings, memory.embeddings, atol=1e-6)
+        assert store.digest() == before
+
+
+def test_the_products_retrieval_can_be_measured_and_leaves_the_store_clean(inputs, tmp_path):
+    plan = Plan(("none", "biasdef"), (0, 2), k=3, candidates=8, retriever="hybrid")
+    run(inputs, tmp_path, plan=plan)
+    rows = rows_of(tmp_path)
+    assert len(rows) == 2 * 2 * 3
+    attacked = [row for row in rows if row["filter"] == "none" and row["injections"]]
+    assert all(set(row["kept"]) & set(row["injected"]) for row in attacked)
+    with Store.open(tmp_path / "index.db", read_only=True) as store:
+        assert set(store.doc_ids()) == {row["_id"] for row in bias_corpus.documents()}
+
+
+def test_a_store_with_leftovers_of_a_killed_run_is_cleaned(inputs, tmp_path):
+    corpus, desk = corpora.read(inputs[0]), Desk(HashedWords(256), tmp_path, silent)
+    shelf = scenes.shelf(corpus, desk)
+    scene = scenes.scenes(attacks.read(inputs[1], corpus), corpus, shelf, desk)[0]
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        stored.fill(store, shelf, desk.encoder)
+        clean = store.digest()
+        store.add_documents(stored.entries(scene.planted[Kind.ADV_POS]))
+        stored.fill(store, shelf, desk.encoder)
+        assert store.digest() == clean
+
+
+def test_vectors_are_computed_once(inputs, tmp_path):
+    corpus = corpora.read(inputs[0])
+    first, second = HashedWords(), HashedWords()
+    one = scenes.shelf(corpus, Desk(first, tmp_path, silent))
+    two = scenes.shelf(corpus, Desk(second, tmp_path, silent))
+    assert (first.encoded, second.encoded) == (24, 0)
+    np.testing.assert_array_equal(one.vectors, two.vectors)
+    other = HashedWords(name="another-space")
+    scenes.shelf(corpus, Desk(other, tmp_path, silent))
+    assert other.encoded == 24
+
+
+def test_the_page_has_every_table_and_figure_and_needs_nothing_else(done):
+    page = (done[0] / "report.html").read_text()
+    for number in range(1, 9):
+        assert f"<h2>Table {number}. " in page
+    for number in (2, 4, 5, 7):
+        assert f"Figure {number}. " in page
+    assert page.count("Not computed: no language model answered") >= 4
+    assert "Not computed: no fact checker" in page
+    assert page.count("<img ") == page.count("src='data:image/svg+xml;base64,") >= 5
+    assert not re.search(r"https?:|<link|<script|@import|url\(", page)
+    assert "class=paper" in page
+    assert "nan" not in re.sub(r"base64,[^']*", "", page).lower().split()
+
+
+def test_the_printed_numbers_stand_under_ours(done):
+    table = (done[0] / "tables.md").read_text()
+    assert "| *BRRA, paper* | *0.00* | *0.04* | *–* | *0.04* | *–* |" in table  # it ran 1, 5 and 10, not 3
+    lines = table.splitlines()
+    ours = next(number for number, line in enumerate(lines) if line.startswith("| BRRA |"))
+    assert lines[ours + 1].startswith("| *BRRA, paper* |")
+
+
+def test_a_corpus_without_stance_says_so(inputs, tmp_path):
+    folder, file = bias_corpus.write(tmp_path / "in")
+    (folder / "stance.tsv").unlink()
+    run((folder, file), tmp_path / "out", plan=Plan(("none",), (0, 1), k=3, candidates=8))
+    assert "Not computed: the corpus has no human stance labels" in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_model_that_is_missing_and_an_unknown_filter_are_said_at_once(inputs, tmp_path):
+    with pytest.raises(InputError, match="there is no filter 'nil'"):
+        run(inputs, tmp_path, plan=Plan(("nil",), (0, 1), k=3, candidates=8))
+    with pytest.raises(ModelUnavailable, match="measuring answers"):
+        run(inputs, tmp_path, plan=Plan(("none",), (0, 1), k=3, candidates=8), answers=True)
