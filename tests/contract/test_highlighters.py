@@ -175,7 +175,7 @@ def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, passages,
 
 
 @pytest.mark.live
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ASKING)
 class TestEveryHighlighterWithTheLocalModel:
     def test_spans_lie_inside_the_passages_and_the_cost_is_counted(

@@ -196,7 +196,7 @@ class TestReasonsOfVanilla:
 
 
 @pytest.mark.live
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", PIPELINES)
 def test_with_the_local_model(name, asked, store, local_chat):
     for question in (QUESTION, "Which moons does Neptune have?"):

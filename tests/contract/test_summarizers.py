@@ -172,7 +172,7 @@ class TestEverySummarizerThatAsksAModel:
 
 
 @pytest.mark.live
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ASKING)
 def test_with_the_local_model(built, name, local_chat, highlights):
     for quotes in (highlights(ANSWER), highlights(ANSWER, LIMIT)):

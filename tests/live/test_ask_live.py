@@ -2,12 +2,14 @@
 
 Asserted for every question: a highlight's text is what the store holds there, whole and inside a passage that was
 read; an answer has highlights and is grounded, or else is its quotes and says why; a refusal has a reason that is
-not a failure; tokens are counted. Asserted over all of them, well below what is usual: at least 3 of the 8 answers
-of `indexed` rest on a sentence that holds the annotated passage. Of questions put to another document: what is
-quoted comes from that document, and nothing of the question's own document is in it.
+not a failure; tokens are counted. Asserted over all of them, well below what is usual: at least 2 of the 8 answers
+of `indexed` rest on the annotated passage (retrieval brings it for 6 of them). Of questions put to another
+document: what is quoted comes from that document, and the annotated passage is not in the answer.
 
 Only printed: the answers, guesses, refusals, seconds and hits of each, and how many foreign questions were refused
 (a 1.5B model takes some for answered).
+
+About two and a half minutes on two idle processors; the time-out leaves room for busy ones.
 """
 
 import json
@@ -16,7 +18,7 @@ import time
 import pytest
 
 from equipoise.core import sync
-from equipoise.core.settings import HighlightSettings, Settings
+from equipoise.core.settings import HighlightSettings, RetrievalSettings, Settings, SummarizeSettings
 from equipoise.core.types import Answer, Document, Reason, Refusal
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
@@ -25,10 +27,10 @@ from equipoise.rag import build
 from equipoise.rag.parts import Parts
 from equipoise.rag.summarizers.extractive import joined
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
 ASKED = 8
-FEWEST_HITS = 3
+FEWEST_HITS = 2
 
 
 def rows(path):
@@ -72,14 +74,19 @@ def ask(local_chat, stores):
     """A function: the result of a question put to one document, printed."""
     encoder = EmbeddedEncoder()
 
-    def put(question, doc_id, *, name="hs", highlighter="auto", k=2):
-        base = Settings(highlight=HighlightSettings(name=highlighter))
-        settings = base.model_copy(update={"retrieval": base.retrieval.model_copy(update={"k": k})})
+    def put(question, doc_id, *, name="hs", highlighter="auto", summarizer="extractive"):
+        settings = Settings(
+            retrieval=RetrievalSettings(k=1),
+            highlight=HighlightSettings(name=highlighter),
+            summarize=SummarizeSettings(name=summarizer, guesses=3),
+        )
         began = time.monotonic()
         parts = Parts(settings, stores[doc_id], encoder, local_chat)
         result = sync.run(build.pipeline(name, parts).ask(question))
         said = result.text if isinstance(result, Answer) else f"[{result.reason}] {result.detail}"
-        print(f"{name}/{highlighter} {time.monotonic() - began:.1f} s\n  Q {question}\n  A {said}")
+        print(
+            f"{name}/{highlighter}+{summarizer} {time.monotonic() - began:.1f} s\n  Q {question}\n  A {said}"
+        )
         print(f"  grounded {getattr(result, 'grounded', None)}, guessed {result.trace.guessed_questions}")
         return result
 
@@ -120,7 +127,7 @@ def hit(result, row):
 def test_indexed_and_llm_on_eight_questions(ask, questions, stores):
     hits, refused = 0, 0
     for row in questions[:ASKED]:
-        result = ask(row["question"], row["doc_id"])
+        result = ask(row["question"], row["doc_id"], summarizer="llm")
         assert_protected(result, stores[row["doc_id"]])
         hits += hit(result, row)
         refused += isinstance(result, Refusal)
