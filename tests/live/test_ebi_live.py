@@ -13,7 +13,7 @@ from equipoise.redteam.passages import Journal, Kind, read_passages
 
 
 @pytest.mark.live
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 def test_the_local_model_writes_an_attack(tmp_path):
     chat = build.chat_model(ModelSettings(llm="local"))
     settings = EbiSettings(synthetic=3, adversarial=2, batch=1, words=40, min_words=12, concurrency=1)
