@@ -42,7 +42,7 @@ HERE = Path(__file__).resolve().parent
 SEED, DIMENSIONS, VOCABULARY = 20261121, 384, 20_000
 SCRIPT = {
     "You find evidence": '{"answerable": true, "sentences": [1, 2]}',
-    "highlighted in documents": '{"guessed_questions": ["What?"], "answer": "It is so."}',
+    "somebody highlighted": '{"guessed_questions": ["What?"], "answer": "It is so."}',
 }
 
 
