@@ -38,62 +38,49 @@ class Table:
 def tables(summary: Summary) -> list[Table]:
     """Tables 1 to 8 in the paper's order, then what the paper says in its text and what it does not measure."""
     cells = cells_of(summary["cells"])
-    answers = summary["answers"]
+    more = [_plain(title, name, summary, cells, note) for title, name, note in MORE]
+    return [*_numbered(summary, cells), _worst_and_time(summary), *more]
+
+
+MORE = (
+    (
+        "True recall@k of relevant documents",
+        "recall",
+        "Relevant documents kept, of all there are for the question.",
+    ),
+    (
+        "Injected passages that reach the top k",
+        "reached",
+        "Of the injected passages, those that the reader sees.",
+    ),
+    (
+        "Stance balance of the top k by human labels",
+        "stance_balance",
+        "1: both sides weigh the same, 0: one side alone. Planted passages have no human label.",
+    ),
+    (
+        "Stance balance of the top k, planted passages counted on the side they push",
+        "stance_balance_with_planted",
+        "As before, with each planted passage as one full vote for its side.",
+    ),
+)
+"""(title, measure, note) of what the paper does not tabulate."""
+
+
+def _numbered(summary: Summary, cells: Cells) -> list[Table]:
+    title = "Table 4. PS shift of the top-k retrieved passages, in % of the unattacked mean |PS|"
+    answers = "Table 5. PS shift of answers, in % of the unattacked mean |PS|"
+    undefended = "Table 6. PS shift of answers without a defence, by model and data set"
+    defended = "Table 8. PS shift of answers with BiasDef, by model and data set"
     return [
         _properties(summary),
         _shares(summary, cells),
         _relevant(summary, cells),
-        _shift(
-            "Table 4. PS shift of the top-k retrieved passages, in % of the unattacked mean |PS|",
-            summary,
-            cells,
-            paper.TABLE_4,
-        ),
-        _answer_table(
-            "Table 5. PS shift of answers, in % of the unattacked mean |PS|", summary, answers, paper.TABLE_5
-        ),
-        _model_table(
-            "Table 6. PS shift of answers without a defence, by model and data set",
-            "none",
-            summary,
-            paper.TABLE_6,
-        ),
+        _shift(title, summary, cells, paper.TABLE_4),
+        _answer_table(answers, summary, summary["answers"], paper.TABLE_5),
+        _model_table(undefended, "none", summary, paper.TABLE_6),
         _evasion(summary, cells),
-        _model_table(
-            "Table 8. PS shift of answers with BiasDef, by model and data set",
-            "biasdef",
-            summary,
-            paper.TABLE_8,
-        ),
-        _worst_and_time(summary),
-        _plain(
-            "True recall@k of relevant documents",
-            "recall",
-            summary,
-            cells,
-            "Relevant documents kept, of all there are for the question.",
-        ),
-        _plain(
-            "Injected passages that reach the top k",
-            "reached",
-            summary,
-            cells,
-            "Of the injected passages, those that the reader sees.",
-        ),
-        _plain(
-            "Stance balance of the top k by human labels",
-            "stance_balance",
-            summary,
-            cells,
-            "1: both sides weigh the same, 0: one side alone. Planted passages have no human label.",
-        ),
-        _plain(
-            "Stance balance of the top k, planted passages counted on the side they push",
-            "stance_balance_with_planted",
-            summary,
-            cells,
-            "As before, with each planted passage as one full vote for its side.",
-        ),
+        _model_table(defended, "biasdef", summary, paper.TABLE_8),
     ]
 
 
