@@ -17,8 +17,8 @@ demo-llm: $(VENV)/.local
 test: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python -m pytest -m "not live"
 
-test-hf: $(VENV)/.test $(VENV)/.hf
-	$(BIN)/python -m pytest tests/unit/test_nli.py
+test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
+	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_bias_models.py
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
