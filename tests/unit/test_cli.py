@@ -2,33 +2,13 @@
 
 import json
 import sqlite3
-import sys
 
 import pytest
 
 from chat_server import ChatServer, Say, completion
-from equipoise.apps import cli
 
 QUESTION = "When does the office open?"
 OFFICE = "# Office\n\nThe office opens at half past eight in the morning.\n\nParking is free for visitors.\n"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run `equipoise ARGS` in an empty folder; returns (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """`equipoise attack` in one process, over real files and a loopback endpoint."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from chat_server import ChatServer, Say, completion
-from equipoise.apps import cli
 from equipoise.corpus.store import Store
 from equipoise.redteam.passages import Kind, read_passages
 
@@ -33,25 +31,6 @@ class Writer(ChatServer):
             for side, stance in zip(SIDES, (2, -2, 0), strict=True)
         ]
         return Say(body=completion(json.dumps({"articles": views})))
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Run `equipoise ARGS` in an empty folder; returns (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "160")
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

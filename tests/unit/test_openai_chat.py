@@ -8,13 +8,13 @@ from email.utils import formatdate
 
 import pytest
 
-from chat_server import KEY, ChatServer, Say, completion, error
+from chat_server import KEY, Say, completion, error
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.types import ChatOptions, Message, Usage
 from equipoise.models.openai import OpenAIChat
+from openai_client import HELLO, ask, chat
 
-HELLO = (Message("system", "Be brief."), Message("user", "hello"))
 SCHEMA = {
     "title": "Yes or no?",
     "type": "object",
@@ -22,21 +22,6 @@ SCHEMA = {
     "required": ["yes"],
     "additionalProperties": False,
 }
-
-
-@pytest.fixture
-def server():
-    with ChatServer() as running:
-        yield running
-
-
-def chat(server, **settings):
-    quick = {"api_key": KEY, "base_url": server.url, "backoff_s": 0.001, "max_retries": 2} | settings
-    return OpenAIChat("tiny-1", **quick)
-
-
-def ask(model, **how):
-    return sync.run(model.complete(HELLO, **how))
 
 
 def failure_of(model, kind, **how):

@@ -7,28 +7,11 @@ import warnings
 
 import pytest
 
-from chat_server import KEY, ChatServer, Say, completion, error
-from equipoise.core import sync
+from chat_server import KEY, Say, completion, error
 from equipoise.core.errors import ModelReplyError, ModelUnavailable, SettingsError
 from equipoise.core.types import Message
 from equipoise.models.openai import NO_KEY, OpenAIChat
-
-HELLO = (Message("system", "Be brief."), Message("user", "hello"))
-
-
-@pytest.fixture
-def server():
-    with ChatServer() as running:
-        yield running
-
-
-def chat(server, **settings):
-    quick = {"api_key": KEY, "base_url": server.url, "backoff_s": 0.001, "max_retries": 2} | settings
-    return OpenAIChat("tiny-1", **quick)
-
-
-def ask(model, **how):
-    return sync.run(model.complete(HELLO, **how))
+from openai_client import HELLO, ask, chat
 
 
 def failure_of(model, kind, **how):

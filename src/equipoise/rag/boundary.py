@@ -17,9 +17,13 @@ def read_highlights(
     policy: SpanPolicy,
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
     """Canonical highlights with their text read from `documents`, and what was dropped with its reason."""
-    proposed = list(spans)
-    shown = [span for span in proposed if _shown(span, passages)]
-    hidden = [Dropped(DropReason.NOT_SHOWN, span) for span in proposed if not _shown(span, passages)]
+    shown: list[Span] = []
+    hidden: list[Dropped] = []
+    for span in spans:
+        if _shown(span, passages):
+            shown.append(span)
+        else:
+            hidden.append(Dropped(DropReason.NOT_SHOWN, span))
     canonical, dropped = canonicalize(shown, documents, policy)
     items = tuple(read_span(span, documents[span.doc_id]) for span in canonical)
     return Highlights(items), (*hidden, *dropped)

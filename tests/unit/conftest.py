@@ -1,0 +1,33 @@
+"""Fixtures of the unit tests: the command line in this process, a chat server on the loopback."""
+
+import sys
+
+import pytest
+
+from chat_server import ChatServer
+from equipoise.apps import cli
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run `equipoise ARGS` in an empty folder; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "160")
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def server():
+    with ChatServer() as running:
+        yield running
