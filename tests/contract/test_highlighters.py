@@ -13,7 +13,7 @@ from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Highlighter
 from equipoise.core.settings import Settings
-from equipoise.core.types import Query
+from equipoise.core.types import Message, Query
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import HIGHLIGHTERS, make
 from equipoise.rag.parts import Parts
@@ -23,14 +23,19 @@ from small_corpus import ANSWER, QUESTION
 
 @dataclass(frozen=True)
 class Script:
-    """ "%d" in `honest` stands for the number of ANSWER among all sentences."""
+    """What the model says in both cases, and in how many requests it gives an honest answer.
 
-    honest: str
+    A mapping holds a line for each request, by words of the request. "%d" stands for the number of ANSWER
+    among all sentences.
+    """
+
+    honest: str | dict[str, str]
     declines: str
+    requests: int = 1
 
 
 SCRIPTS = {
-    "indexed": Script('{"answerable": true, "sentences": [%d]}', '{"answerable": false, "sentences": []}'),
+    "indexed": Script({"Reply with yes": "yes", "their numbers": '{"sentences": [%d]}'}, "no", requests=2),
     "baseline": Script(f"- {ANSWER}", "NONE"),
     "structured": Script(
         json.dumps({"answer": "212 metres", "text_extracts": [ANSWER]}),
@@ -53,13 +58,15 @@ def passages(store):
     return tuple(p for doc_id in store.doc_ids() for p in store.passages_of(doc_id))
 
 
-def line(name, kind, passages):
+def line(name, kind, passages, messages=()):
     """What the scripted model says; fails with what to do for a row nobody wrote a script for."""
     if name in MODEL_FREE:
         return None
     if name not in SCRIPTS:
         pytest.fail(f"HIGHLIGHTERS has a new row {name!r}: add it to SCRIPTS, or to MODEL_FREE")
     said = getattr(SCRIPTS[name], kind)
+    if isinstance(said, dict):
+        said = next(words for key, words in said.items() if key in messages[-1].content)
     sentences = [p.text[start:end] for p in passages for start, end in sentence_spans(p.text)]
     return said % (sentences.index(ANSWER) + 1) if "%d" in said else said
 
@@ -73,7 +80,9 @@ def built(store, encoder):
 @pytest.fixture
 def scripted(built, passages):
     """A function: the highlighter `name`, whose model always says the line `kind` of its script."""
-    return lambda name, kind="honest": built(name, ScriptedChat(lambda _: line(name, kind, passages)))
+    return lambda name, kind="honest": built(
+        name, ScriptedChat(lambda messages: line(name, kind, passages, messages))
+    )
 
 
 def highlight(highlighter, question, passages):
@@ -134,7 +143,7 @@ class TestEveryHighlighterThatAsksAModel:
 
     def test_its_cost_is_counted(self, scripted, name, passages):
         usage = highlight(scripted(name), QUESTION, passages).usage
-        assert (usage.calls, usage.replayed) == (1, 0)
+        assert (usage.calls, usage.replayed) == (SCRIPTS[name].requests, 0)
         assert usage.prompt_tokens > 100
         assert usage.completion_tokens > 0
 
@@ -154,24 +163,27 @@ class TestEveryHighlighterThatAsksAModel:
 
     def test_what_cannot_be_placed_is_dropped_with_a_reason(self, built, name, passages):
         lies = {
-            "indexed": '{"answerable": true, "sentences": [999, 0, -1]}',
+            "indexed": '{"sentences": [999, 0, -1]}',
             "baseline": "- The bridge is made of cheese, says nobody at all.",
             "structured": '{"answer": "", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
         }
-        proposal = highlight(built(name, ScriptedChat(lambda _: lies[name])), QUESTION, passages)
+        chat = ScriptedChat(
+            lambda messages: "yes" if "Reply with yes" in messages[-1].content else lies[name]
+        )
+        proposal = highlight(built(name, chat), QUESTION, passages)
         assert proposal.spans == ()
         assert proposal.dropped
         assert all(d.reason and d.quotation for d in proposal.dropped)
 
 
-@pytest.mark.parametrize("name", ["indexed", "structured"])
-def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, passages, store):
-    honest = line(name, "honest", passages)
-    proposal = highlight(built(name, ScriptedChat(["I think so.", honest])), QUESTION, passages)
-    assert quoted(proposal, store) == [ANSWER]
-    assert proposal.usage.calls == 2
+@pytest.mark.parametrize(("name", "before"), [("indexed", ["yes"]), ("structured", [])])
+def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, before, passages, store):
+    honest = line(name, "honest", passages, [Message("user", "their numbers")])
+    proposal = highlight(built(name, ScriptedChat([*before, "I think so.", honest])), QUESTION, passages)
+    assert ANSWER in quoted(proposal, store)
+    assert proposal.usage.calls == 2 + len(before)
     with pytest.raises(ModelReplyError, match="twice sent no valid"):
-        highlight(built(name, ScriptedChat(["I think so.", "Still."])), QUESTION, passages)
+        highlight(built(name, ScriptedChat([*before, "I think so.", "Still."])), QUESTION, passages)
 
 
 @pytest.mark.live
@@ -183,7 +195,7 @@ class TestEveryHighlighterWithTheLocalModel:
     ):
         proposal = highlight(built(name, local_chat), QUESTION, passages)
         assert_inside(proposal, passages)
-        assert proposal.usage.calls in (1, 2)
+        assert proposal.usage.calls in range(1, 2 * SCRIPTS[name].requests + 1)
         assert proposal.usage.prompt_tokens > 100
         print(name, quoted(proposal, store), proposal.dropped, proposal.usage)
 

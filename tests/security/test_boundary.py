@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.types import Answer, Passage, Proposal, Query, Span, Tag
 from equipoise.models.scripted import ScriptedChat
+from equipoise.rag.abstention import Check, calibration
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.baseline import BaselineHighlighter
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
@@ -22,7 +23,9 @@ from equipoise.rag.pipeline import HighlightSummarize, Search
 from equipoise.rag.retrieval import HybridRetriever
 from equipoise.rag.summarizers.llm import LlmSummarizer, request
 from equipoise.text.spans import SpanPolicy
+from hashed_words import HashedWords
 
+GUESSES = LlmSummarizer.__dataclass_fields__["guesses"].default
 CANARY = "zqxCANARYjvk"
 SUMMARY = json.dumps({"guessed_questions": ["What is said?"], "answer": "Something is said."})
 INJECTIONS = [
@@ -83,19 +86,43 @@ def check(library, result, requests):
         assert store.document(item.doc_id).text[item.start : item.end] == item.text
     for sent in requests:
         assert CANARY not in repr(sent)
+    assert set(result.trace.tags) <= set(Tag)
     if isinstance(result, Answer):
-        expected = request(result.highlights, frozenset(), guesses=5)
+        expected = request(result.highlights, frozenset(result.trace.tags), guesses=GUESSES)
         assert [tuple(sent.messages) for sent in requests] == [expected]
     else:
         assert not requests
 
 
+def indexed(says):
+    """The indexed highlighter with its check; `says` are the replies to its tasks, by their words."""
+    chat = ScriptedChat(
+        lambda messages: next(said for key, said in says.items() if key in messages[1].content)
+    )
+    return IndexedHighlighter(chat, check=Check(chat, HashedWords(), calibration("other")))
+
+
 @relaxed()
-@given(question=questions, numbers=numbers, answerable=st.booleans())
-def test_indexed_with_any_numbers(library, question, numbers, answerable):
-    reply = json.dumps({"answerable": answerable, "sentences": numbers})
-    highlighter = IndexedHighlighter(ScriptedChat(lambda _: reply))
-    check(library, *ask(library, highlighter, question))
+@given(
+    question=questions.map(lambda text: f"Is this {text}?"),
+    numbers=numbers,
+    first=st.sampled_from(["yes", "no"]) | junk,
+    verdict=st.sampled_from(["yes", "no"]) | junk | questions,
+)
+def test_indexed_with_any_numbers_and_any_verdict(library, question, numbers, first, verdict):
+    says = {
+        "Task: Do the sentences": first,
+        "Task: Which sentences": json.dumps({"sentences": numbers}),
+        "Task: According to": verdict,
+    }
+    check(library, *ask(library, indexed(says), question))
+
+
+def test_the_verdict_of_a_model_crosses_as_a_tag_and_as_nothing_else(library):
+    says = {"Task: Do": "yes", "Task: Which": '{"sentences": [1]}', "Task: According": f"yes, {CANARY}"}
+    result, requests = ask(library, indexed(says), "Is this so?")
+    assert result.trace.tags == (Tag.YES,)
+    check(library, result, requests)
 
 
 @relaxed()
@@ -174,7 +201,7 @@ def test_a_tag_changes_the_request_only_by_its_own_line(library, tags):
     document = store.document(sorted(store.doc_ids())[0])
     start, end = max(document.sentences, key=lambda s: s[1] - s[0])
     result, _ = ask(library, Spans((Span(document.doc_id, start, end),)), "anything")
-    plain = request(result.highlights, frozenset(), guesses=5)
-    tagged = request(result.highlights, tags, guesses=5)
+    plain = request(result.highlights, frozenset(), guesses=GUESSES)
+    tagged = request(result.highlights, tags, guesses=GUESSES)
     added = [m.content.removeprefix(p.content) for m, p in zip(tagged, plain, strict=True)]
     assert added == ["", "".join(f"\n\nThe answer to the question is: {tag.value}." for tag in tags)]

@@ -144,7 +144,7 @@ def test_an_endpoint_that_is_down(run, office, monkeypatch):
 
 def test_an_endpoint_that_answers_junk(run, office, monkeypatch):
     with ChatServer() as server:
-        server.says += [Say(body=completion("I would rather not say.")) for _ in range(2)]
+        server.says += [Say(body=completion("I would rather not say.")) for _ in range(3)]
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         code, out, err = run("ask", QUESTION, "--json")
     shown = json.loads(out)

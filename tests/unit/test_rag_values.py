@@ -20,10 +20,9 @@ from equipoise.core.types import (
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.highlighters.baseline import extracts
 from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
-from equipoise.rag.highlighters.indexed import numbered
 from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.highlighters.sentence import Calibration, calibration
-from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import nearest_guess
 from equipoise.rag.retrieval import fused

@@ -21,6 +21,8 @@ def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict
         "reason": result.reason.value if isinstance(result, Refusal) else None,
         "detail": result.detail if isinstance(result, Refusal) else None,
         "grounded": None if isinstance(result, Refusal) else result.grounded,
+        "probability": None if trace.probability is None else round(trace.probability, 6),
+        "tags": [tag.value for tag in trace.tags],
         "highlights": [_highlight(item) for item in result.highlights.items],
         "passages": [
             {

@@ -149,13 +149,27 @@ class Usage:
         )
 
 
+class Tag(StrEnum):
+    """The closed set of labels that may cross the boundary beside spans."""
+
+    YES = "yes"
+    NO = "no"
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A highlighter's raw choice: spans not yet canonical, what it had to drop, what it cost."""
+    """A highlighter's raw choice: spans not yet canonical, what it had to drop, what it cost.
+
+    `probability` (0 to 1) is that the passages answer the question, None where it was not estimated; `wanted`
+    is the least one that is not declined. `tags` answer a yes/no question.
+    """
 
     spans: tuple[Span, ...]
     dropped: tuple[Dropped, ...] = ()
     usage: Usage = Usage()
+    probability: float | None = None
+    wanted: float | None = None
+    tags: frozenset[Tag] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +205,6 @@ class Highlights:
 
     def __len__(self) -> int:
         return len(self.items)
-
-
-class Tag(StrEnum):
-    """The closed set of labels that may cross the boundary beside spans."""
-
-    YES = "yes"
-    NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +243,8 @@ class Trace:
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    probability: float | None = None
+    tags: tuple[Tag, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
     models: dict[str, str] = field(default_factory=dict)

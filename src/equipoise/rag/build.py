@@ -13,6 +13,8 @@ from equipoise.corpus.store import Store
 from equipoise.models import weights
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag.abstention import Check
+from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import HighlightSummarize, Search, Vanilla
 from equipoise.text.spans import SpanPolicy
@@ -36,6 +38,8 @@ HIGHLIGHTERS = {
     "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
     "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
 }
+ABSTAINING = ("sentence", "indexed")
+"""The highlighters that decline by a calibrated probability of their own accord."""
 SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
     "llm": "equipoise.rag.summarizers.llm:LlmSummarizer",
@@ -70,7 +74,7 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else "sentence"),
         "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
     }
-    highlighter: Highlighter = make("highlighter", HIGHLIGHTERS, chosen["highlighter"], parts)
+    highlighter = _highlighter(chosen["highlighter"], parts)
     summarizer: Summarizer = make("summarizer", SUMMARIZERS, chosen["summarizer"], parts)
     return HighlightSummarize(
         parts.store,
@@ -82,6 +86,13 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         _names(parts, chosen),
         settings.monitor.min_similarity,
     )
+
+
+def _highlighter(name: str, parts: Parts) -> Highlighter:
+    made: Highlighter = make("highlighter", HIGHLIGHTERS, name, parts)
+    if parts.settings.highlight.abstain and name not in ABSTAINING:
+        return AbstainingHighlighter(made, Check.from_parts(parts, "highlight.abstain"))
+    return made
 
 
 def search(parts: Parts) -> Search:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from equipoise.core.types import Candidates, Dropped, Flag, ScoredPassage, Trace, Usage
+from equipoise.core.types import Candidates, Dropped, Flag, ScoredPassage, Tag, Trace, Usage
 
 
 @dataclass(slots=True)
@@ -19,6 +19,8 @@ class Journal:
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    probability: float | None = None
+    tags: tuple[Tag, ...] = ()
     usage: Usage = Usage()
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -45,6 +47,8 @@ class Journal:
             self.guessed_questions,
             self.unsupported,
             self.missing,
+            self.probability,
+            self.tags,
             dict(self.timings),
             self.usage,
             dict(self.models),

@@ -103,10 +103,10 @@ class HighlightSummarize:
                 proposal = await self.highlighter.highlight(query, kept.passages)
             highlights = self._cross(proposal, kept.passages, documents, journal)
             if not highlights:
-                detail = "The documents do not seem to answer this question."
-                return _refuse(Reason.NOTHING_HIGHLIGHTED, detail, journal)
+                return _refuse(Reason.NOTHING_HIGHLIGHTED, _unanswered(proposal), journal)
+            journal.tags = tuple(sorted(proposal.tags))
             with journal.stage("summarize"):
-                summary = await self.summarizer.summarize(highlights)
+                summary = await self.summarizer.summarize(highlights, tags=proposal.tags)
         except ModelError as error:
             return _refuse(Reason.MODEL_FAILED, str(error), journal)
         return await self._monitored(query, highlights, summary, journal)
@@ -119,6 +119,7 @@ class HighlightSummarize:
         journal: Journal,
     ) -> Highlights:
         journal.usage += proposal.usage
+        journal.probability = proposal.probability
         with journal.stage("canonicalize"):
             highlights, dropped = read_highlights(proposal.spans, passages, documents, self.policy)
         journal.dropped = (*proposal.dropped, *dropped)
@@ -178,6 +179,13 @@ def _worded(reply: ChatReply) -> str:
     if not has_words(reply.text):
         raise ModelReplyError(f"{reply.model} replied without a word: ask again, or use another model")
     return reply.text.strip()
+
+
+def _unanswered(proposal: Proposal) -> str:
+    said = "The documents do not seem to answer this question"
+    if proposal.probability is None or proposal.wanted is None or proposal.probability >= proposal.wanted:
+        return f"{said}."
+    return f"{said} (probability {proposal.probability:.2f}, at least {proposal.wanted:.2f} is wanted)."
 
 
 def _nothing(journal: Journal) -> str:

@@ -1,56 +1,101 @@
-"""Indexed highlighter: sentences are numbered, the model returns numbers. Verbatim by construction."""
+"""Indexed highlighter: sentences are numbered, the model returns numbers. Verbatim by construction.
+
+Three short requests begin with the same text, which a server with a prompt cache reads once: does it answer
+(declined below the calibrated probability, and nothing more is asked), which sentences, and for yes/no
+questions, yes or no. The likeliest sentence by the clues of the sentence highlighter is added to the picked ones:
+the two miss different things.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from equipoise import prompts
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query
+from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span, Tag, Usage
+from equipoise.models.odds import yes_odds
 from equipoise.models.structured import complete_as
-from equipoise.rag.highlighters.sentences import Sentence, sentences_of
+from equipoise.rag.abstention import Check, first_token
+from equipoise.rag.highlighters.sentences import Sentence, numbered, sentences_of
 from equipoise.rag.parts import Parts
+from equipoise.text.polar import is_yes_no
 from equipoise.text.spans import DropReason
 
+PICK, VERDICT = "evidence-pick-v1", "evidence-verdict-v1"
+MOST = 3
+SURE = 1.0
+"""Least log-odds for a tag to cross: below, yes/no questions are answered by the quotes alone."""
 
-class IndexedReply(BaseModel):
-    """`answerable` comes first, so that the model decides before it picks."""
 
-    answerable: bool
-    sentences: list[int] = Field(max_length=12)
+class PickReply(BaseModel):
+    """The numbers of at most MOST sentences; a reply that lists more is cut."""
+
+    sentences: list[int] = Field(max_length=MOST)
+
+    @field_validator("sentences", mode="before")
+    @classmethod
+    def _first_ones(cls, numbers: object) -> object:
+        return numbers[:MOST] if isinstance(numbers, list) else numbers
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedHighlighter:
-    """One call over all passages."""
+    """All passages at once. `check` decides whether to decline; without one, only an empty pick declines."""
 
     chat: ChatModel
     options: ChatOptions = ChatOptions()
+    check: Check | None = None
 
     @classmethod
     def from_parts(cls, parts: Parts) -> "IndexedHighlighter":
         """Built from the settings."""
-        return cls(parts.need_chat("the highlighter 'indexed'"), parts.options)
+        who = "the highlighter 'indexed'"
+        return cls(parts.need_chat(who), parts.options, Check.from_parts(parts, who))
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The spans under the numbers the model chose; raises ModelError."""
         sentences = sentences_of(passages)
-        messages = prompts.load("indexed-v1", sentences=numbered(sentences), question=query.text)
-        reply, usage = await complete_as(self.chat, messages, IndexedReply, options=self.options)
-        numbers = dict.fromkeys(reply.sentences) if reply.answerable else {}
-        spans = tuple(sentences[n - 1].span for n in numbers if 0 < n <= len(sentences))
-        unknown = [n for n in numbers if not 0 < n <= len(sentences)]
-        dropped = tuple(Dropped(DropReason.NO_SUCH_NUMBER, quotation=str(n)) for n in unknown)
-        return Proposal(spans, dropped, usage)
+        if not sentences:
+            return Proposal(())
+        if self.check is None:
+            return await self._pick(query, sentences)
+        checked = await self.check.ask(query, sentences)
+        if declined := self.check.declines(checked):
+            return declined
+        picked = await self._pick(query, sentences)
+        tags, cost = await self._tags(query, sentences) if picked.spans else (frozenset(), Usage())
+        return Proposal(
+            widened(picked.spans, checked.likeliest),
+            picked.dropped,
+            checked.usage + picked.usage + cost,
+            checked.probability,
+            self.check.fitted.threshold,
+            tags,
+        )
+
+    async def _pick(self, query: Query, sentences: Sequence[Sentence]) -> Proposal:
+        messages = prompts.load(PICK, sentences=numbered(sentences), question=query.text, most=str(MOST))
+        reply, usage = await complete_as(self.chat, messages, PickReply, options=self.options)
+        numbers = dict.fromkeys(reply.sentences)
+        known = [n for n in numbers if 0 < n <= len(sentences)]
+        dropped = tuple(
+            Dropped(DropReason.NO_SUCH_NUMBER, quotation=str(n)) for n in numbers if n not in known
+        )
+        return Proposal(tuple(sentences[n - 1].span for n in known), dropped, usage)
+
+    async def _tags(self, query: Query, sentences: Sequence[Sentence]) -> tuple[frozenset[Tag], Usage]:
+        """Yes or no, for a question that wants one and a model that is sure enough."""
+        if not is_yes_no(query.text):
+            return frozenset(), Usage()
+        messages = prompts.load(VERDICT, sentences=numbered(sentences), question=query.text)
+        reply = await self.chat.complete(messages, options=first_token(self.options))
+        odds = yes_odds(reply) or 0.0
+        tags = {Tag.YES} if odds >= SURE else {Tag.NO} if odds <= -SURE else set()
+        return frozenset(tags), reply.usage
 
 
-def numbered(sentences: Sequence[Sentence]) -> str:
-    """`[n] sentence` lines, each passage under its document's title."""
-    lines: list[str] = []
-    rows = enumerate(sentences, 1)
-    for passage, group in groupby(rows, key=lambda row: row[1].passage):
-        lines.append(f"\n{passage.title}".rstrip())
-        lines += [f"[{n}] {' '.join(sentence.text.split())}" for n, sentence in group]
-    return "\n".join(lines).strip()
+def widened(picked: Sequence[Span], likeliest: Sentence | None) -> tuple[Span, ...]:
+    """The `picked` spans and the likeliest sentence; nothing where nothing was picked."""
+    added = [likeliest.span] if picked and likeliest else []
+    return tuple(dict.fromkeys([*picked, *added]))

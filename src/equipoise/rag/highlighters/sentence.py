@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
-from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.parts import Parts
 
 Floats = NDArray[np.float64]
@@ -37,9 +37,13 @@ class Calibration:
     keep: float
     most: int
 
+    def odds(self, clues: Floats) -> float:
+        """The natural log-odds that the sentence with these clues (features,) answers the question."""
+        return float(clues @ self.answer + self.bias)
+
     def probability(self, clues: Floats) -> float:
-        """That the sentence with these clues (features,) answers the question."""
-        return float(1.0 / (1.0 + np.exp(-(clues @ self.answer + self.bias))))
+        """The same as a probability."""
+        return float(1.0 / (1.0 + np.exp(-self.odds(clues))))
 
     def choose(self, clues: Floats, threshold: float | None = None) -> list[int]:
         """Rows of `clues` (n, features) to highlight, best first; none where the best does not answer."""
@@ -56,6 +60,21 @@ def calibration() -> Calibration:
     fitted = json.loads(files(__package__).joinpath("sentence.json").read_text("utf-8"))
     rank, answer = (np.array([fitted[kind][name] for name in FEATURES]) for kind in ("rank", "answer"))
     return Calibration(rank, answer, fitted["bias"], fitted["threshold"], fitted["keep"], fitted["most"])
+
+
+def likeliest(
+    question: str, sentences: Sequence[Sentence], encoder: Encoder
+) -> tuple[Sentence, float] | None:
+    """The sentence that answers likeliest by the fitted clues, and the log-odds that it does.
+
+    None where every sentence is a heading or the like.
+    """
+    worded = [sentence for sentence in sentences if not is_fragment(sentence.text)]
+    if not worded:
+        return None
+    clues, fitted = features(question, worded, encoder), calibration()
+    best = int(np.argmax(clues @ fitted.rank))
+    return worded[best], fitted.odds(clues[best])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +98,9 @@ class SentenceHighlighter:
         sentences = [s for s in sentences_of(passages) if not is_fragment(s.text)]
         if not sentences:
             return Proposal(())
-        rows = self.fitted.choose(features(question, sentences, self.encoder), self.threshold)
-        return Proposal(tuple(sentences[row].span for row in rows))
+        clues = features(question, sentences, self.encoder)
+        rows = self.fitted.choose(clues, self.threshold)
+        probability = self.fitted.probability(clues[np.argmax(clues @ self.fitted.rank)])
+        wanted = self.fitted.threshold if self.threshold is None else self.threshold
+        spans = tuple(sentences[row].span for row in rows)
+        return Proposal(spans, probability=probability, wanted=wanted)

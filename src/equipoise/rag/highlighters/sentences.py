@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from equipoise.core.types import Passage, Span
 from equipoise.text.sentences import sentence_spans
@@ -30,3 +31,13 @@ class Sentence:
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     """All sentences, passage by passage."""
     return [Sentence(p, start, end) for p in passages for start, end in sentence_spans(p.text)]
+
+
+def numbered(sentences: Sequence[Sentence]) -> str:
+    """`[n] sentence` lines, each passage under its document's title."""
+    lines: list[str] = []
+    rows = enumerate(sentences, 1)
+    for passage, group in groupby(rows, key=lambda row: row[1].passage):
+        lines.append(f"\n{passage.title}".rstrip())
+        lines += [f"[{n}] {' '.join(sentence.text.split())}" for n, sentence in group]
+    return "\n".join(lines).strip()

@@ -1,0 +1,30 @@
+"""Any highlighter, asked only where the passages probably answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from equipoise.core.protocols import Highlighter
+from equipoise.core.types import Passage, Proposal, Query
+from equipoise.rag.abstention import Check
+from equipoise.rag.highlighters.sentences import sentences_of
+
+
+@dataclass(frozen=True, slots=True)
+class AbstainingHighlighter:
+    """`inner` behind `check`: below the calibrated probability it is not asked."""
+
+    inner: Highlighter
+    check: Check
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """The proposal of `inner`, or none; with the probability, and the cost of both. Raises ModelError."""
+        checked = await self.check.ask(query, sentences_of(passages))
+        if declined := self.check.declines(checked):
+            return declined
+        proposal = await self.inner.highlight(query, passages)
+        return replace(
+            proposal,
+            usage=checked.usage + proposal.usage,
+            probability=checked.probability,
+            wanted=self.check.fitted.threshold,
+        )
