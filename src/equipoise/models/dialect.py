@@ -8,6 +8,7 @@ from typing import Any
 
 from equipoise.core.protocols import JsonSchema
 from equipoise.core.types import ChatOptions, Message
+from equipoise.models import control
 
 log = logging.getLogger("equipoise")
 
@@ -49,7 +50,7 @@ class Dialect:
         said = with_schema_in_words(messages, schema) if in_words and schema is not None else messages
         body: dict[str, Any] = {
             "model": model,
-            "messages": [{"role": m.role, "content": _encodable(m.content)} for m in said],
+            "messages": [{"role": m.role, "content": _encodable(control.as_text(m.content))} for m in said],
         }
         optional: dict[str, Any] = {"temperature": options.temperature, "seed": options.seed}
         limit = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypedDict, Unpack
 from equipoise.core.errors import MissingExtra, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob, Usage
-from equipoise.models import weights
+from equipoise.models import control, weights
 
 # JSON on one line: with llama.cpp's own free white space a small schema took 32 tokens instead of 17.
 ONE_LINE = {"x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}}
@@ -119,7 +119,7 @@ class LocalChat:
     ) -> ChatReply:
         server = self._load()
         request: dict[str, Any] = {
-            "messages": [{"role": m.role, "content": m.content} for m in messages],
+            "messages": [{"role": m.role, "content": control.as_text(m.content)} for m in messages],
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
             "seed": options.seed,
