@@ -86,11 +86,18 @@ class Check:
         """Whether `sentences` answer; none at all do not, and cost nothing. Raises ModelError."""
         if not sentences:
             return Checked(0.0)
+        said, clues, sentence, usage = await self.odds(query, sentences)
+        return Checked(self.fitted.probability(said, clues), sentence, usage)
+
+    async def odds(
+        self, query: Query, sentences: Sequence[Sentence]
+    ) -> tuple[float, float, Sentence | None, Usage]:
+        """The log-odds of the model and of the clues, the likeliest sentence and the cost; raises ModelError."""
         messages = prompts.load(CHECK, sentences=numbered(sentences), question=query.text)
         reply = await self.chat.complete(messages, options=first_token(self.options))
         best = await asyncio.to_thread(likeliest, query.text, sentences, self.encoder)
         sentence, clues = best or (None, -LIMIT)
-        return Checked(self.fitted.probability(yes_odds(reply) or 0.0, clues), sentence, reply.usage)
+        return yes_odds(reply) or 0.0, clues, sentence, reply.usage
 
     def declines(self, checked: Checked) -> Proposal | None:
         """A proposal of nothing with its probability, where that is below the threshold."""
