@@ -19,6 +19,8 @@ from equipoise.maths.statistics import Interval
 Row = dict[str, Any]
 Key = tuple[str | int, ...]
 
+CONFIG = "config.json"
+
 
 class Lines:
     """An open results file; `key` names the fields that tell its rows apart."""
@@ -75,6 +77,22 @@ def write_atomically(path: Path, content: bytes) -> None:
     partial = path.with_name(path.name + ".partial")
     partial.write_bytes(content)
     partial.replace(path)
+
+
+def check_config(out: Path, config: Mapping[str, object]) -> None:
+    """Write the configuration beside the results, or make sure that it is the one they were made with.
+
+    Raises InputError that names the first difference: results of two configurations must not mix.
+    """
+    path = out / CONFIG
+    content = encoded(dict(config))
+    if path.exists() and path.read_bytes() != content:
+        raise InputError(
+            f"{out} holds results of another configuration ({path.name} differs): choose another --out, "
+            "or delete that folder to begin again"
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, content)
 
 
 def grouped(rows: Iterable[Row], names: Callable[[Row], object]) -> dict[object, list[Row]]:
