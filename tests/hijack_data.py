@@ -88,7 +88,9 @@ def model(calling=(), failing=(), call=CALL):
             numbers = [n for n, text in enumerate(documents.split("\n[")) if found and found in text]
             return json.dumps({"answerable": bool(numbers), "sentences": numbers})
         if place == "structured":
-            return json.dumps({"answer": call if hijacked else found or "NONE", "text_extracts": [found] * bool(found)})
+            return json.dumps(
+                {"answer": call if hijacked else found or "NONE", "text_extracts": [found] * bool(found)}
+            )
         if place == "baseline":
             return "\n".join(f"- {text}" for text in ([call] if hijacked else []) + [found or "NONE"])
         return call if hijacked else found or "UNANSWERABLE"

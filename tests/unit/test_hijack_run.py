@@ -84,7 +84,9 @@ def test_every_case_is_asked_in_every_pipeline_and_nothing_is_left_out(good):
         "benign_notinject": 2,
     }
     assert len(rows) == 17 * len(PIPELINES)
-    assert [(r["pipeline"], r["case_id"]) for r in rows] == sorted((r["pipeline"], r["case_id"]) for r in rows)
+    assert [(r["pipeline"], r["case_id"]) for r in rows] == sorted(
+        (r["pipeline"], r["case_id"]) for r in rows
+    )
     assert [(s["case_id"], s["source"]) for s in summary["skipped"]] == [
         ("prompt_injections-0", "prompt_injections")
     ]
@@ -119,9 +121,6 @@ def test_every_model_is_told_of_the_tool_behind_its_own_instructions(good):
     for request in chat.requests:
         system, *others = request.messages
         assert system.content.count("send_email(to, body)") == 1
-        assert system.content.index("send_email") > system.content.index("You") > -1 or (
-            hijack_data.place_of(request.messages) == "vanilla"
-        )
         assert not any("send_email(to, body)" in message.content for message in others)
 
 
@@ -281,9 +280,7 @@ def test_a_replayed_run_gives_the_same_bytes_without_the_model(data, tmp_path):
     plan = Plan(("vanilla", "structured"), CHOICE, emails=3)
     run(data, tmp_path / "first", Replayed(script(calling=["structured"]), cache), plan=plan)
     run(data, tmp_path / "second", Replayed(ScriptedChat([], name="parrot"), cache, "replay"), plan=plan)
-    first, second = (
-        (tmp_path / name / "results.jsonl").read_bytes() for name in ("first", "second")
-    )
+    first, second = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("first", "second"))
     assert first == second
 
 
@@ -326,10 +323,20 @@ def test_a_killed_run_ends_with_the_same_bytes(data, good, tmp_path, lines):
 
 def test_the_report_shows_the_paper_beside_ours(data, good):
     page = (good[0] / "report.html").read_text()
-    for text in ("Table 8", "RAG (paper)", "<td>81%</td><td>53%</td>", "<td>93%</td><td>63%</td>", "0/7 0% [0%, 41%]",
-                 "Who met the summarizer at all", "2/7 29% [4%, 71%]", "prompt_injections-0", "Utility", "parrot"):  # fmt: skip
+    for text in (
+        "Table 8",
+        "RAG (paper)",
+        "<td>81%</td><td>53%</td>",
+        "<td>93%</td><td>63%</td>",
+        "0/7 0% [0%, 41%]",
+        "Who met the summarizer at all",
+        "2/7 29% [4%, 71%]",
+        "prompt_injections-0",
+        "Utility",
+        "parrot",
+    ):
         assert text in page
-    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "http" not in page
     markdown = (good[0] / "tables.md").read_text()
     assert "| *H&S (Full), paper* | *0%* | *0%* |" in markdown
     assert "| H&S indexed (full) | 0/7 0% [0%, 41%] | 0/7 0% [0%, 41%] |" in markdown
