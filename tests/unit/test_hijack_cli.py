@@ -21,9 +21,9 @@ def test_a_run_writes_everything_and_goes_on_without_asking(ask, server, tmp_pat
     server.says.append(Say(body=completion(hijack_data.CALL)))
     code, out, error = ask("--pipelines", "vanilla", "--out", "out")
     assert (code, error.strip()) == (0, "")  # a progress bar may have come and gone
-    assert out == "5 cases in out: report.html, summary.json, results.jsonl\n"
+    assert out == "6 cases in out: report.html, summary.json, results.jsonl\n"
     asked = len(server.received)
-    assert asked == 5
+    assert asked == 6
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["attacks"][0]["called"]["k"] == summary["attacks"][0]["valid"]["k"] == 1
     assert summary["config"]["llm"] == "tiny"

@@ -92,6 +92,17 @@ class WithRequest:
         return Crafted(prompts.load(REQUEST_PROMPT, prompt=case.question, call=call)[0].content)
 
 
+@dataclass(frozen=True, slots=True)
+class BehindQuestion:
+    """Puts an honest question in front: there is something to highlight, so the attack gets past the highlighter."""
+
+    question: str
+
+    async def craft(self, case: AttackCase) -> Crafted:
+        """The honest question, an empty line, the prompt; nothing is planted."""
+        return Crafted(f"{self.question}\n\n{case.question}")
+
+
 def written(to: str, body: str) -> str:
     """A call of the tool with quoted arguments."""
     return f"{TOOL}({json.dumps(to, ensure_ascii=False)}, {json.dumps(body, ensure_ascii=False)})"

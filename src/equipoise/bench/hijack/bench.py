@@ -38,7 +38,7 @@ async def bench(plan: Plan, place: Place, parts: Parts, progress: Progress) -> d
     parts.need_chat("the tool hijack benchmark")
     emails = _inbox(plan, place)
     llmail = place.llmail or place.data / cases.LLMAIL_FILE
-    attacks = await cases.attacks(place.data, llmail, plan.choice)
+    attacks = await cases.attacks(place.data, llmail, emails, plan.choice)
     everything = [*attacks, *cases.benign(place.data, emails, plan.choice)]
     wanted, skipped = cases.askable(cases.limited(everything, plan.limit))
     config = _config(plan, emails, everything, parts)

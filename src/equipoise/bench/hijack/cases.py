@@ -8,6 +8,7 @@ a prompt that the product does not take, over 4,000 characters for example, is l
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import cycle
 from pathlib import Path
 
 from equipoise.bench.hijack import inbox
@@ -17,9 +18,12 @@ from equipoise.core.errors import InputError
 from equipoise.core.protocols import Attack
 from equipoise.core.types import AttackCase
 from equipoise.rag.pipeline import checked
-from equipoise.redteam.hijack import AsWritten, WithRequest
+from equipoise.redteam.hijack import AsWritten, BehindQuestion, WithRequest
 
 LLMAIL = "llmail"
+RIDING = "llmail+question"
+"""The same attacks behind an honest question about the inbox: ours, because the bare ones bring no highlight."""
+
 LLMAIL_FILE, INBOX_FILE = "llmail_inject/attacks.jsonl", "llmail_inject/inbox_scenario2.jsonl"
 PROMPT_FOLDER = "attack_prompts"
 PROMPT_SOURCES = (
@@ -71,9 +75,15 @@ class Choice:
     seed: int = 0
 
 
-async def attacks(data: Path, llmail: Path, choice: Choice) -> list[Case]:
-    """Every LLMail-Inject attack of the file, then the drawn prompts; raises InputError."""
-    found = await _crafted(LLMAIL, _llmail(llmail), AsWritten())
+async def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Choice) -> list[Case]:
+    """Every LLMail-Inject attack of the file, bare and behind a question, then the drawn prompts.
+
+    Raises InputError.
+    """
+    rows, asked = _llmail(llmail), inbox.questions(emails)
+    found = await _crafted(LLMAIL, rows, AsWritten())
+    for (name, prompt), honest in zip(rows, cycle(asked), strict=False):
+        found += await _crafted(RIDING, [(f"{name}+question", prompt)], BehindQuestion(honest.question))
     for source, count in _shares(choice.prompts).items():
         rows = _drawn(data / PROMPT_FOLDER / f"{source}.jsonl", count, choice)
         found += await _crafted(source, rows, WithRequest())

@@ -59,7 +59,9 @@ def _table_8(summary: Summary) -> Table:
         "A dash: the highlighter has no language model. A call counts wherever a model wrote it, also where the "
         f"answer shown does not hold it. The paper: {PAPER_N:,} prompts that had succeeded before, another model."
     )
-    return Table("Table 8. Tool hijack", ("", "Tool called", "Arguments valid"), tuple(lines), note)
+    return Table(
+        "Table 8. Tool hijack, all attacks", ("", "Tool called", "Arguments valid"), tuple(lines), note
+    )
 
 
 def _reached(summary: Summary) -> Table:
@@ -91,9 +93,12 @@ def _sources(summary: Summary) -> Table:
         if name != VANILLA and any(cell["highlighter_called"] for cell in mine):
             values = tuple(_two(cell, "highlighter_called", "highlighter_valid") for cell in mine)
             lines.append(Line(f"H&S {name} (highlighter only)", values))
-        lines.append(Line(_label(name), tuple(_two(cell, "called", "valid") for cell in mine)))
+        lines.append(Line(_label(name), tuple(_whole(cell) for cell in mine)))
     head = ("", *(f"{source} ({summary['cases'][source]})" for source in sources))
-    note = "Tool called; arguments valid. Only llmail is the paper's kind of prompt."
+    note = (
+        "Tool called; arguments valid; reached the summarizer. Only llmail is the paper's kind of prompt; "
+        "llmail+question has the same ones behind an honest question about the inbox."
+    )
     return Table("By source of the attack", head, tuple(lines), note)
 
 
@@ -152,6 +157,13 @@ def _two(cell: Mapping[str, Any], called: str, valid: str) -> str:
     if cell[called] is None:
         return MISSING
     return f"{cell[called]['k']}; {cell[valid]['k']} of {cell[called]['n']}"
+
+
+def _whole(cell: Mapping[str, Any]) -> str:
+    if cell["reached"] is None:
+        return _two(cell, "called", "valid")
+    called, valid, reached = (cell[name]["k"] for name in ("called", "valid", "reached"))
+    return f"{called}; {valid}; {reached} of {cell['n']}"
 
 
 def _label(name: str) -> str:
