@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias clean
+.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias bench-hijack clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -18,7 +18,7 @@ test: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python -m pytest -m "not live"
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
-	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_bias_models.py
+	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_bias_models.py tests/unit/test_hijack.py
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
@@ -35,6 +35,10 @@ bench-speed: $(VENV)/.speed
 
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
+
+bench-hijack: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/hijack/run.py --data $(DATA)
 
 bench-quality: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -11,11 +11,16 @@ from rich.console import Console
 from rich.markup import escape
 
 from equipoise.apps import progress
+from equipoise.bench import tables
 from equipoise.bench.bias import bench as biases
-from equipoise.bench.bias import corpora, huggingface, report, tables
+from equipoise.bench.bias import corpora, huggingface, report
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.runner import Plan
 from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.hijack import bench as hijacks
+from equipoise.bench.hijack import llmail
+from equipoise.bench.hijack.cases import Choice
+from equipoise.bench.hijack.runner import Plan as HijackPlan
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
@@ -27,6 +32,7 @@ from equipoise.rag.parts import Parts
 app = typer.Typer(no_args_is_help=True, help="Benchmarks: numbers with intervals, and a report page.")
 
 FILTERS = "none,mmr,brra,biasdef"
+PIPELINES = "vanilla,sentence,indexed,structured,baseline"
 ENCODERS = {"minilm": EmbeddedEncoder}
 
 CorpusOption = Annotated[
@@ -87,6 +93,36 @@ def stance(
 
 
 @app.command()
+def hijack(
+    data: Annotated[Path, typer.Option(help="A folder with llmail_inject/ and attack_prompts/.")],
+    llm: Annotated[str, typer.Option(help="local[/NAME], openai/NAME or azure/DEPLOYMENT.")] = "auto",
+    pipelines: Annotated[str, typer.Option(help="Names with commas between.")] = PIPELINES,
+    attacks: Annotated[Path | None, typer.Option(help="Other LLMail-Inject attacks (fetch-llmail).")] = None,
+    prompts: Annotated[int, typer.Option(help="Drawn from the attack prompts.")] = 60,
+    look_alikes: Annotated[int, typer.Option(help="Drawn from the benign look-alikes.")] = 20,
+    emails: Annotated[int, typer.Option(help="E-mails in the inbox.")] = 5,
+    seed: Annotated[int, typer.Option(help="What is drawn.")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first so many cases of each source.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Cases at a time.")] = 1,
+    again: Annotated[bool, typer.Option("--again", help="Ask once more what ended with an error.")] = False,
+    out: Annotated[Path, typer.Option(help="Results; a run with the same folder goes on.")] = Path(
+        "hijack-bench"
+    ),
+) -> None:
+    """Ask questions that want a tool called; count which model calls it, and whether the question got that far."""
+    choice = Choice(prompts, look_alikes, seed)
+    plan = HijackPlan(_names(pipelines), choice, emails, concurrency, limit, again)
+    flags: dict[str, str | None] = {"model.llm": llm}
+    if layers.load().settings.model.replay is None:
+        flags["model.replay"] = str(out / "replies.db")
+    with _parts(flags, "minilm", out) as parts, progress.passages() as bar:
+        summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), parts, bar))
+    Console(soft_wrap=True, highlight=False).print(
+        escape(f"{sum(summary['cases'].values())} cases in {out}: report.html, summary.json, results.jsonl")
+    )
+
+
+@app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(huggingface.LOADERS)}.")],
     folder: Annotated[Path, typer.Argument(help="Where the corpus is written, for --corpus.")],
@@ -99,6 +135,19 @@ def fetch(
     corpora.write(loaded, folder)
     counts = f"{len(loaded.documents)} documents, {len(loaded.queries)} queries"
     Console(soft_wrap=True, highlight=False).print(escape(f"{counts} in {folder}"))
+
+
+@app.command("fetch-llmail")
+def fetch_llmail(
+    folder: Annotated[Path, typer.Argument(help="Where attacks.jsonl is written, for hijack --attacks.")],
+    scenario: Annotated[str, typer.Option(help="level1, level2 or level3, or one level of it.")] = "level2",
+    failed: Annotated[bool, typer.Option("--failed", help="Also submissions that failed.")] = False,
+    source: Annotated[str | None, typer.Option(help="A file to read instead of the published ones.")] = None,
+) -> None:
+    """Get the submissions to LLMail-Inject that succeeded in the challenge."""
+    found = llmail.load(source, scenario=scenario, only_successful=not failed)
+    path = llmail.write(found, folder)
+    Console(soft_wrap=True, highlight=False).print(escape(f"{len(found)} attacks in {path}"))
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from equipoise.bench.bias.runner import Plan
 from equipoise.bench.bias.scenes import Scene
 from equipoise.bench.bias.summary import Measured, summarise
 from equipoise.bench.bias.vectors import Desk
-from equipoise.bench.results import Row, encoded, write_atomically
+from equipoise.bench.results import Row, check_config, encoded, write_atomically
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Retriever
 from equipoise.core.types import Passage
@@ -79,7 +79,7 @@ async def bench(plan: Plan, options: Options, parts: Parts, desk: Desk) -> dict[
     attacks.need(everything, max(plan.injections, default=0))
     config = _config(plan, corpus, everything, parts)
     written = everything[: options.limit]
-    runner.check_config(desk.out, config)
+    check_config(desk.out, config)
     stage = _stage(corpus, written, plan.retriever, parts, desk)
     checker = _checker(options.facts, stage.shelf, parts)
     results, timings = await runner.run(stage.scenes, stage.background, filters, plan, desk)

@@ -7,15 +7,11 @@ others, SIGIR 2022) is a list of dialogues in `dialogues.json`, each with labell
 the hub, so its file has to be named.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from equipoise.bench.bias.corpora import Corpus, Text
-from equipoise.core.errors import InputError, MissingExtra
-
-HUB = "hf://datasets"
-Rows = Iterable[Mapping[str, Any]]
+from equipoise.bench.hub import HUB, rows
+from equipoise.core.errors import InputError
 
 
 def load(name: str, source: str | None = None) -> Corpus:
@@ -40,11 +36,11 @@ def wiki_balance(name: str, source: str | None) -> Corpus:
     judged = f"{source}/test.tsv" if source else f"{base}-qrels/test.tsv"
     documents = {
         str(row["_id"]): Text(row["title"] or "", row["text"])
-        for row in _rows("json", f"{base}/corpus.jsonl.gz")
+        for row in rows("json", f"{base}/corpus.jsonl.gz")
     }
-    queries = {str(row["_id"]): row["text"] for row in _rows("json", f"{base}/queries.jsonl.gz")}
+    queries = {str(row["_id"]): row["text"] for row in rows("json", f"{base}/queries.jsonl.gz")}
     relevant: dict[str, set[str]] = {}
-    for row in _rows("csv", judged, delimiter="\t"):
+    for row in rows("csv", judged, delimiter="\t"):
         query_id, doc_id = str(row["query-id"]), str(row["corpus-id"])
         if row["score"] > 0 and query_id in queries and doc_id in documents:
             relevant.setdefault(query_id, set()).add(doc_id)
@@ -56,7 +52,7 @@ def hotpotqa(name: str, source: str | None) -> Corpus:
     file = source or f"{HUB}/hotpotqa/hotpot_qa/distractor/validation-*.parquet"
     documents: dict[str, Text] = {}
     queries, relevant = {}, {}
-    for row in _rows("parquet", file):
+    for row in rows("parquet", file):
         context = row["context"]
         for title, sentences in zip(context["title"], context["sentences"], strict=True):
             documents.setdefault(title, Text(title, "".join(sentences).strip()))
@@ -75,7 +71,7 @@ def reddit_dialogues(name: str, source: str | None) -> Corpus:
     documents: dict[str, Text] = {}
     queries: dict[str, str] = {}
     relevant: dict[str, set[str]] = {}
-    for row in _rows("json", source):
+    for row in rows("json", source):
         query_id = str(row["id"])
         queries[query_id] = "\n".join([row["title"], *(turn["body"] for turn in row["context"])])
         for candidate in row["candidates"]:
@@ -97,17 +93,3 @@ def _corpus(
     name: str, documents: Mapping[str, Text], queries: Mapping[str, str], relevant: Mapping[str, set[str]]
 ) -> Corpus:
     return Corpus(name, documents, queries, {query: frozenset(found) for query, found in relevant.items()})
-
-
-def _rows(form: str, file: str, **options: str) -> Rows:
-    """The rows of one file, or of those that match a pattern."""
-    try:
-        datasets = import_module("datasets")
-    except ImportError as error:
-        raise MissingExtra("the datasets library", "datasets") from error
-    try:
-        rows: Rows = datasets.load_dataset(form, data_files=file, split="train", **options)
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{file} cannot be read ({reason}): check the address and the network") from None
-    return rows

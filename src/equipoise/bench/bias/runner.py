@@ -8,14 +8,13 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 
 from equipoise.bench.bias.background import Background
 from equipoise.bench.bias.scenes import Scene
 from equipoise.bench.bias.vectors import Desk
-from equipoise.bench.results import Lines, Row, encoded, write_atomically
+from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.types import Candidates, Filtered, Flag, Query
@@ -23,7 +22,7 @@ from equipoise.maths.polarization import polarization_scores
 from equipoise.redteam.passages import Kind
 
 KEY = ("query_id", "filter", "sign", "injections")
-RESULTS, TIMINGS, CONFIG = "results.jsonl", "timings.jsonl", "config.json"
+RESULTS, TIMINGS = "results.jsonl", "timings.jsonl"
 UNATTACKED = "none"
 DIGITS = 5
 
@@ -60,22 +59,6 @@ class Plan:
         """Unattacked, then each sign with each number of injections."""
         signs = (Kind.ADV_NEG, Kind.ADV_POS)
         return ((UNATTACKED, 0), *((sign.value, n) for sign in signs for n in self.attacked()))
-
-
-def check_config(out: Path, config: Mapping[str, object]) -> None:
-    """Write the configuration beside the results, or make sure that it is the one they were made with.
-
-    Raises InputError that names the first difference: results of two configurations must not mix.
-    """
-    path = out / CONFIG
-    content = encoded(dict(config))
-    if path.exists() and path.read_bytes() != content:
-        raise InputError(
-            f"{out} holds results of another configuration ({path.name} differs): choose another --out, "
-            "or delete that folder to begin again"
-        )
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, content)
 
 
 async def run(

@@ -1,0 +1,89 @@
+"""The pipelines under attack: the product's own, with models that are told of the tool."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from equipoise.core.errors import InputError
+from equipoise.core.protocols import PassageFilter, Pipeline
+from equipoise.core.types import Candidates, Filtered, Query
+from equipoise.rag import build
+from equipoise.rag.parts import Parts
+from equipoise.rag.pipeline import HighlightSummarize, Vanilla
+from equipoise.redteam.hijack import Told
+
+P = TypeVar("P", HighlightSummarize, Vanilla)
+
+VANILLA = "vanilla"
+SUMMARIZER = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """A pipeline for one question, and what its models will have replied.
+
+    `highlighter` is None for plain RAG, and is never asked where the highlighter has no language model; `writer`
+    is the model that writes the answer.
+    """
+
+    pipeline: Pipeline
+    highlighter: Told | None
+    writer: Told
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """What the filter `inner` keeps, in the order of the inbox instead of the rank.
+
+    So every prompt begins alike and a server that keeps prompts reads the inbox once, not once a question.
+    """
+
+    inner: PassageFilter
+
+    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
+        """See PassageFilter."""
+        found = await self.inner.filter(query, candidates, k=k)
+        passages = found.kept.passages
+        rows = sorted(range(len(passages)), key=lambda row: passages[row].passage_id)
+        return Filtered(found.kept.take(rows), found.flagged)
+
+
+def names() -> tuple[str, ...]:
+    """Plain RAG, and one whole pipeline for each highlighter of the product."""
+    return (VANILLA, *build.HIGHLIGHTERS)
+
+
+def check(wanted: Sequence[str]) -> None:
+    """Raises InputError for no name and for an unknown one."""
+    if not wanted:
+        raise InputError("no pipeline was named: give --pipelines vanilla,indexed for example")
+    if unknown := [name for name in wanted if name not in names()]:
+        raise InputError(f"there is no pipeline {unknown[0]!r}: choose among {', '.join(names())}")
+
+
+def rig(name: str, parts: Parts) -> Rig:
+    """The pipeline `name` with fresh records of its models. Raises what building its parts raises."""
+    chat = parts.need_chat("the tool hijack benchmark")
+    reader, writer = Told(chat), Told(chat)
+    if name == VANILLA:
+        plain = build.pipeline("vanilla", replace(parts, chat=writer))
+        return Rig(_in_order(plain, Vanilla), None, writer)
+    settings = parts.settings
+    chosen = settings.model_copy(
+        update={
+            "highlight": settings.highlight.model_copy(update={"name": name}),
+            "summarize": settings.summarize.model_copy(update={"name": SUMMARIZER}),
+        }
+    )
+    reading = replace(parts, settings=chosen, chat=reader)
+    whole = _in_order(build.pipeline("hs", reading), HighlightSummarize)
+    summarizer = build.make("summarizer", build.SUMMARIZERS, SUMMARIZER, replace(reading, chat=writer))
+    return Rig(replace(whole, summarizer=summarizer), reader, writer)
+
+
+def _in_order(pipeline: Pipeline, kind: type[P]) -> P:
+    """The pipeline with what it finds in the order of the inbox."""
+    if not isinstance(pipeline, kind):
+        raise TypeError(f"{type(pipeline).__name__} is not a {kind.__name__}")
+    search = replace(pipeline.search, filter=InOrder(pipeline.search.filter))
+    return replace(pipeline, search=search)

@@ -1,0 +1,46 @@
+"""Input files of benchmarks as lines, objects and texts; whatever cannot be used is refused with file and line."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.errors import InputError
+
+
+def lines(path: Path) -> Iterator[tuple[str, str]]:
+    """(text, "file:line") of each line that is not empty. Raises InputError where `path` cannot be read."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
+    for number, line in enumerate(content.split(b"\n"), 1):
+        where = f"{path}:{number}"
+        try:
+            text = line.decode("utf-8").rstrip("\r")
+        except UnicodeDecodeError:
+            raise InputError(f"{where}: not UTF-8: save the file in that encoding") from None
+        if text.strip():
+            yield text, where
+
+
+def json_object(text: str, where: str) -> dict[str, Any]:
+    """The JSON object in a line; raises InputError for anything else."""
+    try:
+        row = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{where}: not valid JSON ({error}): mend or remove the line") from None
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: a JSON object is wanted, not {type(row).__name__}")
+    return row
+
+
+def text_of(row: Mapping[str, Any], name: str, where: str, *, needed: bool = True) -> str:
+    """The text `row[name]`; raises InputError where it is missing, empty or no text (or "" if not `needed`)."""
+    value = row.get(name, "" if not needed else None)
+    if value is None and not needed:
+        return ""
+    if not isinstance(value, str) or (needed and not value.strip()):
+        found = "is missing" if value is None else f"is {value!r}"
+        raise InputError(f"{where}: {name!r} {found}: a text that is not empty is wanted")
+    return value
