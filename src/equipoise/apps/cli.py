@@ -41,7 +41,10 @@ DocsOption = Annotated[
 PipelineOption = Annotated[
     str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")
 ]
-HighlighterOption = Annotated[str | None, typer.Option(help="sentence, indexed, structured or baseline.")]
+HighlighterOption = Annotated[
+    str | None,
+    typer.Option(help="sentence, indexed, structured, baseline, two_step, span or extractive_qa."),
+]
 FilterOption = Annotated[
     str | None,
     typer.Option(

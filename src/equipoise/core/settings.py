@@ -56,7 +56,11 @@ class FilterSettings(_Section):
 
 
 class HighlightSettings(_Section):
-    """Which highlighter, and the canonical form of what it picks."""
+    """Which highlighter, and the canonical form of what it picks.
+
+    `threshold` is the least probability of an answer for `sentence` and `extractive_qa`, whose model is
+    `qa_model`: a name on Hugging Face or a folder.
+    """
 
     name: str = "auto"
     min_words: int = Field(default=6, ge=1)
@@ -64,6 +68,7 @@ class HighlightSettings(_Section):
     max_sentences_per_span: int = Field(default=5, ge=1)
     max_sentences: int = Field(default=20, ge=1)
     threshold: float | None = Field(default=None, ge=0, le=1)
+    qa_model: str = "deepset/deberta-v3-base-squad2"
 
 
 class SummarizeSettings(_Section):

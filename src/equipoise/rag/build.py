@@ -35,6 +35,9 @@ HIGHLIGHTERS = {
     "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
     "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
     "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
+    "two_step": "equipoise.rag.highlighters.two_step:TwoStepHighlighter",
+    "span": "equipoise.rag.highlighters.span:SpanHighlighter",
+    "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
 SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
