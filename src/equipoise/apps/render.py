@@ -78,6 +78,10 @@ def show(
     for number, item in enumerate(result.highlights.items, 1):
         console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")
         console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
+        if item.context:
+            console.print(
+                Padding(f"[dim]read within: {escape(' '.join(item.context.split()))}[/]", (0, 0, 0, 4))
+            )
     if flagged:
         console.print(f"\n[yellow]Taken out before reading ({len(flagged)}):[/]")
     for taken in flagged:
@@ -94,7 +98,7 @@ def where(item: Highlight) -> str:
 
 
 def _flagged(item: FlaggedPassage) -> dict[str, Any]:
-    place = {key: value for key, value in _highlight(item.passage).items() if key != "text"}
+    place = {key: value for key, value in _highlight(item.passage).items() if key not in ("text", "context")}
     flag = item.flag
     return {"passage_id": flag.passage_id, "reason": flag.reason, "score": round(flag.score, 6)} | place
 
@@ -114,4 +118,4 @@ def _highlight(item: Highlight) -> dict[str, Any]:
         "start": item.start,
         "end": item.end,
         "text": item.text,
-    }
+    } | ({"context": item.context} if item.context else {})

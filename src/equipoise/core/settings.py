@@ -72,10 +72,14 @@ class HighlightSettings(_Section):
 
 
 class SummarizeSettings(_Section):
-    """Which summarizer, and how many questions it may guess (the paper's reference: 5 to 10)."""
+    """Which summarizer, and how many questions it may guess (the paper's reference: 5 to 10).
+
+    `context` "passage": it also reads the passage around each quote, for conditions that limit the quote.
+    """
 
     name: str = "auto"
     guesses: int = Field(default=5, ge=1, le=10)
+    context: Literal["none", "passage"] = "none"
 
 
 class MonitorSettings(_Section):

@@ -160,7 +160,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A canonical span with the text the store holds under it, and where a reader finds it."""
+    """A canonical span with the text the store holds under it, and where a reader finds it.
+
+    `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
+    """
 
     doc_id: str
     start: int
@@ -170,6 +173,7 @@ class Highlight:
     title: str = ""
     page: int | None = None
     line: int | None = None
+    context: str = ""
 
     @property
     def span(self) -> Span:
