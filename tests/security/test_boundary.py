@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from equipoise.core.errors import InputError
 from equipoise.core.types import Answer, Highlights, Passage, Proposal, Query, Span, Tag
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.boundary import read_span, with_context
@@ -23,6 +24,7 @@ from equipoise.rag.highlighters.structured import StructuredHighlighter
 from equipoise.rag.highlighters.two_step import TwoStepHighlighter
 from equipoise.rag.pipeline import HighlightSummarize, Search
 from equipoise.rag.retrieval import HybridRetriever
+from equipoise.rag.several import SeveralQuestions
 from equipoise.rag.summarizers.llm import LlmSummarizer, request
 from equipoise.text.spans import SpanPolicy
 
@@ -218,6 +220,27 @@ def test_contexts_with_any_model_output(library, question, extracts, reply):
     for said in (quoted, reply):
         highlighter = StructuredHighlighter(ScriptedChat(lambda _, said=said: said))
         check(library, *ask(library, highlighter, question, context=True))
+
+
+@relaxed()
+@given(data=st.data(), typed=st.lists(questions, min_size=2, max_size=3), context=st.booleans())
+def test_several_questions_are_as_blind_as_one(library, data, typed, context):
+    """Each summarizer request is that of its own part's highlights; nothing typed is in the joined answer."""
+    spans = tuple(data.draw(arbitrary_spans(library)))
+    message = " ".join(f"What is {' '.join(text.split())} about?" for text in typed)
+    chat = ScriptedChat(lambda _: SUMMARY)
+    inner = pipeline(library, Spans(spans), chat, context=context)
+    try:
+        result = asyncio.run(SeveralQuestions(inner).ask(message))
+    except InputError:
+        assert chat.requests == []
+        return
+    answered = [one for one in (part.result for part in result.parts) if isinstance(one, Answer)]
+    answered = answered if result.parts else [result] * isinstance(result, Answer)
+    expected = [request(one.highlights, frozenset(), guesses=5) for one in answered]
+    assert [tuple(sent.messages) for sent in chat.requests] == expected
+    assert all(one.highlights == result.highlights for one in answered)
+    assert CANARY not in (result.text if isinstance(result, Answer) else result.detail)
 
 
 @relaxed()

@@ -82,6 +82,13 @@ class SummarizeSettings(_Section):
     context: Literal["none", "passage"] = "none"
 
 
+class QuestionSettings(_Section):
+    """Whether the questions of one message are answered apart, and how many of them."""
+
+    split: bool = True
+    most: int = Field(default=5, ge=2, le=20)
+
+
 class MonitorSettings(_Section):
     """Refuse when no guessed question is as near to the question as this cosine (None: off)."""
 
@@ -112,6 +119,7 @@ class Settings(_Section):
     highlight: HighlightSettings = HighlightSettings()
     summarize: SummarizeSettings = SummarizeSettings()
     monitor: MonitorSettings = MonitorSettings()
+    question: QuestionSettings = QuestionSettings()
     model: ModelSettings = ModelSettings()
 
 

@@ -228,6 +228,7 @@ class Reason(StrEnum):
     MODEL_DECLINED = "model declined"
     MODEL_FAILED = "model failed"
     GUESS_TOO_FAR = "guess too far"
+    TOO_MANY_QUESTIONS = "too many questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,22 +248,35 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with the highlights it rests on. `grounded` as in `Summary`."""
+    """An answer with the highlights it rests on. `grounded` as in `Summary`.
+
+    `parts` are the questions of a message that held several, empty for a single one.
+    """
 
     text: str
     highlights: Highlights
     grounded: bool = True
     trace: Trace = field(default_factory=Trace)
+    parts: tuple["Part", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """No answer, with the reason and one sentence for people."""
+    """No answer, with the reason and one sentence for people. `parts` as in `Answer`."""
 
     reason: Reason
     detail: str
     highlights: Highlights = field(default_factory=Highlights)
     trace: Trace = field(default_factory=Trace)
+    parts: tuple["Part", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One question of a message that held several, as it was typed, and how it ended."""
+
+    question: str
+    result: Answer | Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import HighlightSummarize, Search, Vanilla
+from equipoise.rag.several import SeveralQuestions
 from equipoise.text.spans import SpanPolicy
 
 RETRIEVERS = {
@@ -86,6 +87,15 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         settings.monitor.min_similarity,
         settings.summarize.context == "passage",
     )
+
+
+def asked(name: str, parts: Parts) -> Pipeline:
+    """The pipeline `name` for messages as people type them: with `hs`, several questions are answered apart.
+
+    Plain RAG has the whole message in its prompt and answers it as it is.
+    """
+    built, wanted = pipeline(name, parts), parts.settings.question
+    return SeveralQuestions(built, wanted.most) if wanted.split and name == "hs" else built
 
 
 def search(parts: Parts) -> Search:
