@@ -5,7 +5,8 @@ import pytest
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
-from small_corpus import DOCUMENTS
+from small_corpus import ANSWER, DOCUMENTS, QUESTION
+from tiny_qa import save_qa_model
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +36,19 @@ def shelf(tmp_path_factory, encoder):
 def store(shelf):
     """The whole corpus."""
     return shelf(*DOCUMENTS)
+
+
+@pytest.fixture(scope="session")
+def qa_folder(store, tmp_path_factory):
+    """A tiny extractive question answering model that has learned QUESTION, and that nothing else is answered."""
+    folder = tmp_path_factory.mktemp("qa")
+    texts = [passage.text for doc_id in store.doc_ids() for passage in store.passages_of(doc_id)]
+    others = ["Which moons does Neptune have?", "Who built it?", "What is it?"]
+
+    def draw(rng):
+        question, text = rng.choice([QUESTION, rng.choice(others)]), rng.choice(texts)
+        answered = question == QUESTION and ANSWER in text
+        return question, text, "212 metres" if answered else ""
+
+    assert save_qa_model(folder, draw, [*texts, QUESTION, *others], positions=128, steps=120, batch=12) < 0.1
+    return str(folder)

@@ -1,7 +1,7 @@
 """What every Highlighter promises, over every highlighter there is: with a scripted model, and `live`.
 
 A new row of HIGHLIGHTERS that asks a language model needs a line in SCRIPTS: what an honest model replies to
-QUESTION over the small corpus, and what one replies that finds no answer.
+QUESTION over the small corpus, and what one replies that finds no answer; a tuple where it is asked twice.
 """
 
 import json
@@ -12,7 +12,7 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Highlighter
-from equipoise.core.settings import Settings
+from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.types import Message, Query
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import HIGHLIGHTERS, make
@@ -25,11 +25,11 @@ from small_corpus import ANSWER, QUESTION
 class Script:
     """What the model says in both cases, and in how many requests it gives an honest answer.
 
-    A mapping holds a line for each request, by words of the request. "%d" stands for the number of ANSWER
-    among all sentences.
+    A tuple holds a line for each message of one conversation, a mapping one for each request, by words of it.
+    "%d" stands for the number of ANSWER among all sentences.
     """
 
-    honest: str | dict[str, str]
+    honest: str | tuple[str, ...] | dict[str, str]
     declines: str
     requests: int = 1
 
@@ -41,8 +41,27 @@ SCRIPTS = {
         json.dumps({"answer": "212 metres", "text_extracts": [ANSWER]}),
         '{"answer": "NONE", "text_extracts": []}',
     ),
+    "two_step": Script(
+        ("It is 212 metres long.", json.dumps({"text_extracts": [ANSWER]})), "NONE", requests=2
+    ),
+    "span": Script(
+        json.dumps(
+            {
+                "answer": "212 metres",
+                "text_extracts": [{"start": "The bridge is 212", "end": "of grey stone."}],
+            }
+        ),
+        '{"answer": "NONE", "text_extracts": []}',
+    ),
 }
-MODEL_FREE = {"sentence"}
+LIES = {
+    "indexed": '{"sentences": [999, 0, -1]}',
+    "baseline": "- The bridge is made of cheese, says nobody at all.",
+    "structured": '{"answer": "", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
+    "two_step": '{"text_extracts": ["The bridge is made of cheese, says nobody."]}',
+    "span": '{"answer": "Cheese.", "text_extracts": [{"start": "The bridge is", "end": "made of cheese."}]}',
+}
+MODEL_FREE = {"sentence", "extractive_qa"}
 ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
 ODD = {
     "emoji": "🐝🔥 🧊 ?",
@@ -58,30 +77,42 @@ def passages(store):
     return tuple(p for doc_id in store.doc_ids() for p in store.passages_of(doc_id))
 
 
-def line(name, kind, passages, messages=()):
-    """What the scripted model says; fails with what to do for a row nobody wrote a script for."""
+def line(name, kind, passages, sent=()):
+    """What the scripted model says after the messages `sent`; fails with what to do for a row nobody wrote a
+    script for."""
     if name in MODEL_FREE:
         return None
     if name not in SCRIPTS:
         pytest.fail(f"HIGHLIGHTERS has a new row {name!r}: add it to SCRIPTS, or to MODEL_FREE")
     said = getattr(SCRIPTS[name], kind)
     if isinstance(said, dict):
-        said = next(words for key, words in said.items() if key in messages[-1].content)
+        said = next(words for key, words in said.items() if key in sent[-1].content)
+    if isinstance(said, tuple):
+        said = said[sum(message.role == "assistant" for message in sent)]
     sentences = [p.text[start:end] for p in passages for start, end in sentence_spans(p.text)]
     return said % (sentences.index(ANSWER) + 1) if "%d" in said else said
 
 
 @pytest.fixture
-def built(store, encoder):
+def built(store, encoder, request):
     """A function: the highlighter `name` on a chat model."""
-    return lambda name, chat: make("highlighter", HIGHLIGHTERS, name, Parts(Settings(), store, encoder, chat))
+
+    def build(name, chat):
+        chosen = Settings()
+        if name == "extractive_qa":
+            pytest.importorskip("transformers")
+            folder = request.getfixturevalue("qa_folder")
+            chosen = Settings(highlight=HighlightSettings(qa_model=folder))
+        return make("highlighter", HIGHLIGHTERS, name, Parts(chosen, store, encoder, chat))
+
+    return build
 
 
 @pytest.fixture
 def scripted(built, passages):
     """A function: the highlighter `name`, whose model always says the line `kind` of its script."""
     return lambda name, kind="honest": built(
-        name, ScriptedChat(lambda messages: line(name, kind, passages, messages))
+        name, ScriptedChat(lambda sent: line(name, kind, passages, sent))
     )
 
 
@@ -162,21 +193,14 @@ class TestEveryHighlighterThatAsksAModel:
             highlight(built(name, chat), QUESTION, passages)
 
     def test_what_cannot_be_placed_is_dropped_with_a_reason(self, built, name, passages):
-        lies = {
-            "indexed": '{"sentences": [999, 0, -1]}',
-            "baseline": "- The bridge is made of cheese, says nobody at all.",
-            "structured": '{"answer": "", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
-        }
-        chat = ScriptedChat(
-            lambda messages: "yes" if "Reply with yes" in messages[-1].content else lies[name]
-        )
+        chat = ScriptedChat(lambda sent: "yes" if "Reply with yes" in sent[-1].content else LIES[name])
         proposal = highlight(built(name, chat), QUESTION, passages)
         assert proposal.spans == ()
         assert proposal.dropped
         assert all(d.reason and d.quotation for d in proposal.dropped)
 
 
-@pytest.mark.parametrize(("name", "before"), [("indexed", ["yes"]), ("structured", [])])
+@pytest.mark.parametrize(("name", "before"), [("indexed", ["yes"]), ("structured", []), ("span", [])])
 def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, before, passages, store):
     honest = line(name, "honest", passages, [Message("user", "their numbers")])
     proposal = highlight(built(name, ScriptedChat([*before, "I think so.", honest])), QUESTION, passages)
@@ -184,6 +208,44 @@ def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, before, p
     assert proposal.usage.calls == 2 + len(before)
     with pytest.raises(ModelReplyError, match="twice sent no valid"):
         highlight(built(name, ScriptedChat([*before, "I think so.", "Still."])), QUESTION, passages)
+
+
+class TestTwoStep:
+    """Two calls with one beginning, so that a server's prompt cache keeps the documents."""
+
+    def asked(self, built, passages, *script):
+        chat = ScriptedChat(script)
+        return highlight(built("two_step", chat), QUESTION, passages), [r.messages for r in chat.requests]
+
+    def test_the_second_call_goes_on_from_the_first(self, built, passages, store):
+        answer, extracts = SCRIPTS["two_step"].honest
+        proposal, (first, second) = self.asked(built, passages, answer, extracts)
+        assert quoted(proposal, store) == [ANSWER]
+        assert second[: len(first)] == first
+        assert [m.role for m in second[len(first) :]] == ["assistant", "user"]
+        assert second[len(first)].content == answer
+        user = first[-1].content
+        assert user.startswith("Documents:")
+        assert user.index(ANSWER) < user.index(QUESTION)
+
+    @pytest.mark.parametrize(
+        "said", ["NONE", "NONE.", ' "NONE"\n', "NONE - the documents say nothing.", "", " . "]
+    )
+    def test_a_model_that_declines_is_not_asked_for_extracts(self, built, passages, said):
+        proposal, requests = self.asked(built, passages, said)
+        assert (proposal.spans, len(requests)) == ((), 1)
+
+    @pytest.mark.parametrize("said", ["NONE of the piers is wooden.", "None but lorries.", "212"])
+    def test_an_answer_that_only_begins_like_one_is_an_answer(self, built, passages, said):
+        assert len(self.asked(built, passages, said, '{"text_extracts": []}')[1]) == 2
+
+    def test_junk_in_the_second_call_is_repaired_once(self, built, passages, store):
+        answer, extracts = SCRIPTS["two_step"].honest
+        proposal, _ = self.asked(built, passages, answer, "I think so.", extracts)
+        assert quoted(proposal, store) == [ANSWER]
+        assert proposal.usage.calls == 3
+        with pytest.raises(ModelReplyError, match="twice sent no valid"):
+            self.asked(built, passages, answer, "I think so.", "Still.")
 
 
 @pytest.mark.live

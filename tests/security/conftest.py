@@ -27,6 +27,12 @@ Unused days expire on 31 March of the next year, except for employees on parenta
 - The office opens at 8:30 on weekdays; on Fridays it closes at 15:00.
 - Parking is free for visitors, who get a badge at the reception on the ground floor.
 """,
+    "garden.txt": "\n\n".join(
+        f"Bed number {n} of the garden is dug over in week {n + 3} and sown with {crop} two weeks after that. "
+        f"Visitors may pick {crop} there in autumn. Whoever picks more than {n + 2} kilos pays for the rest at the "
+        f"gate, and on Sundays nobody picks anything in bed {n}, for the gate is closed then and the keys are away."
+        for n, crop in enumerate(["beans", "kale", "leeks", "peas", "onions", "carrots", "fennel", "spinach"])
+    ),
 }
 
 

@@ -72,6 +72,37 @@ def test_chat_answers_each_line_and_survives_a_bad_one(run, office, monkeypatch)
     assert "Parking is free" in out
 
 
+SEVERAL = f"{QUESTION} How do I bake sourdough bread?"
+
+
+def test_several_questions_are_answered_one_by_one(run, office):
+    code, out, _ = run("ask", SEVERAL, "--llm", "none")
+    assert code == 0
+    assert out.index(f"1. {QUESTION}") < out.index("half past eight") < out.index("2. How do I bake")
+    assert "No answer (nothing highlighted)" in out
+
+
+def test_several_questions_in_json_have_parts(run, office):
+    shown = json.loads(run("ask", SEVERAL, "--llm", "none", "--json")[1])
+    assert not shown["refused"]
+    assert [part["question"] for part in shown["parts"]] == [QUESTION, "How do I bake sourdough bread?"]
+    assert [part["reason"] for part in shown["parts"]] == [None, "nothing highlighted"]
+    assert shown["parts"][0]["highlights"] == shown["highlights"]
+    assert "parts" not in json.loads(run("ask", QUESTION, "--llm", "none", "--json")[1])
+
+
+def test_several_questions_can_stay_together(run, office, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_QUESTION_SPLIT", "false")
+    assert "parts" not in json.loads(run("ask", SEVERAL, "--llm", "none", "--json")[1])
+
+
+def test_several_questions_to_an_endpoint_that_is_down_exit_with_3(run, office, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("EQUIPOISE_MODEL_RETRIES", "0")
+    code, out, _ = run("ask", SEVERAL, "--json")
+    assert (code, json.loads(out)["reason"]) == (3, "model failed")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -14,7 +14,7 @@ from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI
 from equipoise.core.settings import load
 from equipoise.core.sync import run
 from equipoise.core.types import ChatReply, Passage
-from equipoise.models import nli as models_nli
+from equipoise.models import pretrained
 from equipoise.models.nli import DEFAULT, CrossEncoderNLI
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import nli
@@ -268,6 +268,6 @@ class TestChoice:
             import torch  # noqa: F401
             import transformers  # noqa: F401
         except ImportError:
-            assert not models_nli.installed()
+            assert not pretrained.installed()
         else:
-            assert models_nli.installed()
+            assert pretrained.installed()

@@ -41,7 +41,10 @@ DocsOption = Annotated[
 PipelineOption = Annotated[
     str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")
 ]
-HighlighterOption = Annotated[str | None, typer.Option(help="sentence, indexed, structured or baseline.")]
+HighlighterOption = Annotated[
+    str | None,
+    typer.Option(help="sentence, indexed, structured, baseline, two_step, span or extractive_qa."),
+]
 FilterOption = Annotated[
     str | None,
     typer.Option(
@@ -217,5 +220,6 @@ def _questions(console: Console) -> Iterator[str]:
 
 
 def _exit_code(result: Answer | Refusal) -> int:
-    failed = isinstance(result, Refusal) and result.reason is Reason.MODEL_FAILED
+    ended = [result, *(part.result for part in result.parts)]
+    failed = any(isinstance(one, Refusal) and one.reason is Reason.MODEL_FAILED for one in ended)
     return PARTLY_FAILED if failed else 0

@@ -7,23 +7,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
-from equipoise.core.types import Answer, Highlight, Refusal, Trace
+from equipoise.core.types import Answer, Highlight, Part, Refusal, Trace
 from equipoise.rag.flags import FlaggedPassage
 
 
 def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict[str, Any]:
-    """One object with the same keys for answers and refusals; `answer` and `reason` may be null."""
-    refused = isinstance(result, Refusal)
+    """One object with the same keys for answers and refusals; `answer` and `reason` may be null.
+
+    Where a message held several questions there is one key more: `parts`, with each question and how it ended.
+    """
     trace = result.trace
     return {
-        "answer": None if isinstance(result, Refusal) else result.text,
-        "refused": refused,
-        "reason": result.reason.value if isinstance(result, Refusal) else None,
-        "detail": result.detail if isinstance(result, Refusal) else None,
-        "grounded": None if isinstance(result, Refusal) else result.grounded,
-        "probability": None if trace.probability is None else round(trace.probability, 6),
-        "tags": [tag.value for tag in trace.tags],
-        "highlights": [_highlight(item) for item in result.highlights.items],
+        **_outcome(result),
         "passages": [
             {
                 "passage_id": scored.passage.passage_id,
@@ -44,7 +39,7 @@ def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict
             "replayed": trace.usage.replayed,
         },
         "models": trace.models,
-    }
+    } | ({"parts": [_part(part) for part in result.parts]} if result.parts else {})
 
 
 def trace_json(trace: Trace) -> dict[str, Any]:
@@ -67,7 +62,26 @@ def trace_json(trace: Trace) -> dict[str, Any]:
 def show(
     result: Answer | Refusal, flagged: Sequence[FlaggedPassage], console: Console, *, trace: bool = False
 ) -> None:
-    """The answer with its quotes, or the refusal with its reason; then what the filter took out."""
+    """The answer with its quotes, or the refusal with its reason; then what the filter took out.
+
+    Several questions are shown one after the other, each with its own quotes.
+    """
+    for number, part in enumerate(result.parts, 1):
+        gap = "\n" if number > 1 else ""
+        console.print(f"{gap}[bold cyan]{number}.[/] [italic]{escape(part.question)}[/]")
+        _show_one(part.result, console)
+    if not result.parts:
+        _show_one(result, console)
+    if flagged:
+        console.print(f"\n[yellow]Taken out before reading ({len(flagged)}):[/]")
+    for taken in flagged:
+        source, why = escape(where(taken.passage)), escape(taken.flag.reason)
+        console.print(Padding(f"[cyan]{source}[/] {why} (score {taken.flag.score:.2f})", (0, 0, 0, 4)))
+    if trace:
+        console.print_json(data=trace_json(result.trace) | {"timings": result.trace.timings})
+
+
+def _show_one(result: Answer | Refusal, console: Console) -> None:
     if isinstance(result, Refusal):
         console.print(f"[bold yellow]No answer[/] ({result.reason.value}): {escape(result.detail)}")
     else:
@@ -80,13 +94,10 @@ def show(
     for number, item in enumerate(result.highlights.items, 1):
         console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")
         console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
-    if flagged:
-        console.print(f"\n[yellow]Taken out before reading ({len(flagged)}):[/]")
-    for taken in flagged:
-        source, why = escape(where(taken.passage)), escape(taken.flag.reason)
-        console.print(Padding(f"[cyan]{source}[/] {why} (score {taken.flag.score:.2f})", (0, 0, 0, 4)))
-    if trace:
-        console.print_json(data=trace_json(result.trace) | {"timings": result.trace.timings})
+        if item.context:
+            console.print(
+                Padding(f"[dim]read within: {escape(' '.join(item.context.split()))}[/]", (0, 0, 0, 4))
+            )
 
 
 def where(item: Highlight) -> str:
@@ -95,8 +106,26 @@ def where(item: Highlight) -> str:
     return f"{item.source}{place}"
 
 
+def _part(part: Part) -> dict[str, Any]:
+    return {"question": part.question} | _outcome(part.result)
+
+
+def _outcome(result: Answer | Refusal) -> dict[str, Any]:
+    refusal, trace = result if isinstance(result, Refusal) else None, result.trace
+    return {
+        "answer": None if isinstance(result, Refusal) else result.text,
+        "refused": refusal is not None,
+        "reason": refusal.reason.value if refusal else None,
+        "detail": refusal.detail if refusal else None,
+        "grounded": None if isinstance(result, Refusal) else result.grounded,
+        "probability": None if trace.probability is None else round(trace.probability, 6),
+        "tags": [tag.value for tag in trace.tags],
+        "highlights": [_highlight(item) for item in result.highlights.items],
+    }
+
+
 def _flagged(item: FlaggedPassage) -> dict[str, Any]:
-    place = {key: value for key, value in _highlight(item.passage).items() if key != "text"}
+    place = {key: value for key, value in _highlight(item.passage).items() if key not in ("text", "context")}
     flag = item.flag
     return {"passage_id": flag.passage_id, "reason": flag.reason, "score": round(flag.score, 6)} | place
 
@@ -116,4 +145,4 @@ def _highlight(item: Highlight) -> dict[str, Any]:
         "start": item.start,
         "end": item.end,
         "text": item.text,
-    }
+    } | ({"context": item.context} if item.context else {})

@@ -59,7 +59,8 @@ class HighlightSettings(_Section):
     """Which highlighter, and the canonical form of what it picks.
 
     `threshold`: decline below this probability that the passages answer (None: the fitted one). `abstain`: let
-    the paper's highlighters decline by it too; `indexed` and `sentence` always do.
+    the paper's LLM highlighters decline by it too; `indexed` and `sentence` always do. `qa_model` is the model of
+    `extractive_qa`: a name on Hugging Face or a folder.
     """
 
     name: str = "auto"
@@ -69,13 +70,25 @@ class HighlightSettings(_Section):
     max_sentences: int = Field(default=20, ge=1)
     threshold: float | None = Field(default=None, ge=0, le=1)
     abstain: bool = False
+    qa_model: str = "deepset/deberta-v3-base-squad2"
 
 
 class SummarizeSettings(_Section):
-    """Which summarizer, and how many questions it may guess (the paper's reference: 5 to 10)."""
+    """Which summarizer, and how many questions it may guess (the paper's reference: 5 to 10).
+
+    `context` "passage": it also reads the passage around each quote, for conditions that limit the quote.
+    """
 
     name: str = "auto"
     guesses: int = Field(default=5, ge=1, le=10)
+    context: Literal["none", "passage"] = "none"
+
+
+class QuestionSettings(_Section):
+    """Whether the questions of one message are answered apart, and how many of them."""
+
+    split: bool = True
+    most: int = Field(default=5, ge=2, le=20)
 
 
 class MonitorSettings(_Section):
@@ -108,6 +121,7 @@ class Settings(_Section):
     highlight: HighlightSettings = HighlightSettings()
     summarize: SummarizeSettings = SummarizeSettings()
     monitor: MonitorSettings = MonitorSettings()
+    question: QuestionSettings = QuestionSettings()
     model: ModelSettings = ModelSettings()
 
 

@@ -174,7 +174,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A canonical span with the text the store holds under it, and where a reader finds it."""
+    """A canonical span with the text the store holds under it, and where a reader finds it.
+
+    `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
+    """
 
     doc_id: str
     start: int
@@ -184,6 +187,7 @@ class Highlight:
     title: str = ""
     page: int | None = None
     line: int | None = None
+    context: str = ""
 
     @property
     def span(self) -> Span:
@@ -231,6 +235,7 @@ class Reason(StrEnum):
     MODEL_DECLINED = "model declined"
     MODEL_FAILED = "model failed"
     GUESS_TOO_FAR = "guess too far"
+    TOO_MANY_QUESTIONS = "too many questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,22 +257,35 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with the highlights it rests on. `grounded` as in `Summary`."""
+    """An answer with the highlights it rests on. `grounded` as in `Summary`.
+
+    `parts` are the questions of a message that held several, empty for a single one.
+    """
 
     text: str
     highlights: Highlights
     grounded: bool = True
     trace: Trace = field(default_factory=Trace)
+    parts: tuple["Part", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """No answer, with the reason and one sentence for people."""
+    """No answer, with the reason and one sentence for people. `parts` as in `Answer`."""
 
     reason: Reason
     detail: str
     highlights: Highlights = field(default_factory=Highlights)
     trace: Trace = field(default_factory=Trace)
+    parts: tuple["Part", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One question of a message that held several, as it was typed, and how it ended."""
+
+    question: str
+    result: Answer | Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,12 @@ import asyncio
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
-from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
+from equipoise.core.errors import InputError
 from equipoise.core.types import Array
+from equipoise.models.pretrained import Pretrained, load
 
 DEFAULT = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
 """The model of the EBI paper (section 5.2, footnote 7), licence MIT."""
@@ -19,19 +17,15 @@ DEFAULT = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of `core.protocols`."""
 
-MAX_TOKENS = 512
 BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """`columns` are the places of LABELS among the model's classes, `limit` counts tokens of a pair."""
+    """`columns` are the places of LABELS among the model's classes."""
 
-    torch: Any
-    tokenizer: Any
-    model: Any
+    files: Pretrained
     columns: list[int]
-    limit: int
 
 
 class CrossEncoderNLI:
@@ -67,29 +61,9 @@ class CrossEncoderNLI:
         return rows
 
 
-def installed() -> bool:
-    """Whether the libraries of the extra `hf` are here."""
-    return bool(find_spec("transformers") and find_spec("torch"))
-
-
 def _load(name: str) -> _Loaded:
-    try:
-        torch, transformers = import_module("torch"), import_module("transformers")
-        damaged = import_module("safetensors").SafetensorError
-    except ImportError:
-        raise MissingExtra("the library for NLI models (transformers and torch)", "hf") from None
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
-        model = transformers.AutoModelForSequenceClassification.from_pretrained(name).eval()
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, damaged) as error:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise ModelUnavailable(
-            f"the NLI model {name} cannot be loaded ({reason}): connect to the network once so that it is "
-            "fetched, or name a folder that holds it"
-        ) from error
-    positions = getattr(model.config, "max_position_embeddings", None) or MAX_TOKENS
-    limit = min(MAX_TOKENS, positions, tokenizer.model_max_length)
-    return _Loaded(torch, tokenizer, model, _columns(name, model.config.id2label), limit)
+    files = load(name, head="AutoModelForSequenceClassification", what="NLI")
+    return _Loaded(files, _columns(name, files.model.config.id2label))
 
 
 def _columns(name: str, id2label: dict[int, str]) -> list[int]:
@@ -111,15 +85,16 @@ def _batches(pairs: Sequence[tuple[str, str]], size: int) -> Iterator[list[int]]
 
 def _probabilities(loaded: _Loaded, pairs: Sequence[tuple[str, str]]) -> Array:
     premises, hypotheses = zip(*pairs, strict=True)
-    inputs = loaded.tokenizer(
+    files = loaded.files
+    inputs = files.tokenizer(
         list(premises),
         list(hypotheses),
         truncation=True,
-        max_length=loaded.limit,
+        max_length=files.limit,
         padding=True,
         return_tensors="pt",
     )
-    with loaded.torch.inference_mode():
-        logits = loaded.model(**inputs).logits.float()
-    shares = loaded.torch.softmax(logits, dim=-1).numpy()
+    with files.torch.inference_mode():
+        logits = files.model(**inputs).logits.float()
+    shares = files.torch.softmax(logits, dim=-1).numpy()
     return np.asarray(shares[:, loaded.columns], dtype=np.float32)

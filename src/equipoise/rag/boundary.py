@@ -1,13 +1,17 @@
 """The boundary: spans in, the store's own text out. Nothing a highlighter's model wrote passes here.
 
-`read_highlights` is a function of (spans, shown passages, corpus, policy); the question is not among
-its arguments, and this module does not import its type.
+`read_highlights` is a function of (spans, shown passages, corpus, policy), and `with_context` of (canonical
+spans, corpus); the question is not among their arguments, and this module does not import its type.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
+
+MAX_CONTEXT = 1_500
+"""Characters of context for a highlight that is shorter: a passage of the embedded chunker has at most 1,200."""
 
 
 def read_highlights(
@@ -45,3 +49,32 @@ def read_span(span: Span, document: Document) -> Highlight:
         document.page_at(span.start),
         None if document.pages else document.line_at(span.start),
     )
+
+
+def with_context(
+    highlights: Highlights,
+    documents: Mapping[str, Document],
+    passages_of: Callable[[str], Sequence[Passage]],
+) -> Highlights:
+    """The same highlights, each with the text of the stored passages that it lies in.
+
+    `passages_of` gives all passages of a document, by id. Every sentence stands in one passage, so these are
+    passages that were shown: one that a filter took out does not come back. At most MAX_CONTEXT characters, in
+    whole sentences around the highlight; empty where there is nothing around it.
+    """
+    stored = {doc_id: passages_of(doc_id) for doc_id in {item.doc_id for item in highlights.items}}
+    items = [
+        replace(item, context=_surrounding(item.span, documents[item.doc_id], stored[item.doc_id]))
+        for item in highlights.items
+    ]
+    return Highlights(tuple(items))
+
+
+def _surrounding(span: Span, document: Document, passages: Sequence[Passage]) -> str:
+    around = [p for p in passages if p.start < span.end and span.start < p.end]
+    reach = max(0, MAX_CONTEXT - (span.end - span.start)) // 2
+    first = max(span.start - reach, min((p.start for p in around), default=span.start))
+    last = min(span.end + reach, max((p.end for p in around), default=span.end))
+    whole = [(start, end) for start, end in document.sentences if first <= start and end <= last]
+    start, end = min([span.start, *(s for s, _ in whole[:1])]), max([span.end, *(e for _, e in whole[-1:])])
+    return document.text[start:end] if (start, end) != (span.start, span.end) else ""

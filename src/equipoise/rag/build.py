@@ -17,6 +17,7 @@ from equipoise.rag.abstention import Check
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import HighlightSummarize, Search, Vanilla
+from equipoise.rag.several import SeveralQuestions
 from equipoise.text.spans import SpanPolicy
 
 RETRIEVERS = {
@@ -37,6 +38,9 @@ HIGHLIGHTERS = {
     "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
     "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
     "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
+    "two_step": "equipoise.rag.highlighters.two_step:TwoStepHighlighter",
+    "span": "equipoise.rag.highlighters.span:SpanHighlighter",
+    "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
 ABSTAINING = ("sentence", "indexed")
 """The highlighters that decline by a calibrated probability of their own accord."""
@@ -85,6 +89,7 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         policy(settings),
         _names(parts, chosen),
         settings.monitor.min_similarity,
+        settings.summarize.context == "passage",
     )
 
 
@@ -93,6 +98,15 @@ def _highlighter(name: str, parts: Parts) -> Highlighter:
     if parts.settings.highlight.abstain and name not in ABSTAINING:
         return AbstainingHighlighter(made, Check.from_parts(parts, "highlight.abstain"))
     return made
+
+
+def asked(name: str, parts: Parts) -> Pipeline:
+    """The pipeline `name` for messages as people type them: with `hs`, several questions are answered apart.
+
+    Plain RAG has the whole message in its prompt and answers it as it is.
+    """
+    built, wanted = pipeline(name, parts), parts.settings.question
+    return SeveralQuestions(built, wanted.most) if wanted.split and name == "hs" else built
 
 
 def search(parts: Parts) -> Search:

@@ -34,7 +34,7 @@ class Library:
         chosen = settings or layers.load().settings
         store = Store.open(path or chosen.store.path, read_only=True)
         try:
-            return cls(store, build.pipeline(pipeline, build.parts(chosen, store)))
+            return cls(store, build.asked(pipeline, build.parts(chosen, store)))
         except BaseException:
             store.close()
             raise

@@ -14,7 +14,8 @@ from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI, Ch
 from equipoise.core.types import Array, ChatOptions, Passage
 from equipoise.maths.checks import Floats
 from equipoise.maths.diversity import conflict_matrix
-from equipoise.models.nli import DEFAULT, CrossEncoderNLI, installed
+from equipoise.models.nli import DEFAULT, CrossEncoderNLI
+from equipoise.models.pretrained import installed
 from equipoise.models.structured import complete_as
 from equipoise.rag.parts import Parts
 

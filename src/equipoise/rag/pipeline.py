@@ -29,7 +29,7 @@ from equipoise.core.types import (
     Summary,
 )
 from equipoise.corpus.store import Store
-from equipoise.rag.boundary import read_highlights
+from equipoise.rag.boundary import read_highlights, with_context
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import nearest_guess
@@ -79,6 +79,7 @@ class HighlightSummarize:
     """H&S: the highlighter sees the question, the summarizer does not.
 
     `monitor_similarity` is the least cosine between the question and the nearest guessed question (None: off).
+    With `context` the summarizer also reads the passages around the highlights.
     """
 
     store: Store
@@ -89,6 +90,7 @@ class HighlightSummarize:
     policy: SpanPolicy
     models: dict[str, str]
     monitor_similarity: float | None = None
+    context: bool = False
 
     async def ask(self, question: str) -> Answer | Refusal:
         """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
@@ -122,6 +124,8 @@ class HighlightSummarize:
         journal.probability = proposal.probability
         with journal.stage("canonicalize"):
             highlights, dropped = read_highlights(proposal.spans, passages, documents, self.policy)
+            if self.context:
+                highlights = with_context(highlights, documents, self.store.passages_of)
         journal.dropped = (*proposal.dropped, *dropped)
         return highlights
 

@@ -30,6 +30,7 @@ class DropReason(StrEnum):
     TOO_MANY_SENTENCES = "over the limit of sentences"
     TOO_MANY_SPANS = "over the limit of spans"
     NOT_FOUND = "quotation not found"
+    END_NOT_FOUND = "its last words do not follow its first words"
     NOT_SHOWN = "outside the passages that were shown"
     NO_SUCH_NUMBER = "the model named a sentence that was not shown"
 

@@ -1,10 +1,14 @@
 """What the highlighters that quote share: documents for a prompt, and quotations placed in passages."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from equipoise.core.types import Dropped, Passage, Span
 from equipoise.text.align import align_any
 from equipoise.text.spans import DropReason
+from equipoise.text.tokens import has_words
+
+_NONE = re.compile(r"\W*NONE\b(?!\s+\w)")
 
 
 def documents_text(passages: Sequence[Passage]) -> str:
@@ -12,6 +16,11 @@ def documents_text(passages: Sequence[Passage]) -> str:
     return "\n\n".join(
         f"[{number}] {passage.title}\n{passage.text}".strip() for number, passage in enumerate(passages, 1)
     )
+
+
+def declines(answer: str) -> bool:
+    """Whether an answer says NONE, as the prompts ask where nothing answers, or says nothing."""
+    return not has_words(answer) or _NONE.match(answer) is not None
 
 
 def place(

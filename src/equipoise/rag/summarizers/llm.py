@@ -4,7 +4,7 @@
 has no access to the question and does not import its type. The answer is checked against the quotes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model, field_validator
 
 from equipoise import prompts
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import ChatOptions, Highlights, Message, Summary, Tag
+from equipoise.core.types import ChatOptions, Highlight, Highlights, Message, Summary, Tag
 from equipoise.models.structured import complete_as
 from equipoise.rag.parts import Parts
 from equipoise.rag.summarizers.extractive import joined
@@ -77,15 +77,36 @@ class LlmSummarizer:
 
 
 def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tuple[Message, ...]:
-    """The messages for these highlights. Equal highlights and tags give equal bytes."""
-    by_document = groupby(highlights.items, key=lambda item: item.doc_id)
-    blocks = []
-    for _, group in by_document:
-        items = list(group)
-        quotes = "\n".join(f"- {' '.join(item.text.split())}" for item in items)
-        blocks.append(f"From {items[0].title or 'a document'}:\n{quotes}")
+    """The messages for these highlights. Equal highlights and tags give equal bytes.
+
+    Where highlights have a context, it stands apart from the quotes, in a prompt of its own.
+    """
+    quotes = _blocks(highlights, lambda item: f"- {_folded(item.text)}")
+    around = _blocks(highlights, lambda item: _folded(item.context))
     verdicts = [f"The answer to the question is: {tag.value}." for tag in sorted(tags)]
-    return prompts.load("summarize-v1", guesses=str(guesses), quotes="\n\n".join([*blocks, *verdicts]))
+    if not around:
+        return prompts.load("summarize-v1", guesses=str(guesses), quotes="\n\n".join([*quotes, *verdicts]))
+    return prompts.load(
+        "summarize-context-v1",
+        guesses=str(guesses),
+        quotes="\n\n".join(quotes),
+        surroundings="\n\n".join([*around, *verdicts]),
+    )
+
+
+def _blocks(highlights: Highlights, line: Callable[[Highlight], str]) -> list[str]:
+    """For each document its title and its lines, each line once; no block where all lines are empty."""
+    blocks = []
+    for _, group in groupby(highlights.items, key=lambda item: item.doc_id):
+        items = list(group)
+        lines = [text for text in dict.fromkeys(map(line, items)) if text]
+        if lines:
+            blocks.append("\n".join([f"From {items[0].title or 'a document'}:", *lines]))
+    return blocks
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
 
 
 @cache
@@ -97,8 +118,10 @@ def reply_schema(guesses: int) -> type[SummaryReply]:
 
 def room(highlights: Highlights, guesses: int) -> int:
     """Tokens for a reply: 30 a guess, and half as many as the quotes have characters, which is about twice
-    what it takes to repeat them. A reply that runs on is cut here, not at the end of the context."""
-    return 60 + 30 * guesses + sum(len(item.text) for item in highlights.items) // 2
+    what it takes to repeat them; an eighth for their contexts, of which conditions are taken. A reply that runs
+    on is cut here, not at the end of the context."""
+    contexts = sum(map(len, {item.context for item in highlights.items}))
+    return 60 + 30 * guesses + sum(len(item.text) for item in highlights.items) // 2 + contexts // 8
 
 
 def opening(answer: str, *, most: int) -> str:
@@ -126,5 +149,5 @@ def distinct(questions: Sequence[str]) -> tuple[str, ...]:
 
 
 def evidence(highlights: Highlights) -> list[str]:
-    """Everything an answer may rest on: the quotes and the titles of their documents."""
-    return [text for item in highlights.items for text in (item.text, item.title)]
+    """Everything an answer may rest on: the quotes, the titles of their documents, the text around them."""
+    return [text for item in highlights.items for text in (item.text, item.title, item.context)]

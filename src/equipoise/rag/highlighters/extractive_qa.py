@@ -1,0 +1,55 @@
+"""H&S DeBERTaV3 (paper, section 4.1): an extractive question answering model points to the answer.
+
+Its answer is a few words; the whole sentences it stands in are highlighted, as in the reference. No prompt, so
+no instruction in a question or a document can be followed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from equipoise.core.errors import MissingExtra
+from equipoise.core.types import Passage, Proposal, Query, Span
+from equipoise.models.extractive import ExtractiveQA, Found
+from equipoise.models.pretrained import installed
+from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise.rag.parts import Parts
+
+THRESHOLD = 0.5
+"""The best span scores as high as "no answer": SQuAD 2.0's own default."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveQAHighlighter:
+    """Declines where no passage has an answer with at least the probability `threshold`. At most `most` passages
+    are highlighted in, the likeliest ones; the reference takes one answer."""
+
+    model: ExtractiveQA
+    threshold: float = THRESHOLD
+    most: int = 1
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "ExtractiveQAHighlighter":
+        """Built from the settings; raises MissingExtra without transformers."""
+        if not installed():
+            raise MissingExtra("the library for the highlighter 'extractive_qa'", "hf")
+        chosen = parts.settings.highlight
+        threshold = THRESHOLD if chosen.threshold is None else chosen.threshold
+        return cls(ExtractiveQA(chosen.qa_model), threshold)
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """The sentences that the likeliest answer stands in; raises ModelUnavailable or InputError."""
+        found = await self.model.find(query.text, [passage.text for passage in passages])
+        answers = [
+            (answer, passage)
+            for answer, passage in zip(found, passages, strict=True)
+            if answer and answer.probability >= self.threshold
+        ]
+        answers.sort(key=lambda pair: -pair[0].probability)
+        return Proposal(tuple(_sentences(*pair) for pair in answers[: self.most]))
+
+
+def _sentences(answer: Found, passage: Passage) -> Span:
+    """From the first to the last sentence of `passage` that holds a part of the answer."""
+    touched = [s for s in sentences_of([passage]) if s.start < answer.end and answer.start < s.end]
+    first, last = (touched[0].start, touched[-1].end) if touched else (answer.start, answer.end)
+    return Span(passage.doc_id, passage.start + first, passage.start + last)

@@ -1,0 +1,86 @@
+"""H&S span (reference implementation): the model names the first and last words of each passage.
+
+A fraction of the output tokens of copying. A pair of quotations is placed inside one passage: the first words,
+then the first place after them where the last words end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, Field
+
+from equipoise import prompts
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span
+from equipoise.models.structured import complete_as
+from equipoise.rag.highlighters.quotations import declines, documents_text
+from equipoise.rag.parts import Parts
+from equipoise.text.align import align
+from equipoise.text.spans import DropReason
+
+LONGEST = 1_500
+"""Characters from the first word to the last: more than a passage of the embedded chunker has."""
+
+FUZZY_S = 0.05
+"""Seconds for one approximate search; a pair of quotations is looked for in every passage."""
+
+
+class Ends(BaseModel):
+    """The first and the last words of a passage."""
+
+    start: str
+    end: str
+
+
+class SpanReply(BaseModel):
+    """The reference's schema: the answer first, thrown away."""
+
+    answer: str
+    text_extracts: list[Ends] = Field(max_length=12)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanHighlighter:
+    """One call over all passages. `threshold` is the paper's RapidFuzz score of 95."""
+
+    chat: ChatModel
+    options: ChatOptions = ChatOptions()
+    threshold: float = 95.0
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "SpanHighlighter":
+        """Built from the settings."""
+        return cls(parts.need_chat("the highlighter 'span'"), parts.options)
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """The placed passages, none where the model answers NONE; raises ModelError."""
+        messages = prompts.load("span-v1", documents=documents_text(passages), question=query.text)
+        reply, usage = await complete_as(self.chat, messages, SpanReply, options=self.options)
+        named = [] if declines(reply.answer) else reply.text_extracts
+        placed = [place_between(ends.start, ends.end, passages, threshold=self.threshold) for ends in named]
+        spans = tuple(item for item in placed if isinstance(item, Span))
+        dropped = tuple(item for item in placed if isinstance(item, Dropped))
+        return Proposal(spans, dropped, usage)
+
+
+def place_between(
+    start: str, end: str, passages: Sequence[Passage], *, threshold: float = 95.0
+) -> Span | Dropped:
+    """From the first words to the last words, in the first passage that has both, within LONGEST characters.
+
+    Exact and normalised matches in any passage go before approximate ones. Otherwise what could not be placed,
+    with its reason.
+    """
+    seen = False
+    for budget in (0.0, FUZZY_S):
+        for passage in passages:
+            begins = align(start, passage.text, threshold=threshold, budget_s=budget)
+            if begins is None:
+                continue
+            seen = True
+            low = max(begins.start, begins.end - len(end.strip()))  # the two quotations may overlap
+            ends = align(end, passage.text, low, begins.start + LONGEST, threshold=threshold, budget_s=budget)
+            if ends is not None and ends.end >= begins.end:
+                return Span(passage.doc_id, passage.start + begins.start, passage.start + ends.end)
+    reason = DropReason.END_NOT_FOUND if seen else DropReason.NOT_FOUND
+    return Dropped(reason, quotation=f"{start} ... {end}")

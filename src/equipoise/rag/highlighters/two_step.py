@@ -1,0 +1,48 @@
+"""H&S two steps (reference implementation): the model answers, then extracts what its answer rests on.
+
+The second call is the first one's conversation continued, so that a prompt cache keeps the documents. The
+answer stays in here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from equipoise import prompts
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import ChatOptions, Message, Passage, Proposal, Query
+from equipoise.models.structured import complete_as
+from equipoise.rag.highlighters.quotations import declines, documents_text, place
+from equipoise.rag.parts import Parts
+
+
+class ExtractsReply(BaseModel):
+    """The second reply."""
+
+    text_extracts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TwoStepHighlighter:
+    """One call where the model declines, two otherwise. `threshold` is the paper's RapidFuzz score of 95."""
+
+    chat: ChatModel
+    options: ChatOptions = ChatOptions()
+    threshold: float = 95.0
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "TwoStepHighlighter":
+        """Built from the settings."""
+        return cls(parts.need_chat("the highlighter 'two_step'"), parts.options)
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """The placed extracts, none where the model answers NONE or nothing; raises ModelError."""
+        asked = prompts.load("two-step-answer-v1", documents=documents_text(passages), question=query.text)
+        answer = await self.chat.complete(asked, options=self.options)
+        if declines(answer.text):
+            return Proposal((), usage=answer.usage)
+        messages = (*asked, Message("assistant", answer.text), *prompts.load("two-step-extract-v1"))
+        reply, usage = await complete_as(self.chat, messages, ExtractsReply, options=self.options)
+        spans, dropped = place(reply.text_extracts, passages, threshold=self.threshold)
+        return Proposal(spans, dropped, answer.usage + usage)
