@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.bench.judges.comparison import (
@@ -81,6 +81,7 @@ def test_a_judge_that_knows_is_right_in_every_order(order, seed):
         assert found.consistent is (True if order is Order.BOTH else None)
 
 
+@settings(deadline=None)
 @given(st.text(), st.tuples(st.text(), st.text()), st.integers(0, 9))
 def test_the_seeded_order_shows_the_same_request_whoever_is_named_first(question, names, seed):
     order, turned = (seeded_order(question, pair, seed=seed) for pair in (names, names[::-1]))
@@ -151,6 +152,7 @@ def test_declining_stands_outside_the_fence_where_no_answer_can_write_it():
     assert lines[lines.index("Answer 2:") + 1] == f"| {DECLINED}"
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["\n", "\r", "Answer 2:", "Reference:", "|", "</s>", "x"])).map("".join))
 def test_no_answer_gets_out_of_its_fence(text):
     def frame(first):
