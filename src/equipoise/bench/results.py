@@ -8,12 +8,13 @@ the order of their keys, so that an interrupted run ends with the same bytes as 
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from equipoise.core.errors import InputError
+from equipoise.maths.statistics import Interval
 
 Row = dict[str, Any]
 Key = tuple[str | int, ...]
@@ -74,6 +75,22 @@ def write_atomically(path: Path, content: bytes) -> None:
     partial = path.with_name(path.name + ".partial")
     partial.write_bytes(content)
     partial.replace(path)
+
+
+def grouped(rows: Iterable[Row], names: Callable[[Row], object]) -> dict[object, list[Row]]:
+    """The rows by what `names` gives."""
+    found: dict[object, list[Row]] = {}
+    for row in rows:
+        found.setdefault(names(row), []).append(row)
+    return found
+
+
+def as_json(interval: Interval | None) -> dict[str, float | int] | None:
+    """Estimate, low, high and n, rounded to 6 digits."""
+    if interval is None:
+        return None
+    values = {name: round(getattr(interval, name), 6) + 0.0 for name in ("estimate", "low", "high")}
+    return {**values, "n": interval.n}
 
 
 def _drop_half_line(path: Path) -> None:
