@@ -21,6 +21,7 @@ from equipoise.core.types import (
     Proposal,
     Query,
     Refusal,
+    Score,
     Summary,
     Tag,
 )
@@ -131,4 +132,17 @@ class Attack(Protocol):
 
     async def craft(self, case: AttackCase) -> Crafted:
         """The question to type and the documents to plant for `case`. Raises ModelError."""
+        ...
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Scores an answer. Keyword-only, so that nobody can swap what is judged and what it is judged by."""
+
+    async def judge(self, *, question: str, prediction: str | None, reference: str | None) -> Score:
+        """The score of `prediction`; a judge that answers junk gives a score of None, never 0.
+
+        `prediction` is None where the system declined to answer, `reference` where the documents hold no
+        answer (blank: an answer exists and is not known). Raises ModelUnavailable.
+        """
         ...

@@ -326,3 +326,15 @@ class AttackOutcome:
     attack_succeeded: bool
     utility: float | None = None
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A judge's value for one answer, on the judge's scale, with its reason.
+
+    `value` is None where the answer could not be scored: it is left out of every mean, and counted.
+    """
+
+    value: float | None
+    explanation: str
+    usage: Usage = Usage()

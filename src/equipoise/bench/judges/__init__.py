@@ -1,0 +1,5 @@
+"""Judges of answers (H&S, section 5.2, Table 1), and what is computed from what they say.
+
+`rating` scores one answer, `comparison` two against each other; `ranking`, `paired` and `agreement` turn many
+verdicts into tables with intervals.
+"""
