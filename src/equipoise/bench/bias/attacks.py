@@ -6,6 +6,7 @@ from pathlib import Path
 
 from equipoise.bench.bias import corpora
 from equipoise.bench.bias.corpora import Corpus
+from equipoise.bench.jsonl import lines
 from equipoise.core.errors import InputError
 from equipoise.redteam.passages import AttackPassage, Kind, read_passages
 
@@ -81,7 +82,7 @@ def _questions(path: Path, corpus: Corpus) -> dict[str, str]:
     """The questions by query id; none where there is no such file."""
     if not path.exists():
         return {}
-    rows = corpora.lines(path)
+    rows = lines(path)
     first, second = corpora.columns(next(rows, ("", f"{path}:1")), ("query-id", "question"))
     found = {}
     for text, where in rows:

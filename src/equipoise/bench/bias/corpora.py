@@ -4,13 +4,13 @@ A file that cannot be used is refused whole, with the line that is wrong: a benc
 measures something else.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from equipoise.bench.jsonl import json_object, lines, text_of
 from equipoise.bench.results import encoded, write_atomically
 from equipoise.core.errors import InputError
 
@@ -71,33 +71,6 @@ def write(corpus: Corpus, folder: Path) -> None:
         write_atomically(folder / STANCE, _table("stance", corpus.stance))
 
 
-def lines(path: Path) -> Iterator[tuple[str, str]]:
-    """(text, "file:line") of each line that is not empty. Raises InputError where `path` cannot be read."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
-    for number, line in enumerate(content.split(b"\n"), 1):
-        where = f"{path}:{number}"
-        try:
-            text = line.decode("utf-8").rstrip("\r")
-        except UnicodeDecodeError:
-            raise InputError(f"{where}: not UTF-8: save the file in that encoding") from None
-        if text.strip():
-            yield text, where
-
-
-def json_object(text: str, where: str) -> dict[str, Any]:
-    """The JSON object in a line; raises InputError for anything else."""
-    try:
-        row = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{where}: not valid JSON ({error}): mend or remove the line") from None
-    if not isinstance(row, dict):
-        raise InputError(f"{where}: a JSON object is wanted, not {type(row).__name__}")
-    return row
-
-
 def _objects(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
     """(id, row, where) of each line; ids are distinct and not empty."""
     seen: set[str] = set()
@@ -117,17 +90,6 @@ def _document(row: Mapping[str, Any], where: str) -> Text:
     title = text_of(row, "title", where, needed=False)
     bare = isinstance(row.get("text"), str) and title.strip()
     return Text(title, text_of(row, "text", where, needed=not bare))
-
-
-def text_of(row: Mapping[str, Any], name: str, where: str, *, needed: bool = True) -> str:
-    """The text `row[name]`; raises InputError where it is missing, empty or no text (or "" if not `needed`)."""
-    value = row.get(name, "" if not needed else None)
-    if value is None and not needed:
-        return ""
-    if not isinstance(value, str) or (needed and not value.strip()):
-        found = "is missing" if value is None else f"is {value!r}"
-        raise InputError(f"{where}: {name!r} {found}: a text that is not empty is wanted")
-    return value
 
 
 def _pairs(

@@ -1,0 +1,125 @@
+"""`equipoise bench qa`: pipelines measured on questions with known answers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from equipoise.apps import progress
+from equipoise.bench.qa import bench, datasets, published
+from equipoise.bench.qa.bench import Done, Options, Plan
+from equipoise.bench.qa.budget import Budget, Metered
+from equipoise.bench.qa.runner import Desk
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.errors import InputError
+from equipoise.core.protocols import ChatModel
+from equipoise.core.settings import Settings
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag import build
+
+PIPELINES = "vanilla,baseline,structured,indexed"
+NAMES = ", ".join([*datasets.READERS, *published.READERS])
+CONCURRENCY = 4
+"""Questions at a time where the model runs elsewhere."""
+
+
+def qa(
+    dataset: Annotated[str, typer.Option(help=f"{NAMES}, or a JSON Lines file of your own.")],
+    pipelines: Annotated[
+        str, typer.Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
+    ] = PIPELINES,
+    llm: Annotated[
+        str | None, typer.Option("--llm", help="none, auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
+    ] = None,
+    judge: Annotated[
+        str, typer.Option(help="The model that judges answers, as --llm; none: no judging.")
+    ] = "none",
+    judge_second: Annotated[str, typer.Option(help="A second judge, to see how far both agree.")] = "none",
+    compare: Annotated[bool, typer.Option(help="Have the judge compare pipelines in pairs.")] = True,
+    limit: Annotated[int | None, typer.Option(min=1, help="Draw so many questions.")] = None,
+    split: Annotated[str, typer.Option(help="A part of a published data set, such as repliqa_3.")] = "",
+    without: Annotated[str, typer.Option(help="Documents whose questions are left out.")] = "",
+    data: Annotated[Path, typer.Option(help="The folder that holds the data sets.")] = datasets.DATA,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, help="Questions at a time. Default: 1 for local models, else 4.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Stop after so many tokens.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes.")] = None,
+    price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million prompt tokens.")] = None,
+    price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million reply tokens.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked.")] = False,
+    out: Annotated[Path, typer.Option(help="Results; a run with the same folder goes on.")] = Path(
+        "qa-bench"
+    ),
+) -> None:
+    """Ask questions with known answers through several pipelines, and measure and judge the answers."""
+    if "auto" in (judge, judge_second):
+        raise InputError("--judge auto would hide who judges: name a model, for example openai/NAME")
+    options = Options(
+        dataset, _names(pipelines), data, split, limit, _names(without), compare, price_in, price_out
+    )
+    settings = layers.load({"model.llm": llm}).settings
+    judges = [name for name in (judge, judge_second) if name != "none"]
+    chosen = bench.plan(options, settings, with_llm=_is_there(settings), judges=len(judges))
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    for line in chosen.estimate.lines(price_in=price_in, price_out=price_out):
+        console.print(line)
+    if not dry_run:
+        limits = Budget(max_tokens, max_minutes)
+        console.print(_run(chosen, options, settings, judges, out, limits, concurrency))
+
+
+def _run(
+    chosen: Plan,
+    options: Options,
+    settings: Settings,
+    judges: Sequence[str],
+    out: Path,
+    budget: Budget,
+    concurrency: int | None,
+) -> str:
+    """Do it, and what to say about it."""
+    names = [settings.model.llm, *judges]
+    models = {name: _chat(name, settings, out, budget) for name in dict.fromkeys(names)}
+    judging = [model for name in judges if (model := models[name])]
+    at_a_time = concurrency or _concurrency([model for model in models.values() if model])
+    with progress.passages() as bar:
+        desk = Desk(settings, EmbeddedEncoder(), models[names[0]], out, budget, bar, at_a_time)
+        done = sync.run(bench.bench(chosen, options, desk, judging))
+    return _said(chosen, done, out)
+
+
+def _said(chosen: Plan, done: Done, out: Path) -> str:
+    failed = f", {done.failed} of them failed" if done.failed else ""
+    said = f"{chosen.dataset}: {done.answers} answers{failed} in {out}"
+    if not done.left:
+        return said
+    return f"{said}; {done.left} are left ({done.stopped}): run the same command again to go on"
+
+
+def _chat(name: str, settings: Settings, out: Path, budget: Budget) -> ChatModel | None:
+    """The language model behind a meter and the replay cache, which is in the output folder by default."""
+    model = build.chat_model(settings.model.model_copy(update={"llm": name, "replay": None}))
+    if model is None:
+        return None
+    return Replayed(Metered(model, budget), ReplayCache(settings.model.replay or out / bench.REPLIES))
+
+
+def _is_there(settings: Settings) -> bool:
+    """Whether a language model is named or found, without asking for its key."""
+    if settings.model.llm == "auto":
+        return build.chat_model(settings.model) is not None
+    return settings.model.llm != "none"
+
+
+def _concurrency(models: list[ChatModel]) -> int:
+    local = not models or any(model.name.startswith("local/") for model in models)
+    return 1 if local else CONCURRENCY
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
