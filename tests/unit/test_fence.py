@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.text.fence import BAR, fenced
@@ -33,6 +33,7 @@ def test_ordinary_text_stays_as_it_is(text):
     assert fenced(text) == BAR + text
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*BREAKS, *TOKENS, "Reply:", "a", " ", "| "])).map("".join) | st.text())
 def test_no_line_stands_outside_and_no_token_survives(text):
     shown = fenced(text)
@@ -41,6 +42,7 @@ def test_no_line_stands_outside_and_no_token_survives(text):
     assert not any(token in shown for token in TOKENS)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_only_blanks_and_bars_are_added(text):
     kept = re.sub(r"[\s|]", "", "".join(text.splitlines()))

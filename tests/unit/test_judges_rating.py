@@ -4,14 +4,14 @@ import json
 from itertools import takewhile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.bench.judges import rating
 from equipoise.bench.judges.rating import MAX_TOKENS, RUBRICS
 from equipoise.core import sync
-from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
-from equipoise.core.types import ChatOptions, ChatReply, Score, Usage
+from equipoise.core.errors import InputError
+from equipoise.core.types import ChatOptions, ChatReply
 from equipoise.models.scripted import ScriptedChat
 
 QUESTION, GOLD, GIVEN = "How long is the Harlow bridge?", "212 metres", "About two hundred paces."
@@ -81,14 +81,6 @@ def test_junk_that_is_repaired_counts_and_both_calls_are_paid():
     assert score.usage.calls == 2
 
 
-@pytest.mark.parametrize("name", RUBRICS)
-def test_a_reply_the_client_cannot_use_is_unscored_and_an_absent_model_is_an_error(name):
-    score, _ = judged(name, [ModelReplyError("the reply was cut off")])
-    assert score == Score(None, "not scored: the reply was cut off")
-    with pytest.raises(ModelUnavailable):
-        judged(name, [ModelUnavailable("no endpoint")])
-
-
 def test_correctness_shows_the_prediction_as_prediction_and_the_gold_as_reference():
     """The reference code of the paper has them the other way round."""
     _, chat = judged("correctness", [VALID["correctness"][0]])
@@ -104,13 +96,6 @@ def test_relevance_and_quality_are_of_the_prediction_and_never_see_the_gold(name
     (request,) = chat.requests
     assert section(request.messages[-1].content, "Prediction") == GIVEN
     assert all(GOLD not in message.content for message in request.messages)
-
-
-@pytest.mark.parametrize("name", RUBRICS)
-def test_arguments_have_names(name):
-    judge = rating.make(name, ScriptedChat([]))
-    with pytest.raises(TypeError):
-        judge.judge(QUESTION, GIVEN, GOLD)
 
 
 @pytest.mark.parametrize("name", RUBRICS)
@@ -137,25 +122,6 @@ def test_a_long_explanation_is_no_reason_to_ask_again():
     score, chat = judged("quality", [reply])
     assert score.value == 3.0
     assert len(chat.requests) == 1
-
-
-@pytest.mark.parametrize("name", RUBRICS)
-@pytest.mark.parametrize(
-    ("prediction", "reference", "end"),
-    [
-        (None, None, "best"),
-        (" ", None, "best"),
-        (None, GOLD, "worst"),
-        ("...", GOLD, "worst"),
-        (GIVEN, None, "worst"),
-    ],
-)
-def test_declining_is_judged_by_rule(name, prediction, reference, end):
-    score, chat = judged(name, [], prediction=prediction, reference=reference)
-    assert score.value == getattr(RUBRICS[name], end)
-    assert score.usage == Usage()
-    assert "without a model" in score.explanation
-    assert not chat.requests
 
 
 def test_an_unknown_reference_leaves_correctness_unscored_and_the_others_as_they_are():
@@ -186,6 +152,7 @@ def frame(messages):
 
 
 @pytest.mark.parametrize("name", RUBRICS)
+@settings(deadline=None)
 @given(prediction=HOSTILE, question=HOSTILE)
 def test_no_text_gets_out_of_its_fence(name, prediction, question):
     rubric = RUBRICS[name]

@@ -154,3 +154,23 @@ def test_ratio_interval_leaves_out_draws_without_a_denominator():
     assert sx.ratio_interval([1.0], [0.0], seed=1) is None
     with pytest.raises(ValueError, match="numerators and denominators"):
         sx.ratio_interval([1.0], [1.0, 2.0], seed=1)
+
+
+def test_drawn_counts_draw_every_unit_as_often():
+    counts = sx.drawn_counts(4, seed=5, resamples=2000)
+    assert counts.shape == (2000, 4)
+    assert (counts.sum(axis=1) == 4).all()
+    assert counts.mean(axis=0) == pytest.approx([1.0] * 4, abs=0.1)
+    assert counts.var() == pytest.approx(0.75, abs=0.05)  # binomial: 4 * 1/4 * 3/4
+    assert (counts == sx.drawn_counts(4, seed=5, resamples=2000)).all()
+    assert sx.drawn_counts(1, seed=5, resamples=3).tolist() == [[1]] * 3
+
+
+def test_percentile_intervals_by_hand():
+    (found,) = sx.percentile_intervals([1.0], [[0.0], [1.0], [2.0]], n=7, level=0.5)
+    assert found == sx.Interval(1.0, 0.5, 1.5, 0.5, 7)
+    held, none = sx.percentile_intervals([3.0, np.nan], [[0.0, 1.0], [np.nan, 1.0]], n=2)
+    assert (held.low, held.high) == (0.0, 3.0)
+    assert none is None
+    (alone,) = sx.percentile_intervals([3.0], [[np.nan]], n=2)
+    assert (alone.low, alone.high) == (3.0, 3.0)

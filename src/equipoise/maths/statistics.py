@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from equipoise.core.errors import MissingExtra
 from equipoise.maths.checks import Floats, finite_vector, positive_count, same_length
 
+Counts = NDArray[np.int64]
 Alternative = Literal["two-sided", "less", "greater"]
 
 
@@ -92,6 +93,36 @@ def ratio_interval(
     ratios = tops[draws].sum(axis=1)[totals != 0.0] / totals[totals != 0.0]
     low, high = np.quantile(ratios, [(1.0 - level) / 2, (1.0 + level) / 2])
     return Interval(float(tops.sum() / bottoms.sum()), float(low), float(high), level, len(tops))
+
+
+def drawn_counts(units: int, *, seed: int, resamples: int = 1000) -> Counts:
+    """How often each of `units` is in each of `resamples` bootstrap draws: (resamples, units), rows sum to
+    `units`. Worked value: one unit is in every draw once."""
+    rng = np.random.default_rng(seed)
+    even = np.full(positive_count(units, "units"), 1.0 / units)
+    return rng.multinomial(units, even, size=positive_count(resamples, "resamples"))
+
+
+def percentile_intervals(
+    estimates: ArrayLike, draws: ArrayLike, *, n: int, level: float = 0.95
+) -> list[Interval | None]:
+    """The percentile bootstrap intervals of p `estimates` (p,) from their values in b `draws` (b, p).
+
+    NaN is "does not exist": such draws are left out, and an estimate that is NaN has no interval (None).
+    An interval is widened to hold its estimate. Worked value: 1 with draws 0, 1, 2 at level 0.5: 0.5 to 1.5.
+    """
+    _check_level(level)
+    tails = [(1.0 - level) / 2, (1.0 + level) / 2]
+    found: list[Interval | None] = []
+    for estimate, column in zip(np.asarray(estimates, float), np.asarray(draws, float).T, strict=True):
+        usable = column[~np.isnan(column)]
+        if np.isnan(estimate):
+            found.append(None)
+            continue
+        low, high = np.quantile(usable, tails) if len(usable) else (estimate, estimate)
+        value = float(estimate)
+        found.append(Interval(value, min(float(low), value), max(float(high), value), level, n))
+    return found
 
 
 def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:
