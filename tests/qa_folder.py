@@ -113,14 +113,14 @@ def judgements():
     ]
 
 
-def comparison(item, first, second, verdict, order="as-is", model="m2"):
+def comparison(item, first, second, verdict, order="as-is"):
     return {
         "dataset": "toy",
         "item_id": item,
         "first": first,
         "second": second,
         "order": order,
-        "judge_model": model,
+        "judge_model": "m2",
         "verdict": verdict,
         "explanation": HOSTILE,
     }

@@ -1,90 +1,62 @@
 """How far judges agree: models that rate the same answers, and models or orders that compare the same pairs."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
+from equipoise.bench.judges import agreement as pairs
 from equipoise.bench.judges.comparison import Order, Verdict
-from equipoise.bench.qa.intervals import Estimate, resampled
-from equipoise.bench.results import Row, grouped
-from equipoise.maths.agreement import cohen_kappa, krippendorff_alpha
+from equipoise.bench.qa.intervals import LEVEL, SEED
+from equipoise.bench.results import Row, as_json, grouped
+from equipoise.maths.agreement import Level
 
-NOMINAL = ("correctness",)
-"""Judges whose values are kinds; the values of the others are on a scale."""
+KINDS: Mapping[str, Level] = {"correctness": "nominal", "comparison": "nominal"}
+"""What the values of a judge are; those of all others are grades ("ordinal")."""
 
-Values = Mapping[tuple[str, ...], float]
+Ratings = Mapping[str, float | None]
+"""By item and contender, or item and pair, as one name; None: not scored."""
 
 
 def agreement(judgements: Sequence[Row], comparisons: Sequence[Row]) -> list[dict[str, Any]]:
-    """Krippendorff's alpha of all models of a judge, and Cohen's kappa of each two raters.
+    """Same verdict, Cohen's kappa and Krippendorff's alpha of each two raters of a judge.
 
-    Raters of a comparison are the judging models, and for one model the two orders. n counts what both rated.
+    Raters of comparisons are a judging model in one order: the two orders of one model are two raters.
     """
     found = []
-    for judge, rows in sorted(grouped(judgements, lambda row: row["judge"]).items()):
-        raters = {str(name): _rated(mine) for name, mine in _by_model(rows).items()}
-        found += _agreed(str(judge), raters, nominal=judge in NOMINAL)
+    for judge, rows in sorted(grouped(judgements, lambda row: str(row["judge"])).items()):
+        found += _agreed(judge, {name: _rated(mine) for name, mine in _by_model(rows).items()})
     orders = {
-        f"{model}, {order}": _compared([row for row in mine if row["order"] == order])
+        f"{model}, {order}": _compared(mine, order)
         for model, mine in _by_model(comparisons).items()
         for order in (Order.AS_IS, Order.SWAPPED)
     }
-    return found + _agreed(
-        "comparison", {name: values for name, values in orders.items() if values}, nominal=True
-    )
+    return found + _agreed("comparison", {name: values for name, values in orders.items() if values})
 
 
-def _agreed(what: str, raters: Mapping[str, Values], *, nominal: bool) -> list[dict[str, Any]]:
-    if len(raters) < 2:
-        return []
-    names = sorted(raters)
-    level, weights = ("nominal", "equal") if nominal else ("ordinal", "quadratic")
-    table = _table([raters[name] for name in names])
-    rows = [_row(what, "Krippendorff's alpha", names, table, lambda x: krippendorff_alpha(x.T, level=level))]  # type: ignore[arg-type]
-    for pair in combinations(range(len(names)), 2):
-        both = table[:, pair]
-        both = both[~np.isnan(both).any(axis=1)]
-        kappa = _row(
-            what,
-            "Cohen's kappa",
-            [names[one] for one in pair],
-            both,
-            lambda x: cohen_kappa(x[:, 0], x[:, 1], weights=weights),  # type: ignore[arg-type]
-        )
-        rows.append(kappa)
-    return rows
-
-
-def _row(what: str, measure: str, names: Sequence[str], table: Any, compute: Any) -> dict[str, Any]:  # noqa: ANN401
-    found: Estimate = resampled(compute, table) if len(table) else None
-    return {"judge": what, "measure": measure, "raters": list(names), "value": found}
-
-
-def _table(raters: Sequence[Values]) -> Any:  # noqa: ANN401
-    """(items, raters), NaN where one did not rate; items that fewer than two rated are left out."""
-    items = sorted(set().union(*raters))
-    table = np.array([[values.get(item, np.nan) for values in raters] for item in items]).reshape(
-        -1, len(raters)
-    )
-    return table[(~np.isnan(table)).sum(axis=1) > 1]
+def _agreed(judge: str, raters: Mapping[str, Ratings]) -> list[dict[str, Any]]:
+    found = []
+    for first, second in combinations(sorted(raters), 2):
+        kind = KINDS.get(judge, "ordinal")
+        both = pairs.agreement(raters[first], raters[second], kind=kind, seed=SEED, level=LEVEL)
+        values = {name: as_json(getattr(both, name)) for name in ("same", "kappa", "alpha")}
+        counts = {"n": both.n, "left_out": both.left_out}
+        found.append({"judge": judge, "raters": [first, second], **counts, **values})
+    return found
 
 
 def _by_model(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    return {str(name): found for name, found in grouped(rows, lambda row: row["judge_model"]).items()}
+    return grouped(rows, lambda row: str(row["judge_model"]))
 
 
-def _rated(rows: Sequence[Row]) -> Values:
-    return {
-        (row["item_id"], row["contender"]): float(row["value"]) for row in rows if row["value"] is not None
-    }
+def _rated(rows: Sequence[Row]) -> Ratings:
+    return {json.dumps([row["item_id"], row["contender"]]): row["value"] for row in rows}
 
 
-def _compared(rows: Sequence[Row]) -> Values:
+def _compared(rows: Sequence[Row], order: Order) -> Ratings:
     codes = {str(verdict): float(number) for number, verdict in enumerate(Verdict)}
     return {
-        (row["item_id"], row["first"], row["second"]): codes[row["verdict"]]
+        json.dumps([row["item_id"], row["first"], row["second"]]): codes.get(str(row["verdict"]))
         for row in rows
-        if row["verdict"] is not None
+        if row["order"] == order
     }

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 
 from equipoise.bench.results import as_json
-from equipoise.maths.statistics import Interval, bootstrap_interval, ratio_interval, wilson
+from equipoise.maths.statistics import (
+    bootstrap_interval,
+    drawn_counts,
+    percentile_intervals,
+    ratio_interval,
+    wilson,
+)
 
 LEVEL = 0.95
 SEED = 20261121
@@ -49,7 +55,9 @@ def resampled(measure: Callable[[Any], float | None], rows: Any) -> Estimate:  #
     estimate = measure(rows)
     if estimate is None:
         return None
-    draws = np.random.default_rng(SEED).integers(0, len(rows), (SLOW_RESAMPLES, len(rows)))
-    found = [value for draw in draws if (value := measure(rows[draw])) is not None]
-    low, high = np.quantile(found, [(1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2])
-    return as_json(Interval(estimate, float(low), float(high), LEVEL, len(rows)))
+    places = np.arange(len(rows))
+    counts = drawn_counts(len(rows), seed=SEED, resamples=SLOW_RESAMPLES)
+    drawn = [measure(rows[np.repeat(places, each)]) for each in counts]
+    draws = [[np.nan if value is None else value] for value in drawn]
+    (found,) = percentile_intervals([estimate], draws, n=len(rows), level=LEVEL)
+    return as_json(found)

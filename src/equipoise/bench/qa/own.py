@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from equipoise.bench.qa.cells import Summary, counted, part
+from equipoise.bench.qa.cells import Summary, counted, part, points
 from equipoise.bench.tables import MISSING, Line, Table, percent
 
 
@@ -33,7 +33,14 @@ def tokens(section: Summary) -> Table:
     """The rest of what a question costs."""
     names = {"prompt_tokens": "prompt tokens", "completion_tokens": "output tokens", "calls": "calls"}
     lines = [
-        Line(contender, tuple(counted(found[name][part]) for name in names for part in ("mean", "ratio")))
+        Line(
+            contender,
+            tuple(
+                cell
+                for name in names
+                for cell in (counted(found[name]["mean"], points), counted(found[name]["ratio"]))
+            ),
+        )
         for contender, found in section["cost"].items()
     ]
     head = ("", *(label for name in names.values() for label in (name, "times vanilla")))
@@ -104,11 +111,20 @@ def tests(section: Summary) -> Table:
 def agreement(section: Summary) -> Table:
     """How far judges agree."""
     lines = [
-        Line(f"{row['judge']}: {' and '.join(row['raters'])}", (row["measure"], counted(row["value"])))
+        Line(
+            f"{row['judge']}: {' and '.join(row['raters'])}",
+            (
+                counted(row["same"], percent),
+                counted(row["kappa"]),
+                counted(row["alpha"]),
+                str(row["left_out"]),
+            ),
+        )
         for row in section["agreement"]
     ]
-    note = "1: always, 0: as by chance. Weighted by distance for ratings on a scale; n: ratings in common."
-    return Table("Agreement of judges", ("", "measure", "value"), tuple(lines), note)
+    note = "Kappa and alpha: 1 always, 0 as by chance; weighted by distance for grades."
+    head = ("", "same", "Cohen's kappa", "Krippendorff's alpha", "left out")
+    return Table("Agreement of judges", head, tuple(lines), note)
 
 
 def abstention(section: Summary) -> Table:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.bench.qa.intervals import RESAMPLES, SEED, Estimate, mean
+from equipoise.bench.judges.paired import compare_all
+from equipoise.bench.qa.intervals import LEVEL, RESAMPLES, SEED
 from equipoise.bench.qa.measures import value
-from equipoise.bench.results import Row, grouped
-from equipoise.maths.statistics import holm, mcnemar_exact, paired_permutation
+from equipoise.bench.results import Row, as_json, grouped
+from equipoise.maths.statistics import holm
 
 SCORES = ("answer_recall", "answer_hit", "evidence_hit", "decision_correct")
 BASE = "vanilla"
@@ -17,19 +18,18 @@ Values = Mapping[str, float]
 def paired_tests(results: Sequence[Row], judgements: Sequence[Row]) -> list[dict[str, Any]]:
     """Differences to the base, their intervals and p-values, Holm-corrected over all tests of a data set.
 
-    The base is vanilla RAG, without it the first contender by name. Measures that are 0 or 1 throughout are
-    tested by McNemar's exact test, the others by swapping pairs.
+    The base is vanilla RAG, without it the first contender by name.
     """
     contenders = sorted({row["contender"] for row in results})
     if len(contenders) < 2:
         return []
     base = next((name for name in contenders if name.split(" [")[0] == BASE), contenders[0])
-    found = []
-    for measure, by in _measured(results, judgements).items():
-        for name in contenders:
-            if name != base and (shared := sorted(by.get(name, {}).keys() & by.get(base, {}).keys())):
-                pairs = [(by[name][item], by[base][item]) for item in shared]
-                found.append({"measure": measure, "contender": name, "base": base, **_tested(pairs)})
+    found = [
+        {"measure": measure, "contender": name, "base": base, **tested}
+        for measure, by in _measured(results, judgements).items()
+        for name in contenders
+        if name != base and (tested := _tested(by.get(name, {}), by.get(base, {})))
+    ]
     for row, adjusted in zip(found, holm([row["p"] for row in found]).tolist(), strict=True):
         row["p_holm"] = round(adjusted, 6)
     return found
@@ -54,13 +54,10 @@ def _measured(results: Sequence[Row], judgements: Sequence[Row]) -> dict[str, di
     return {name: dict(by) for name, by in sorted(found.items())}
 
 
-def _tested(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    mine, base = [a for a, _ in pairs], [b for _, b in pairs]
-    difference: Estimate = mean(a - b for a, b in pairs)
-    if {*mine, *base} <= {0.0, 1.0}:
-        test = "McNemar"
-        p = mcnemar_exact(sum(a > b for a, b in pairs), sum(a < b for a, b in pairs))
-    else:
-        test = "permutation"
-        p = paired_permutation(mine, base, seed=SEED, resamples=RESAMPLES) or 0.0
-    return {"test": test, "difference": difference, "p": round(p, 6)}
+def _tested(mine: Values, base: Values) -> dict[str, Any] | None:
+    """Mine less the base; None without a question that both have a value for."""
+    scores = {"mine": mine, "the base": base}
+    (row,) = compare_all(scores, seed=SEED, level=LEVEL, resamples=RESAMPLES)
+    if row.p is None:
+        return None
+    return {"test": row.test, "difference": as_json(row.interval), "p": round(row.p, 6)}

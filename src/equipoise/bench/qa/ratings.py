@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from equipoise.bench.judges.paired import times_highest
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.intervals import LEVEL, mean, share
+from equipoise.bench.qa.intervals import LEVEL, mean
 from equipoise.bench.qa.measures import by_contender, value
 from equipoise.bench.results import Row, as_json, grouped
+from equipoise.maths.statistics import wilson
 
 Rows = Sequence[Row]
 
@@ -80,15 +82,11 @@ def _distribution(values: Mapping[str, float]) -> dict[str, int]:
 
 def _highest(known: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """Who had the highest rating, ties included (Figure 3), on the questions that all were rated on."""
-    items = sorted(set.intersection(*(set(values) for values in known.values()))) if known else []
-    best = {item: max(values[item] for values in known.values()) for item in items}
+    common = len(set.intersection(*(set(values) for values in known.values()))) if known else 0
+    won = times_highest(known)
     return {
-        "n": len(items),
+        "n": common,
         "wins": {
-            name: {
-                "count": sum(values[item] == best[item] for item in items),
-                "share": share(values[item] == best[item] for item in items),
-            }
-            for name, values in known.items()
+            name: {"count": n, "share": as_json(wilson(n, common, level=LEVEL))} for name, n in won.items()
         },
     }
