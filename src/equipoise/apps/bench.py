@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from equipoise.apps import bench_qa, progress
+from equipoise.bench import tables
 from equipoise.bench.bias import bench as biases
-from equipoise.bench.bias import corpora, huggingface, report, tables
+from equipoise.bench.bias import corpora, huggingface, report
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.runner import Plan
 from equipoise.bench.bias.vectors import Desk

@@ -8,15 +8,17 @@ the order of their keys, so that an interrupted run ends with the same bytes as 
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from equipoise.core.errors import InputError
+from equipoise.maths.statistics import Interval
 
 Row = dict[str, Any]
 Key = tuple[str | int, ...]
+Group = TypeVar("Group", bound=Hashable)
 
 
 class Lines:
@@ -28,7 +30,7 @@ class Lines:
         self._fields = tuple(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         _drop_half_line(path)
-        self._rows = {self.key_of(row): row for row in _read(path, self._fields)}
+        self._rows = {self.key_of(row): row for row in read_rows(path, self._fields)}
         self._file = path.open("ab")
 
     def __enter__(self) -> Self:
@@ -76,17 +78,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     partial.replace(path)
 
 
-def _drop_half_line(path: Path) -> None:
-    """Cut off what stands after the last line end."""
-    if not path.exists():
-        return
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
-
-
-def _read(path: Path, fields: tuple[str, ...]) -> list[Row]:
+def read_rows(path: Path, fields: Sequence[str]) -> list[Row]:
+    """The rows of a file, none where there is no file. Raises InputError for one without all of `fields`."""
     if not path.exists():
         return []
     rows = []
@@ -100,3 +93,29 @@ def _read(path: Path, fields: tuple[str, ...]) -> list[Row]:
             raise InputError(f"{path}:{number}: a row without {missing[0]!r}: move the file away")
         rows.append(row)
     return rows
+
+
+def grouped(rows: Iterable[Row], names: Callable[[Row], Group]) -> dict[Group, list[Row]]:
+    """The rows by what `names` gives."""
+    found: dict[Group, list[Row]] = {}
+    for row in rows:
+        found.setdefault(names(row), []).append(row)
+    return found
+
+
+def as_json(interval: Interval | None) -> dict[str, float | int] | None:
+    """Estimate, low, high and n, rounded to 6 digits."""
+    if interval is None:
+        return None
+    values = {name: round(getattr(interval, name), 6) + 0.0 for name in ("estimate", "low", "high")}
+    return {**values, "n": interval.n}
+
+
+def _drop_half_line(path: Path) -> None:
+    """Cut off what stands after the last line end."""
+    if not path.exists():
+        return
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(path, whole)

@@ -17,9 +17,9 @@ from urllib.request import urlopen
 import numpy as np
 
 from equipoise.bench.bias.background import Shelf
-from equipoise.bench.bias.metrics import as_json, mean_interval
+from equipoise.bench.bias.metrics import mean_interval
 from equipoise.bench.bias.vectors import Desk
-from equipoise.bench.results import Lines, Row
+from equipoise.bench.results import Lines, Row, as_json
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, Encoder
 from equipoise.core.types import Passage

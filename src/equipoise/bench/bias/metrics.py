@@ -5,7 +5,7 @@ conditions and the three answers of one query are not independent. (BCa does not
 the same for all queries but one, which is common here.) None means "could not be measured", never 0.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from equipoise.bench.bias.corpora import Corpus
 from equipoise.bench.bias.runner import UNATTACKED, Condition
-from equipoise.bench.results import Row
+from equipoise.bench.results import Row, as_json
 from equipoise.maths import measures
 from equipoise.maths.statistics import Interval, bootstrap_interval, ratio_interval
 from equipoise.redteam.passages import Kind
@@ -140,14 +140,6 @@ def cell(rows: Sequence[Row], base: Sequence[Row], truths: Mapping[str, Truth], 
     }
 
 
-def grouped(rows: Iterable[Row], names: Callable[[Row], object]) -> dict[object, list[Row]]:
-    """The rows by what `names` gives."""
-    found: dict[object, list[Row]] = {}
-    for row in rows:
-        found.setdefault(names(row), []).append(row)
-    return found
-
-
 def worst_case(cells: Mapping[Condition, Mapping[str, object]]) -> dict[str, object] | None:
     """The largest adversarial over relevant share of the attacked conditions, and where (section 5.3).
 
@@ -183,14 +175,6 @@ def truths_of(corpus: Corpus, polarity: Mapping[str, int], rows: Sequence[Row]) 
         )
         for query_id, sign in polarity.items()
     }
-
-
-def as_json(interval: Interval | None) -> dict[str, float | int] | None:
-    """Estimate, low, high and n, rounded to 6 digits."""
-    if interval is None:
-        return None
-    values = {name: round(getattr(interval, name), 6) + 0.0 for name in ("estimate", "low", "high")}
-    return {**values, "n": interval.n}
 
 
 def _ps_by_query(rows: Sequence[Row]) -> dict[str, PsSample]:

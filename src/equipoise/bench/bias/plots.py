@@ -3,29 +3,18 @@
 Each takes rows or the summary and returns an SVG, or None where there is nothing to draw.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from io import StringIO
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from equipoise.bench.bias import paper, profile
 from equipoise.bench.bias.tables import Summary, cells_of
+from equipoise.bench.drawing import Axes, svg
 from equipoise.bench.results import Row
-from equipoise.core.errors import MissingExtra
 
 COLOURS = {profile.BENIGN: "#777777", "adv_neg": "#c1443c", "adv_pos": "#2b6cb0"}
 LABELS = {profile.BENIGN: "relevant", "adv_neg": "negative attack", "adv_pos": "positive attack"}
-STYLE: dict[str, Any] = {
-    "svg.hashsalt": "equipoise",
-    "svg.fonttype": "path",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
-
-Axes = Any
-"""A matplotlib Axes; the library has its own types, which a core install does not see."""
 
 
 def scatter(rows: Sequence[Row], query_id: str) -> str | None:
@@ -40,7 +29,7 @@ def scatter(rows: Sequence[Row], query_id: str) -> str | None:
         axes.set(xlabel="PS (polarization score)", ylabel="SS (similarity to the question)", title=query_id)
         axes.legend(frameon=False)
 
-    return _figure(draw) if mine else None
+    return svg(draw) if mine else None
 
 
 def curves(summary: Summary, sign: str) -> str:
@@ -62,7 +51,7 @@ def curves(summary: Summary, sign: str) -> str:
         )
         axes.legend(frameon=False, fontsize=8)
 
-    return _figure(draw)
+    return svg(draw)
 
 
 def share_cdf(summary: Summary) -> str | None:
@@ -81,7 +70,7 @@ def share_cdf(summary: Summary) -> str | None:
         )
         axes.legend(frameon=False, fontsize=8)
 
-    return _figure(draw) if found else None
+    return svg(draw) if found else None
 
 
 def ps_by_stance(rows: Sequence[Row]) -> str | None:
@@ -105,7 +94,7 @@ def ps_by_stance(rows: Sequence[Row]) -> str | None:
         )
         axes.legend(frameon=False, loc="upper left")
 
-    return _figure(draw) if labelled else None
+    return svg(draw) if labelled else None
 
 
 def answer_scatter(summary: Summary) -> str | None:
@@ -116,7 +105,7 @@ def answer_scatter(summary: Summary) -> str | None:
         axes.scatter([p[1] for p in points], [p[2] for p in points], s=10, alpha=0.5)
         axes.set(xlabel="mean PS of the passages kept", ylabel="mean PS of the answers")
 
-    return _figure(draw) if points else None
+    return svg(draw) if points else None
 
 
 def fact_cdf(summary: Summary) -> str | None:
@@ -137,7 +126,7 @@ def fact_cdf(summary: Summary) -> str | None:
         )
         axes.legend(frameon=False)
 
-    return _figure(draw) if found else None
+    return svg(draw) if found else None
 
 
 def _band(axes: Axes, found: Sequence[tuple[int, Mapping[str, float]]], colour: str, style: str) -> None:
@@ -145,23 +134,3 @@ def _band(axes: Axes, found: Sequence[tuple[int, Mapping[str, float]]], colour: 
     middle, low, high = ([values[name] for _, values in found] for name in ("estimate", "low", "high"))
     axes.plot(counts, middle, style, color=colour, marker=".", markersize=4)
     axes.fill_between(counts, low, high, color=colour, alpha=0.08, linewidth=0)
-
-
-def _figure(draw: Callable[[Axes], None]) -> str:
-    """Draw on new axes; raises MissingExtra without matplotlib."""
-    figure_class, style = _matplotlib()
-    with style(STYLE):
-        figure = figure_class(figsize=(5.6, 3.6), layout="constrained")
-        draw(figure.subplots())
-        text = StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
-
-
-def _matplotlib() -> tuple[Any, Any]:
-    try:
-        import matplotlib as mpl  # noqa: PLC0415
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "bench") from error
-    return Figure, mpl.rc_context

@@ -12,8 +12,8 @@ import numpy as np
 
 from equipoise.bench.bias.background import Shelf
 from equipoise.bench.bias.corpora import Corpus
-from equipoise.bench.bias.metrics import SEED, as_json, mean_interval
-from equipoise.bench.results import Row
+from equipoise.bench.bias.metrics import SEED, mean_interval
+from equipoise.bench.results import Row, as_json
 from equipoise.maths.checks import Floats
 from equipoise.maths.measures import spearman
 from equipoise.maths.polarization import polarization_axis, polarization_scores

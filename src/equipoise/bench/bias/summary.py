@@ -8,9 +8,9 @@ import numpy as np
 
 from equipoise.bench.bias import facts, metrics, profile, stance
 from equipoise.bench.bias.corpora import Corpus
-from equipoise.bench.bias.metrics import LEVEL, PsSample, Truth, as_json, mean_interval, shift_interval
+from equipoise.bench.bias.metrics import LEVEL, PsSample, Truth, mean_interval, shift_interval
 from equipoise.bench.bias.runner import UNATTACKED, Condition, Plan
-from equipoise.bench.results import Row
+from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.measures import spearman
 
 
@@ -78,7 +78,7 @@ Cells = dict[tuple[str, Condition], dict[str, Any]]
 
 
 def _cells(run: Measured, truths: Mapping[str, Truth]) -> Cells:
-    rows = metrics.grouped(run.results, lambda row: (row["filter"], row["sign"], row["injections"]))
+    rows = grouped(run.results, lambda row: (row["filter"], row["sign"], row["injections"]))
     cells: Cells = {}
     for name in run.plan.filters:
         base = rows.get((name, UNATTACKED, 0), [])
@@ -116,7 +116,7 @@ def _answers(run: Measured) -> dict[str, object]:
 
     The answers to one question under one condition are averaged first; sampling noise would count as shift.
     """
-    rows = metrics.grouped(run.answers, lambda row: (row["filter"], row["sign"], row["injections"]))
+    rows = grouped(run.answers, lambda row: (row["filter"], row["sign"], row["injections"]))
     cells = []
     for name in run.plan.filters:
         before = _answer_ps(rows.get((name, UNATTACKED, 0), []))
@@ -144,9 +144,7 @@ def _answers(run: Measured) -> dict[str, object]:
 
 def answer_points(run: Measured) -> list[tuple[str, float, float]]:
     """(query, mean PS of what was kept, mean PS of its answers), one for each row with an answer (Figure 4)."""
-    rows = metrics.grouped(
-        run.answers, lambda row: (row["query_id"], row["filter"], row["sign"], row["injections"])
-    )
+    rows = grouped(run.answers, lambda row: (row["query_id"], row["filter"], row["sign"], row["injections"]))
     points = []
     for row in run.results:
         key = (row["query_id"], row["filter"], row["sign"], row["injections"])

@@ -1,38 +1,15 @@
 """The paper's tables with our numbers, the paper's own beneath them, and what could not be computed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from equipoise.bench.bias import paper
 from equipoise.bench.bias.paper import Numbers
 from equipoise.bench.bias.runner import UNATTACKED, Condition
-
-MISSING = "–"
+from equipoise.bench.tables import MISSING, Line, Table, interval, number, percent
 
 Summary = Mapping[str, Any]
 Cells = Mapping[tuple[str, Condition], Mapping[str, Any]]
-Show = Callable[[float], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row of a table; `paper` marks the printed numbers, which are shown in grey."""
-
-    label: str
-    cells: tuple[str, ...]
-    paper: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of the report; `missing` says why there are no numbers of ours in it, or is empty."""
-
-    title: str
-    head: tuple[str, ...]
-    lines: tuple[Line, ...]
-    note: str = ""
-    missing: str = ""
 
 
 def tables(summary: Summary) -> list[Table]:
@@ -93,23 +70,6 @@ def conditions(summary: Summary) -> tuple[Condition, ...]:
     """The columns: unattacked, negative and positive injections."""
     signs = ("adv_neg", "adv_pos")
     return ((UNATTACKED, 0), *((sign, n) for sign in signs for n in summary["injections"]))
-
-
-def number(value: float) -> str:
-    """Two decimals."""
-    return f"{value:.2f}"
-
-
-def percent(value: float) -> str:
-    """Whole per cent."""
-    return f"{value:.0%}"
-
-
-def interval(found: Mapping[str, float] | None, show: Show = number) -> str:
-    """`0.19 [0.12, 0.27]`, a dash for None."""
-    if found is None:
-        return MISSING
-    return f"{show(found['estimate'])} [{show(found['low'])}, {show(found['high'])}]"
 
 
 def _properties(summary: Summary) -> Table:
@@ -279,18 +239,3 @@ def _printed(
         return []
     values = tuple(show(c, row[c]) if c in row else MISSING for c in conditions(summary))
     return [Line(label, values, paper=True)]
-
-
-def as_markdown(table: Table) -> str:
-    """The table as GitHub Markdown; the paper's numbers in italics."""
-    rows = [f"### {table.title}", ""]
-    if table.missing:
-        rows += [table.missing, ""]
-    if table.lines:
-        rows += ["| " + " | ".join(table.head) + " |", "|" + "---|" * len(table.head)]
-        for line in table.lines:
-            label = f"*{line.label}, paper*" if line.paper else line.label
-            values = [f"*{value}*" if line.paper else value for value in line.cells]
-            rows.append("| " + " | ".join([label, *values]) + " |")
-        rows.append("")
-    return "\n".join([*rows, *([table.note, ""] if table.note else [])])

@@ -1,0 +1,75 @@
+"""The frame of a report: one HTML page that needs nothing but itself; every text in it is escaped."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from equipoise.bench.tables import Line, Table
+
+STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2.2rem}
+.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.86rem}
+th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid #e4e4e4}
+th:first-child,td:first-child{text-align:left}thead th{border-bottom:2px solid #999}
+tr.paper{color:#8a8a8a;font-style:italic}.note{color:#555;font-size:.86rem;max-width:60rem}
+.missing{color:#8a4b00}figure{display:inline-block;margin:1rem 1rem 1rem 0;max-width:34rem}
+figcaption{font-size:.86rem;color:#333}img{width:100%;height:auto}dl{display:grid;grid-template-columns:auto 1fr}
+dt{color:#666;padding-right:1rem}dd{margin:0}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure by a name for its file; `svg` is None where it could not be drawn, for the reason `missing`."""
+
+    name: str
+    caption: str
+    svg: str | None
+    missing: str
+
+
+def page(title: str, heading: str, parts: Sequence[str]) -> str:
+    """A whole page: `parts` are HTML already, the title and the heading are text."""
+    opening = [
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>",
+        f"<style>{STYLE}</style></head><body><h1>{escape(heading)}</h1>",
+    ]
+    return "\n".join([*opening, *parts, "</body></html>\n"])
+
+
+def paragraph(text: str) -> str:
+    """`text` as a paragraph."""
+    return f"<p>{escape(text)}</p>"
+
+
+def definitions(values: Mapping[str, object]) -> str:
+    """Names and what they stand for."""
+    rows = "".join(f"<dt>{escape(k)}</dt><dd>{escape(str(v))}</dd>" for k, v in values.items())
+    return f"<dl>{rows}</dl>"
+
+
+def table(found: Table) -> str:
+    """A table under its title, with what is missing above it and the note below."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in found.head)
+    body = "".join(_line(line) for line in found.lines)
+    missing = f"<p class='missing'>{escape(found.missing)}</p>" if found.missing else ""
+    note = f"<p class='note'>{escape(found.note)}</p>" if found.note else ""
+    grid = f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    return f"<h2>{escape(found.title)}</h2>{missing}{grid if found.lines else ''}{note}"
+
+
+def figure(found: Figure) -> str:
+    """A figure inside the page, or why it could not be drawn."""
+    text = f"<figcaption>{escape(found.caption)}</figcaption>"
+    if found.svg is None:
+        return f"<figure>{text}<p class='missing'>{escape(found.missing)}</p></figure>"
+    data = b64encode(found.svg.encode("utf-8")).decode("ascii")
+    return f"<figure><img alt='{escape(found.name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"
+
+
+def _line(line: Line) -> str:
+    label = f"{line.label} (paper)" if line.paper else line.label
+    cells = "".join(f"<td>{escape(value)}</td>" for value in line.cells)
+    return f"<tr{' class=paper' if line.paper else ''}><td>{escape(label)}</td>{cells}</tr>"
