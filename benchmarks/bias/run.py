@@ -12,7 +12,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from equipoise.bench.bias import attacks, bench, corpora, report, runner, tables
+from equipoise.bench import tables
+from equipoise.bench.bias import attacks, bench, corpora, report, runner
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.runner import Plan
 from equipoise.bench.bias.summary import Measured, summarise

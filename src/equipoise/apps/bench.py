@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.apps import progress
+from equipoise.apps import bench_qa, progress
 from equipoise.bench import tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
@@ -30,6 +30,7 @@ from equipoise.rag import build
 from equipoise.rag.parts import Parts
 
 app = typer.Typer(no_args_is_help=True, help="Benchmarks: numbers with intervals, and a report page.")
+app.command("qa")(bench_qa.qa)
 
 FILTERS = "none,mmr,brra,biasdef"
 PIPELINES = "vanilla,sentence,indexed,structured,baseline"

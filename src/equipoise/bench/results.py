@@ -8,16 +8,17 @@ the order of their keys, so that an interrupted run ends with the same bytes as 
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from equipoise.core.errors import InputError
 from equipoise.maths.statistics import Interval
 
 Row = dict[str, Any]
 Key = tuple[str | int, ...]
+Group = TypeVar("Group", bound=Hashable)
 
 CONFIG = "config.json"
 
@@ -31,7 +32,7 @@ class Lines:
         self._fields = tuple(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         _drop_half_line(path)
-        self._rows = {self.key_of(row): row for row in _read(path, self._fields)}
+        self._rows = {self.key_of(row): row for row in read_rows(path, self._fields)}
         self._file = path.open("ab")
 
     def __enter__(self) -> Self:
@@ -95,9 +96,26 @@ def check_config(out: Path, config: Mapping[str, object]) -> None:
     write_atomically(path, content)
 
 
-def grouped(rows: Iterable[Row], names: Callable[[Row], object]) -> dict[object, list[Row]]:
+def read_rows(path: Path, fields: Sequence[str]) -> list[Row]:
+    """The rows of a file, none where there is no file. Raises InputError for one without all of `fields`."""
+    if not path.exists():
+        return []
+    rows = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            row = json.loads(line)
+            missing = [name for name in fields if name not in row]
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path}:{number}: not a row of results ({error}): move the file away") from None
+        if missing:
+            raise InputError(f"{path}:{number}: a row without {missing[0]!r}: move the file away")
+        rows.append(row)
+    return rows
+
+
+def grouped(rows: Iterable[Row], names: Callable[[Row], Group]) -> dict[Group, list[Row]]:
     """The rows by what `names` gives."""
-    found: dict[object, list[Row]] = {}
+    found: dict[Group, list[Row]] = {}
     for row in rows:
         found.setdefault(names(row), []).append(row)
     return found
@@ -119,19 +137,3 @@ def _drop_half_line(path: Path) -> None:
     whole = content.rfind(b"\n") + 1
     if whole < len(content):
         os.truncate(path, whole)
-
-
-def _read(path: Path, fields: tuple[str, ...]) -> list[Row]:
-    if not path.exists():
-        return []
-    rows = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            row = json.loads(line)
-            missing = [name for name in fields if name not in row]
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{path}:{number}: not a row of results ({error}): move the file away") from None
-        if missing:
-            raise InputError(f"{path}:{number}: a row without {missing[0]!r}: move the file away")
-        rows.append(row)
-    return rows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from equipoise.bench.bias import corpora
 from equipoise.bench.bias.corpora import Corpus
-from equipoise.bench.inputs import lines
+from equipoise.bench.jsonl import lines
 from equipoise.core.errors import InputError
 from equipoise.redteam.passages import AttackPassage, Kind, read_passages
 

@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.inputs import json_object, lines, text_of
+from equipoise.bench.jsonl import json_object, lines, text_of
 from equipoise.bench.results import encoded, write_atomically
 from equipoise.core.errors import InputError
 

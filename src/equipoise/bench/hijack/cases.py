@@ -13,7 +13,7 @@ from pathlib import Path
 
 from equipoise.bench.hijack import inbox
 from equipoise.bench.hijack.inbox import Email, place
-from equipoise.bench.inputs import json_object, lines, text_of
+from equipoise.bench.jsonl import json_object, lines, text_of
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Attack
 from equipoise.core.types import AttackCase

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from equipoise.bench.inputs import json_object, lines, text_of
+from equipoise.bench.jsonl import json_object, lines, text_of
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust

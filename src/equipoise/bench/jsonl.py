@@ -1,6 +1,8 @@
-"""Input files of benchmarks as lines, objects and texts; whatever cannot be used is refused with file and line."""
+"""Lines of JSON that people write: read strictly, and refused with file and line."""
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,17 @@ from equipoise.core.errors import InputError
 
 
 def lines(path: Path) -> Iterator[tuple[str, str]]:
-    """(text, "file:line") of each line that is not empty. Raises InputError where `path` cannot be read."""
+    """(text, "file:line") of each line that is not empty; `path` may be gzipped (.gz).
+
+    Raises InputError where it cannot be read.
+    """
     try:
         content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the path") from None
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path} cannot be read ({reason}): check the path") from None
     for number, line in enumerate(content.split(b"\n"), 1):
         where = f"{path}:{number}"
         try:

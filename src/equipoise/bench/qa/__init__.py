@@ -1,0 +1,5 @@
+"""The question answering benchmark of "Highlight & Summarize" (Cherubin and Paverd, arXiv 2508.02872).
+
+`items` and `datasets` read questions with their documents, `contenders` names the pipelines, `runner` asks and
+keeps rows, `metrics` measures, `judging` has answers judged and compared; `bench` runs all of it.
+"""

@@ -1,0 +1,178 @@
+"""The whole benchmark: items in, rows, timings, judgements and comparisons out."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from equipoise.bench.qa import datasets, estimate, items, judging, report, runner
+from equipoise.bench.qa import rows as rows_of
+from equipoise.bench.qa.contenders import NO_MODEL, Contender, contenders
+from equipoise.bench.qa.estimate import Estimate
+from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.runner import Desk
+from equipoise.bench.results import Row, write_atomically
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.protocols import ChatModel
+from equipoise.core.settings import Settings
+from equipoise.core.types import Usage
+
+META = "meta.json"
+REPLIES = "replies.db"
+SETTINGS = ("retrieval", "filter", "highlight", "summarize", "monitor")
+"""The sections of the settings that answers depend on; of `model` the two that are written out below."""
+FIXED = ("dataset", "split", "settings", "model")
+"""What the runs that share an output folder must have in common; a run without a language model fits all."""
+PACKAGES = ("equipoise", "numpy", "onnxruntime", "openai", "xllamacpp", "transformers")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run works on. `dataset` is a name or a file (`datasets.load`); `without` names documents whose
+    questions are left out; `price_in` and `price_out` are for a million tokens."""
+
+    dataset: str
+    pipelines: tuple[str, ...]
+    data: Path = datasets.DATA
+    split: str = ""
+    limit: int | None = None
+    without: tuple[str, ...] = ()
+    compare: bool = True
+    both_orders: bool = False
+    price_in: float | None = None
+    price_out: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be asked: the items drawn, the pipelines, and what that costs."""
+
+    dataset: str
+    items: tuple[Item, ...]
+    contenders: tuple[Contender, ...]
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How far a run came: `missing` answers and `unjudged` ratings and pairs were left out because of `stopped`
+    ("" where nothing was). `spent` was really asked for; `unreported` says why there is no report ("")."""
+
+    answers: int
+    failed: int
+    missing: int
+    unjudged: int
+    stopped: str
+    spent: Usage
+    unreported: str
+
+
+def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 0) -> Plan:
+    """Read and draw the items and look up the pipelines. Raises InputError or MissingExtra."""
+    wanted = contenders(options.pipelines, with_llm=with_llm)
+    everything = datasets.load(options.dataset, options.data, split=options.split)
+    left = items.without(everything, options.without)
+    if not left:
+        raise InputError(f"no question of {options.dataset} is left: leave out fewer documents")
+    drawn = items.sample(left, options.limit)
+    orders = (2 if options.both_orders else 1) if options.compare else 0
+    expected = estimate.estimate(drawn, wanted, settings, judges=judges, comparisons=orders)
+    return Plan(datasets.title(options.dataset), tuple(drawn), wanted, expected)
+
+
+async def bench(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel] = ()) -> Done:
+    """Ask and judge what the output folder does not hold yet.
+
+    Raises InputError for a folder that holds another configuration, and what pipelines raise that cannot be
+    built. What was asked before that, or before the process was killed, stays.
+    """
+    desk.out.mkdir(parents=True, exist_ok=True)
+    write_meta(chosen, options, desk, judges)
+    rows = await runner.run(chosen.dataset, chosen.items, chosen.contenders, desk)
+    if not rows:
+        return Done(
+            0, 0, len(chosen.items) * len(chosen.contenders), 0, desk.budget.stop(), desk.budget.usage, ""
+        )
+    missing = len(chosen.items) * len(chosen.contenders) - len(rows)
+    unjudged = await judging.judge(rows, judges, desk) if judges else 0
+    if judges and options.compare:
+        unjudged += await judging.compare(
+            rows, chosen.contenders, judges[0], desk, both_orders=options.both_orders
+        )
+    failed = sum(row["outcome"] == rows_of.FAILED for row in rows)
+    stopped = desk.budget.stop() if missing + unjudged else ""
+    return Done(len(rows), failed, missing, unjudged, stopped, desk.budget.usage, _report(desk.out))
+
+
+def _report(out: Path) -> str:
+    """Write summary, tables and page; why not, where the extra for statistics and figures is not installed."""
+    try:
+        report.write(out)
+    except MissingExtra as error:
+        return str(error)
+    return ""
+
+
+def write_meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel]) -> None:
+    """Write what the run is about; raises InputError where the folder holds another configuration."""
+    path = desk.out / META
+    found = meta(chosen, options, desk, judges)
+    if path.exists():
+        before = _read(path)
+        if found["model"] == NO_MODEL:
+            found["model"] = before.get("model", NO_MODEL)
+        changed = [name for name in FIXED if before.get(name, NO_MODEL) not in (found[name], NO_MODEL)]
+        if changed:
+            raise InputError(
+                f"{desk.out} holds results with another {changed[0]} ({META}): choose another --out, "
+                "or delete that folder to begin again"
+            )
+    content = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(path, content.encode("utf-8"))
+
+
+def meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel]) -> Row:
+    """Settings, data set, sizes, names of models, versions and the machine: nothing that time changes."""
+    settings = desk.settings.model_dump(mode="json", include=set(SETTINGS))
+    settings["model"] = {"context": desk.settings.model.context, "max_tokens": desk.settings.model.max_tokens}
+    return {
+        "dataset": chosen.dataset,
+        "split": options.split,
+        "without": sorted(options.without),
+        "n": len(chosen.items),
+        "pipelines": [one.name for one in chosen.contenders],
+        "model": desk.chat.name if desk.chat else NO_MODEL,
+        "encoder": desk.encoder.name,
+        "judges": [judge.name for judge in judges],
+        "compare": options.compare,
+        "both_orders": options.both_orders,
+        "prices": {"in": options.price_in, "out": options.price_out},
+        "concurrency": desk.concurrency,
+        "settings": settings,
+        "versions": {"python": platform.python_version()} | _versions(),
+        "machine": {"processors": os.cpu_count(), "architecture": platform.machine()},
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read ({error}): move it away") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path} holds no object: move it away")
+    return found

@@ -1,0 +1,118 @@
+"""The data sets of the paper, read with the `datasets` library (extra `datasets`).
+
+RepliQA (ServiceNow/repliqa) has one row a question: `document_id`, `document_topic`, `document_path`,
+`document_extracted`, `question_id`, `question`, `answer`, `long_answer`; the paper uses split repliqa_3. BioASQ
+is enelpol/rag-mini-bioasq: questions (`question`, `answer`, `relevant_passage_ids`, `id`; splits train and test,
+the paper uses both) and passages (`id`, `passage`).
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+from equipoise.bench.qa.items import Item, Text
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.types import Span
+
+HUB = "hf://datasets"
+REPLIQA, RAG_MINI_BIOASQ = f"{HUB}/ServiceNow/repliqa", f"{HUB}/enelpol/rag-mini-bioasq"
+Rows = Iterable[Mapping[str, Any]]
+
+NOT_FOUND = "The answer is not found in the document."
+"""RepliQA's label of a question that its document does not answer."""
+
+DENIAL = re.compile(
+    r"\bdocument (?:does|did) ?(?:not|n['’]t)\b|\bdocument (?:does|did)n['’]t\b"
+    r"|\b(?:is|are|was|were)(?: not|n['’]t) \w+ in the (?:document|text|passage)",
+    re.IGNORECASE,
+)
+"""Answers that deny in words of their own: what the paper corrected in split repliqa_3 by hand."""
+
+NO_PASSAGE = ("", "na", "n/a", "none")
+
+
+def repliqa(split: str = "", source: str | None = None) -> list[Item]:
+    """RepliQA; `source` is a parquet file or pattern to read instead of the published one.
+
+    Labels are corrected by rule: an answer that denies in other words than `NOT_FOUND` is not answerable, and
+    `NOT_FOUND` beside a passage that does stand in the document is doubtful (None).
+    Raises MissingExtra, or InputError for a file that cannot be read or has another schema.
+    """
+    return [_repliqa(row) for row in _rows(source or f"{REPLIQA}/data/{split or 'repliqa_3'}-*.parquet")]
+
+
+def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
+    """BioASQ as in the paper: the relevant passages of a question are its documents, all answerable.
+
+    `source` is a folder with `question-answer-passages` and `text-corpus` to read instead. `split` is train or
+    test; both without one. Raises as `repliqa` does.
+    """
+    base = source or RAG_MINI_BIOASQ
+    passages = {str(row["id"]): row["passage"] for row in _rows(f"{base}/text-corpus/*.parquet")}
+    found = []
+    for row in _rows(f"{base}/question-answer-passages/{split}*.parquet"):
+        ids = row["relevant_passage_ids"]
+        wanted = [str(one) for one in (json.loads(ids) if isinstance(ids, str) else ids)]
+        texts = [Text(one, "", passages[one]) for one in dict.fromkeys(wanted) if _worded(passages.get(one))]
+        if texts:
+            found.append(
+                Item(str(row["id"]), row["question"], tuple(texts), (row["answer"],), answerable=True)
+            )
+    return found
+
+
+def label(answer: str, passage: str, document: str) -> bool | None:
+    """Whether a RepliQA question is answerable, after correction; None where its labels contradict each other.
+
+    `passage` is the `long_answer`.
+    """
+    if answer.strip() != NOT_FOUND:
+        return DENIAL.search(answer) is None
+    marked = passage.strip().lower().rstrip(".") not in NO_PASSAGE and passage.strip() != NOT_FOUND
+    return None if marked and passage.strip() in document else False
+
+
+def _repliqa(row: Mapping[str, Any]) -> Item:
+    document = Text(str(row["document_id"]), "", row["document_extracted"])
+    answer, passage = row["answer"] or "", (row["long_answer"] or "").strip()
+    answerable = label(answer, passage, document.text)
+    start = document.text.find(passage) if passage else -1
+    marked = start >= 0 and answerable is not False
+    gold = (Span(document.doc_id, start, start + len(passage)),) if marked else ()
+    references = (answer,) if answerable and answer.strip() else ()
+    return Item(str(row["question_id"]), row["question"], (document,), references, gold, answerable)
+
+
+def _worded(text: str | None) -> bool:
+    return bool(text and text.strip() and text != "nan")
+
+
+READERS: dict[str, Callable[[str], list[Item]]] = {
+    "repliqa": lambda split: _read(repliqa, split),
+    "rag-mini-bioasq": lambda split: _read(rag_mini_bioasq, split),
+}
+
+
+def _read(reader: Callable[[str], list[Item]], split: str) -> list[Item]:
+    try:
+        return reader(split)
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise InputError(
+            f"the published rows have another schema ({error!r}): see bench/qa/published"
+        ) from None
+
+
+def _rows(file: str) -> Rows:
+    """The rows of a parquet file, or of those that match a pattern."""
+    try:
+        datasets = import_module("datasets")
+    except ImportError as error:
+        raise MissingExtra("the datasets library", "datasets") from error
+    try:
+        found: Rows = datasets.load_dataset("parquet", data_files=file, split="train")
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{file} cannot be read ({reason}): check the split and the network") from None
+    return found

@@ -1,0 +1,147 @@
+"""Asks every question through every pipeline, and keeps what came out: one row and one timing each.
+
+A row that is there is not asked for again, except a failed one. Work goes document set by document set, several
+at a time; a budget that is used up lets what runs end and begins nothing new.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equipoise.bench.qa import contenders, rows, stores
+from equipoise.bench.qa.budget import Budget
+from equipoise.bench.qa.contenders import Contender
+from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.rows import FAILED, KEY
+from equipoise.bench.qa.stores import Documents
+from equipoise.bench.results import Key, Lines, Row
+from equipoise.core.errors import EquipoiseError
+from equipoise.core.protocols import ChatModel, Encoder, Pipeline
+from equipoise.core.settings import Settings
+from equipoise.corpus.store import Store
+from equipoise.rag.parts import Parts
+
+RESULTS, TIMINGS = "results.jsonl", "timings.jsonl"
+TIME_DIGITS = 4
+
+Progress = Callable[[int, int, str], None]
+"""(done, total, what is in work)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What pipelines are built from, where rows go, and how many questions run at a time."""
+
+    settings: Settings
+    encoder: Encoder
+    chat: ChatModel | None
+    out: Path
+    budget: Budget
+    progress: Progress
+    concurrency: int = 1
+
+
+async def run(dataset: str, items: Sequence[Item], wanted: Sequence[Contender], desk: Desk) -> list[Row]:
+    """Ask what the output folder does not hold yet; the rows of these items and pipelines by their keys.
+
+    Raises what building a pipeline raises. Errors while one question is answered are rows.
+    """
+    jobs = {(item.item_id, one.name, one.model(desk.chat)) for item in items for one in wanted}
+    with Lines(desk.out / RESULTS, KEY) as lines, Lines(desk.out / TIMINGS, KEY) as timings:
+        work = _Work(dataset, tuple(wanted), desk, lines, timings, len(jobs))
+        await work.all(items)
+        timings.finish()
+        return [
+            row
+            for row in lines.finish()
+            if row["dataset"] == dataset and (row["item_id"], row["pipeline"], row["model"]) in jobs
+        ]
+
+
+@dataclass(slots=True)
+class _Work:
+    """One run: what is open, and how far it is (`count` of `total` rows)."""
+
+    dataset: str
+    wanted: tuple[Contender, ...]
+    desk: Desk
+    lines: Lines
+    timings: Lines
+    total: int
+    count: int = 0
+    built: dict[str, Pipeline] = field(default_factory=dict)
+    slots: asyncio.Semaphore = field(init=False)
+    done: set[Key] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.slots = asyncio.Semaphore(self.desk.concurrency)
+        self.done = {self.lines.key_of(row) for row in self.lines.rows() if row["outcome"] != FAILED}
+
+    async def all(self, items: Sequence[Item]) -> None:
+        """Every document set that has work left."""
+        open_sets = asyncio.Semaphore(self.desk.concurrency)
+        left = [
+            (documents, todo)
+            for documents, group in stores.by_documents(items).items()
+            if (
+                todo := [(item, one) for item in group for one in self.wanted if not self._is_done(item, one)]
+            )
+        ]
+        self.count = self.total - sum(len(todo) for _, todo in left)
+
+        async def one_set(documents: Documents, todo: list[tuple[Item, Contender]]) -> None:
+            async with open_sets:
+                if not self.desk.budget.stop():
+                    await self._set(documents, todo)
+
+        async with asyncio.TaskGroup() as group_of_tasks:
+            for documents, todo in left:
+                group_of_tasks.create_task(one_set(documents, todo))
+
+    async def _set(self, documents: Documents, todo: list[tuple[Item, Contender]]) -> None:
+        async with stores.store_of(documents, self.desk.encoder) as store:
+            pipelines = {one.name: self._pipeline(one, store) for _, one in todo}
+            async with asyncio.TaskGroup() as tasks:
+                for item, one in todo:
+                    tasks.create_task(self._one(item, one, pipelines[one.name]))
+
+    async def _one(self, item: Item, contender: Contender, pipeline: Pipeline) -> None:
+        async with self.slots:
+            if self.desk.budget.stop():
+                return
+            self.desk.progress(self.count, self.total, f"{contender.name} {item.item_id}")
+            key = dict(zip(KEY, self._key(item, contender), strict=True))
+            begin = time.perf_counter()
+            try:
+                result = await pipeline.ask(item.question)
+            except (EquipoiseError, OSError, ValueError, RuntimeError) as error:
+                row = rows.failure(key, item, contender, error)
+            else:
+                seconds = time.perf_counter() - begin
+                row = rows.row(key, item, contender, result)
+                if row["outcome"] != FAILED and not result.trace.usage.replayed:
+                    self.timings.append(key | _timing(seconds, result.trace.timings))
+            self.desk.budget.saw(failed=row["outcome"] == FAILED)
+            self.lines.append(row)
+            self.count += 1
+
+    def _pipeline(self, contender: Contender, store: Store) -> Pipeline:
+        """The contender's pipeline over this store; its models are loaded once for the whole run."""
+        desk = self.desk
+        parts = Parts(desk.settings, store, desk.encoder, desk.chat)
+        if contender.name not in self.built:
+            self.built[contender.name] = contender.pipeline(parts)
+        return contenders.moved(self.built[contender.name], parts)
+
+    def _key(self, item: Item, contender: Contender) -> tuple[str, ...]:
+        return self.dataset, item.item_id, contender.name, contender.model(self.desk.chat)
+
+    def _is_done(self, item: Item, contender: Contender) -> bool:
+        return self._key(item, contender) in self.done
+
+
+def _timing(seconds: float, stages: Mapping[str, float]) -> Row:
+    parts = {name: round(part, TIME_DIGITS) for name, part in stages.items()}
+    return {"seconds": round(seconds, TIME_DIGITS), "stages": parts}
