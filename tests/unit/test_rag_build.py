@@ -9,6 +9,7 @@ from equipoise.core.settings import (
     FilterSettings,
     HighlightSettings,
     ModelSettings,
+    MonitorSettings,
     RetrievalSettings,
     Settings,
     SummarizeSettings,
@@ -169,6 +170,16 @@ class TestPipeline:
         assert isinstance(found.highlighter, IndexedHighlighter)
         assert isinstance(found.summarizer, LlmSummarizer)
         assert found.models["llm"] == "scripted"
+
+    @pytest.mark.parametrize(
+        ("guesses", "watched", "most"), [(None, None, 1), (None, 0.5, 5), (3, None, 3), (3, 0.5, 3)]
+    )
+    def test_a_monitor_gets_several_guesses(self, parts, guesses, watched, most):
+        sections = {
+            "summarize": SummarizeSettings(guesses=guesses),
+            "monitor": MonitorSettings(min_similarity=watched),
+        }
+        assert build.pipeline("hs", parts(ScriptedChat([]), **sections)).summarizer.guesses == most
 
     def test_the_policy_and_the_limits_are_the_settings(self, parts):
         sections = {

@@ -241,8 +241,8 @@ class TestBlindSummarizer:
             1,
             3,
         )
-        with pytest.raises(ValueError, match="guessed_questions"):
-            reply_schema(1)(guessed_questions=["Who?", "Why?"], answer="Ada.")
+        more = reply_schema(1)(guessed_questions=["Who?", "Why?"], answer="Ada.")
+        assert more.guessed_questions == ["Who?"]
 
     @pytest.mark.parametrize("bad", [{"answer": " "}, {"answer": "..."}, {"guessed_questions": ["", "?"]}])
     def test_reply_schema_wants_words(self, bad):
@@ -268,7 +268,7 @@ class TestBlindSummarizer:
             "Quotes:\nFrom Report:\n- It is red.\n\nFrom a document:\n- It is 5.\n\n"
             "The answer to the question is: no."
         )
-        assert "First write 4 different short questions" in system.content
+        assert "at most 4." in system.content
 
     def test_joined(self):
         two = Highlights(

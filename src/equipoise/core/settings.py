@@ -76,11 +76,12 @@ class HighlightSettings(_Section):
 class SummarizeSettings(_Section):
     """Which summarizer, and how many questions it may guess (the paper's reference: 5 to 10).
 
+    `guesses` None: 5 where a monitor compares them with the question, else 1, which is for the answer's sake.
     `context` "passage": it also reads the passage around each quote, for conditions that limit the quote.
     """
 
     name: str = "auto"
-    guesses: int = Field(default=5, ge=1, le=10)
+    guesses: int | None = Field(default=None, ge=1, le=10)
     context: Literal["none", "passage"] = "none"
 
 

@@ -9,7 +9,7 @@ from equipoise.core.types import Message
 
 
 def load(name: str, **variables: str) -> tuple[Message, ...]:
-    """The messages of prompt `name` (for example "baseline-v1") with every `$variable` filled in.
+    """The messages of prompt `name` (for example "baseline-v2") with every `$variable` filled in.
 
     Raises KeyError for a variable the template wants and was not given, TypeError for one it does not
     have, FileNotFoundError for an unknown prompt. Values are inserted as they are: a `$` in them is text.

@@ -166,7 +166,7 @@ class Vanilla:
             if not kept:
                 return _refuse(Reason.NOTHING_RETRIEVED, _nothing(journal), journal)
             texts = documents_text(kept.passages)
-            messages = prompts.load("vanilla-v1", documents=texts, question=query.text)
+            messages = prompts.load("vanilla-v2", documents=texts, question=query.text)
             with journal.stage("answer"):
                 reply = await self.chat.complete(messages, options=self.options)
             journal.usage += reply.usage

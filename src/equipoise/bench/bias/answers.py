@@ -60,7 +60,7 @@ async def ask(
 
 def context(question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
     """The prompt of the plain RAG pipeline."""
-    return prompts.load("vanilla-v1", documents=documents_text(passages), question=question)
+    return prompts.load("vanilla-v2", documents=documents_text(passages), question=question)
 
 
 def score(text: str, scene: Scene, encoder: Encoder) -> float | None:

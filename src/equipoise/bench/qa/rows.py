@@ -1,8 +1,8 @@
 """Rows of results: what one pipeline made of one question, and its scores.
 
 The fields of a row, in order: dataset, item_id, pipeline, model, question, answerable, decision, outcome
-(answered, declined, failed), reason, answer, references, grounded, tags, highlights, highlighted, dropped, gold,
-gold_text, guesses, usage, scores. Nothing in a row depends on the clock or on the replay cache.
+(answered, declined, failed), reason, answer, references, grounded, probability, tags, highlights, highlighted,
+dropped, gold, gold_text, guesses, usage, scores. Nothing in a row depends on the clock or on the replay cache.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,8 @@ def row(key: Row, item: Item, contender: Contender, result: Answer | Refusal) ->
         "answer": answer,
         "references": list(item.references),
         "grounded": result.grounded if isinstance(result, Answer) else None,
-        "tags": [],
+        "probability": None if result.trace.probability is None else round(result.trace.probability, DIGITS),
+        "tags": [tag.value for tag in result.trace.tags],
         "highlights": [_place(one.span) for one in found.items],
         "highlighted": "\n".join(one.text for one in found.items),
         "dropped": len(result.trace.dropped),

@@ -28,7 +28,7 @@ class BaselineHighlighter:
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed extracts; raises ModelError."""
-        messages = prompts.load("baseline-v1", documents=documents_text(passages), question=query.text)
+        messages = prompts.load("baseline-v2", documents=documents_text(passages), question=query.text)
         reply = await self.chat.complete(messages, options=self.options)
         spans, dropped = place(extracts(reply.text), passages, threshold=self.threshold)
         return Proposal(spans, dropped, reply.usage)

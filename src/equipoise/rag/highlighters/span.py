@@ -54,7 +54,7 @@ class SpanHighlighter:
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed passages, none where the model answers NONE; raises ModelError."""
-        messages = prompts.load("span-v1", documents=documents_text(passages), question=query.text)
+        messages = prompts.load("span-v2", documents=documents_text(passages), question=query.text)
         reply, usage = await complete_as(self.chat, messages, SpanReply, options=self.options)
         named = [] if declines(reply.answer) else reply.text_extracts
         placed = [place_between(ends.start, ends.end, passages, threshold=self.threshold) for ends in named]

@@ -35,7 +35,7 @@ class StructuredHighlighter:
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed extracts; raises ModelError."""
-        messages = prompts.load("structured-v1", documents=documents_text(passages), question=query.text)
+        messages = prompts.load("structured-v2", documents=documents_text(passages), question=query.text)
         reply, usage = await complete_as(self.chat, messages, StructuredReply, options=self.options)
         spans, dropped = place(reply.text_extracts, passages, threshold=self.threshold)
         return Proposal(spans, dropped, usage)

@@ -38,7 +38,7 @@ class TwoStepHighlighter:
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed extracts, none where the model answers NONE or nothing; raises ModelError."""
-        asked = prompts.load("two-step-answer-v1", documents=documents_text(passages), question=query.text)
+        asked = prompts.load("two-step-answer-v2", documents=documents_text(passages), question=query.text)
         answer = await self.chat.complete(asked, options=self.options)
         if declines(answer.text):
             return Proposal((), usage=answer.usage)

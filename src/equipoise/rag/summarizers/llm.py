@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
+from typing import Annotated
 
-from pydantic import BaseModel, Field, create_model, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, create_model, field_validator
 
 from equipoise import prompts
 from equipoise.core.protocols import ChatModel
@@ -23,6 +24,8 @@ from equipoise.text.tokens import has_words
 
 MOST_SENTENCES = 2
 SHORT = 400
+WATCHED = 5
+"""Guesses for a monitor; each one costs about as much time as a short answer."""
 
 
 class SummaryReply(BaseModel):
@@ -52,13 +55,14 @@ class LlmSummarizer:
 
     chat: ChatModel
     options: ChatOptions = ChatOptions()
-    guesses: int = 5
+    guesses: int = 1
 
     @classmethod
     def from_parts(cls, parts: Parts) -> "LlmSummarizer":
         """Built from the settings."""
         chat = parts.need_chat("the summarizer 'llm'")
-        return cls(chat, parts.options, parts.settings.summarize.guesses)
+        watched = parts.settings.monitor.min_similarity is not None
+        return cls(chat, parts.options, parts.settings.summarize.guesses or (WATCHED if watched else 1))
 
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The model's answer, or the quotes where it says what they do not; raises ModelError."""
@@ -85,9 +89,9 @@ def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tu
     around = _blocks(highlights, lambda item: _folded(item.context))
     verdicts = [f"The answer to the question is: {tag.value}." for tag in sorted(tags)]
     if not around:
-        return prompts.load("summarize-v1", guesses=str(guesses), quotes="\n\n".join([*quotes, *verdicts]))
+        return prompts.load("summarize-v2", guesses=str(guesses), quotes="\n\n".join([*quotes, *verdicts]))
     return prompts.load(
-        "summarize-context-v1",
+        "summarize-context-v2",
         guesses=str(guesses),
         quotes="\n\n".join(quotes),
         surroundings="\n\n".join([*around, *verdicts]),
@@ -111,8 +115,9 @@ def _folded(text: str) -> str:
 
 @cache
 def reply_schema(guesses: int) -> type[SummaryReply]:
-    """The reply's schema with the number of guesses bounded."""
-    bounded = (list[str], Field(min_length=1, max_length=guesses))
+    """The reply's schema with the number of guesses bounded; a reply that holds more is cut."""
+    cut = BeforeValidator(lambda said: said[:guesses] if isinstance(said, list) else said)
+    bounded = (Annotated[list[str], cut], Field(min_length=1, max_length=guesses))
     return create_model("SummaryReply", __base__=SummaryReply, guessed_questions=bounded)
 
 
