@@ -74,7 +74,8 @@ class HighlightSettings(_Section):
 class SummarizeSettings(_Section):
     """Which summarizer, and how many questions it may guess (the paper's reference: 5 to 10).
 
-    `context` "passage": it also reads the passage around each quote, for conditions that limit the quote.
+    `context` "passage": it also reads the passage around each quote, for conditions that limit the quote;
+    "extractive" has no use for it.
     """
 
     name: str = "auto"
