@@ -7,14 +7,17 @@ import pytest
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def word_tokenizer(transformers, texts):
-    """A tokenizer whose tokens are the words and marks of `texts`; [CLS] question [SEP] text [SEP]."""
+def word_tokenizer(transformers, texts, *, metaspace=False):
+    """A tokenizer whose tokens are the words and marks of `texts`; [CLS] question [SEP] text [SEP].
+
+    `metaspace`: words are cut as DeBERTa's tokenizer cuts them, which counts the space before a word to it.
+    """
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.pre_tokenizers import Metaspace, Whitespace
     from tokenizers.processors import TemplateProcessing
 
-    split = Whitespace()
+    split = Metaspace() if metaspace else Whitespace()
     words = sorted({word for text in texts for word, _ in split.pre_tokenize_str(text)})
     tokenizer = Tokenizer(WordLevel({w: i for i, w in enumerate([*SPECIAL, *words])}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = split

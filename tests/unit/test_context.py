@@ -4,9 +4,12 @@ The first document is after Figure 8 of the H&S paper, in words of our own.
 """
 
 import json
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
+from equipoise.apps import render
 from equipoise.core import sync
 from equipoise.core.settings import HighlightSettings, Settings, SummarizeSettings
 from equipoise.core.types import Answer, Document, Highlights, Passage, Span
@@ -89,6 +92,32 @@ class TestIncompleteHighlighting:
         result, _ = ask(store, "passage", "Staff may take study leave after two years and a farewell party.")
         assert not result.grounded
         assert "farewell" in result.trace.unsupported
+
+
+class TestShown:
+    """Who reads an answer sees what it was made from: the context too, and no trace of one where there is none."""
+
+    def shown(self, result):
+        console = Console(record=True, width=200, file=StringIO())
+        render.show(result, (), console)
+        return console.export_text()
+
+    def test_the_context_stands_under_its_quote(self, store):
+        result, _ = ask(store, "passage")
+        assert SECOND in self.shown(result)
+        (item,) = render.as_json(result, ())["highlights"]
+        assert item["context"] == result.highlights.items[0].context
+
+    def test_no_context_leaves_no_trace(self, store):
+        result, _ = ask(store, "none")
+        assert "read within" not in self.shown(result)
+        assert "context" not in render.as_json(result, ())["highlights"][0]
+
+    def test_extractive_reads_none(self, store):
+        settings = Settings(summarize=SummarizeSettings(name="extractive", context="passage"))
+        assert not build.pipeline("hs", Parts(settings, store, HashedWords())).context
+        written = Settings(summarize=SummarizeSettings(name="llm", context="passage"))
+        assert build.pipeline("hs", Parts(written, store, HashedWords(), ScriptedChat([]))).context
 
 
 def document(*sentences, doc_id="d"):

@@ -89,7 +89,7 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         policy(settings),
         _names(parts, chosen),
         settings.monitor.min_similarity,
-        settings.summarize.context == "passage",
+        settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
     )
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.tokens import STOP_WORDS, content_words, name_matches, words
 
-_ENDING = re.compile(r"\?[?!]*[\"'”’»)\]]*(?=\s|\Z)")
+_ENDING = re.compile(r"\?[?!]*(?:[\"'”’»)\]]+(?!\s+[a-z]))?(?=\s|\Z)")
 _ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-*•–])\s+(?=\S)")
 _JOINING = frozenset({"and", "or", "but", "so", "also", "then"})
 _ASKING = frozenset("who whom whose what when where which why how whats whos".split())  # noqa: SIM905
@@ -73,7 +73,7 @@ def split_questions(message: str) -> tuple[Question, ...]:
     questions: list[Question] = []
     anchor = ""
     for text in texts:
-        before = anchor if refers_back(_last_sentence(text)) and not (listed and lead) else ""
+        before = anchor if refers_back(text) and not (listed and lead) else ""
         anchor = anchor if before else text
         questions.append(Question(text, " ".join(part for part in (lead, before, text) if part)))
     return tuple(questions)
@@ -81,8 +81,13 @@ def split_questions(message: str) -> tuple[Question, ...]:
 
 def refers_back(question: str) -> bool:
     """Whether `question` is about somebody or something only an earlier one names: it has a pronoun, and no name
-    before it (for a possessive: no other word either). "Is it possible to ..." and "this year" do not count.
+    before it (for a possessive: no other word either). "Is it possible to ..." and "this year" do not count, nor
+    does a pronoun after a statement or a colon: what it stands for is there.
     """
+    start, end = next(iter(sentence_spans(question)), (0, 0))
+    question, rest = question[start:end], question[end:]
+    if (rest and "?" not in question) or content_words(question[: question.rfind(": ") + 1]):
+        return False
     if _BACK.search(question):
         return True
     plain = _EXPLETIVE.sub(" ", question)
@@ -120,7 +125,7 @@ def _is_item(text: str) -> bool:
 
 def _marked(message: str) -> tuple[str, list[str]]:
     """What is said before the first question, and the questions, cut after question marks."""
-    texts = _joined([_line(_ITEM.sub("", piece, count=1)) for piece in _pieces(message)])
+    texts = _joined([_line(_bare(piece)) for piece in _pieces(message)])
     if len(texts) < 2:
         return "", texts
     question = _last_sentence(texts[0])
@@ -128,6 +133,12 @@ def _marked(message: str) -> tuple[str, list[str]]:
     if not _asks(question) or "?" in statement:
         return "", texts
     return statement.strip(), [question, *texts[1:]]
+
+
+def _bare(piece: str) -> str:
+    """Without the number or the bullet it begins with."""
+    marker = _ITEM.match(piece)
+    return piece[marker.end() :] if marker else piece
 
 
 def _pieces(message: str) -> list[str]:
@@ -160,11 +171,13 @@ def _joined(pieces: Sequence[str]) -> list[str]:
 def _asks(piece: str) -> bool:
     """Whether `piece` is a question: marked as one and with a question word, or beginning like one."""
     found = words(piece)
-    last = [word for word in words(_last_sentence(piece)) if word not in _JOINING]
     marked = _ENDING.search(piece) is not None
-    if len(found) < _LEAST or not last or (not marked and piece.endswith((".", "!", ":"))):
+    if len(found) < _LEAST or (not marked and piece.endswith((".", "!", ":"))):
         return False
-    return last[0] in _ASKING | _AUXILIARY or (marked and bool(_ASKING & set(found)))
+    last = _last_sentence(piece)
+    openings = [words(last), words(last[last.rfind(": ") + 1 :])]
+    first = {next((word for word in opening if word not in _JOINING), "") for opening in openings}
+    return bool(first & (_ASKING | _AUXILIARY)) or (marked and bool(_ASKING & set(found) or first & _ORDERS))
 
 
 def _last_sentence(text: str) -> str:
