@@ -42,7 +42,9 @@ def test_an_item_is_read_and_written(tmp_path):
 def test_the_example_of_the_page_can_be_used():
     page = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text("utf-8")
     item = items.from_row(json.loads(re.search(r"(?s)```json\n(.*?)```", page)[1]), "docs/datasets.md")
-    assert items.gold_text(item) == item.references[0] == "the head of sales"
+    (text,), (gold,) = [one.text for one in item.documents], item.gold
+    assert text[gold.start : gold.end] == item.references[0] == "the head of sales"
+    assert items.gold_text(item) == "A refund is approved by the head of sales."
 
 
 def test_most_fields_may_be_missing_and_the_file_may_be_gzipped(tmp_path):
@@ -140,6 +142,16 @@ def test_documents_are_left_out_by_name_or_by_the_name_of_their_whole():
     assert [item.item_id for item in items.without(three, ["a"])] == ["b#1"]
     assert [item.item_id for item in items.without(three, ["a#2"])] == ["a#1", "b#1"]
     assert items.without(three, []) == three
+
+
+def test_a_gold_span_that_is_an_answer_stands_for_its_sentence():
+    text = "Ann built it. Bob, her son, burnt it in May. It was in May 1650. Why?"
+    may, son = text.index("May"), text.index("her son")
+    gold = (Span("d", may, may + 3), Span("d", son, son + 7))
+    item = Item("q", "When?", (Text("d", "", text),), ("May", "May 1650"), gold)
+    assert items.gold_text(item) == "Bob, her son, burnt it in May."
+    passage = Item("q", "Who?", (Text("d", "", text),), ("Bob",), gold[1:])
+    assert items.gold_text(passage) == "her son"
 
 
 def test_gold_that_overlaps_is_read_once():

@@ -348,6 +348,23 @@ def test_what_a_question_raises_is_a_row(file, tmp_path):
     )
 
 
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_what_ends_a_run_is_one_error_and_keeps_the_rows(file, tmp_path, concurrency):
+    class Flaky(HashedWords):
+        def encode(self, texts):
+            if any("ferry" in text for text in texts):
+                raise ModelUnavailable("the encoder is gone")
+            return super().encode(texts)
+
+    options = Options(str(file), ("vanilla",))
+    plan = bench.plan(options, Settings(), with_llm=True)
+    desk = Desk(Settings(), Flaky(64), ScriptedChat(say), tmp_path, Budget(), silent, concurrency)
+    with pytest.raises(ModelUnavailable, match="the encoder is gone"):
+        sync.run(bench.bench(plan, options, desk))
+    if concurrency == 1:
+        assert [row["item_id"] for row in rows_of(tmp_path)] == ["b1", "b2"]
+
+
 @pytest.mark.parametrize(
     ("names", "with_llm", "why"),
     [

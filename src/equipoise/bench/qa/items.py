@@ -13,6 +13,7 @@ Offsets count characters (code points) of the document's text, end exclusive.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, cast, get_args
@@ -20,6 +21,7 @@ from typing import Any, Literal, cast, get_args
 from equipoise.bench.jsonl import json_object, lines, text_of
 from equipoise.core.errors import InputError
 from equipoise.core.types import Span
+from equipoise.text.sentences import sentence_spans
 
 Decision = Literal["yes", "no", "maybe"]
 
@@ -146,9 +148,31 @@ def merged(gold: Sequence[Span]) -> tuple[Span, ...]:
 
 
 def gold_text(item: Item) -> str:
-    """The text under the gold spans, overlapping ones once, one a line."""
+    """The gold passage: the text under the gold spans, overlapping ones once, one a line.
+
+    A span that only marks an answer (its text is one of the references) stands for the sentences it lies in:
+    a passage that is one word long would make every highlight look imprecise.
+    """
     texts = {document.doc_id: document.text for document in item.documents}
-    return "\n".join(texts[span.doc_id][span.start : span.end] for span in merged(item.gold))
+    answers = {one.strip() for one in item.references}
+    wide = [
+        _in_sentences(span, texts[span.doc_id])
+        if texts[span.doc_id][span.start : span.end].strip() in answers
+        else span
+        for span in item.gold
+    ]
+    return "\n".join(texts[span.doc_id][span.start : span.end] for span in merged(wide))
+
+
+_sentences = lru_cache(maxsize=64)(sentence_spans)
+"""Many questions are about one document."""
+
+
+def _in_sentences(span: Span, text: str) -> Span:
+    """The span grown to the whole sentences that it touches."""
+    touched = [(start, end) for start, end in _sentences(text) if start < span.end and span.start < end]
+    start = min([span.start, *(start for start, _ in touched)])
+    return Span(span.doc_id, start, max([span.end, *(end for _, end in touched)]))
 
 
 def _names(item: Item) -> set[str]:

@@ -15,6 +15,7 @@ from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.recorded import HIGHLIGHTS_ALONE
 from equipoise.bench.qa.rows import ANSWERED, FAILED, KEY
 from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.together import together
 from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import ModelError
 from equipoise.core.protocols import ChatModel
@@ -180,9 +181,7 @@ async def _work(jobs: Sequence[Job], desk: Desk, what: str) -> int:
             desk.budget.saw(failed=not await job())
             done += 1
 
-    async with asyncio.TaskGroup() as tasks:
-        for job in jobs:
-            tasks.create_task(one(job))
+    await together(one(job) for job in jobs)
     return left
 
 

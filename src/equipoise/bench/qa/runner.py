@@ -16,6 +16,7 @@ from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.rows import FAILED, KEY
 from equipoise.bench.qa.stores import Documents
+from equipoise.bench.qa.together import together
 from equipoise.bench.results import Key, Lines, Row
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.protocols import ChatModel, Encoder, Pipeline
@@ -96,16 +97,12 @@ class _Work:
                 if not self.desk.budget.stop():
                     await self._set(documents, todo)
 
-        async with asyncio.TaskGroup() as group_of_tasks:
-            for documents, todo in left:
-                group_of_tasks.create_task(one_set(documents, todo))
+        await together(one_set(documents, todo) for documents, todo in left)
 
     async def _set(self, documents: Documents, todo: list[tuple[Item, Contender]]) -> None:
         async with stores.store_of(documents, self.desk.encoder) as store:
             pipelines = {one.name: self._pipeline(one, store) for _, one in todo}
-            async with asyncio.TaskGroup() as tasks:
-                for item, one in todo:
-                    tasks.create_task(self._one(item, one, pipelines[one.name]))
+            await together(self._one(item, one, pipelines[one.name]) for item, one in todo)
 
     async def _one(self, item: Item, contender: Contender, pipeline: Pipeline) -> None:
         async with self.slots:
