@@ -1,0 +1,160 @@
+"""The question answering benchmark: results, summaries and tables beside this file.
+
+    python benchmarks/qa/run.py [--only NAME] [--minutes N] [--table] [--data ../shared/data]
+        [--out .equipoise/bench-qa]
+
+NAME is a data set of config.toml, `speed` or `compare`. Resumes: what stands in the output folder is not asked
+again, and replies are kept in its replies.db. Only ids and numbers are copied here, no text.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.bench.qa import bench, datasets, items, recorded, report
+from equipoise.bench.qa.bench import Options, Plan
+from equipoise.bench.qa.budget import Budget, Metered
+from equipoise.bench.qa.contenders import contenders
+from equipoise.bench.qa.estimate import estimate
+from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.runner import Desk
+from equipoise.bench.results import encoded
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.settings import Settings
+from equipoise.core.types import Message
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag import build
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from splits import FIT, bioasq_part  # noqa: E402
+
+FILES = ("results", "judgements", "comparisons")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One section of the configuration, and where it is kept."""
+
+    name: str
+    dataset: str
+    pipelines: tuple[str, ...]
+    limit: int
+    judge: str | None = None
+
+
+def main() -> None:
+    """Ask what is missing, then write the tables."""
+    arguments = _arguments()
+    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    budget = Budget(max_minutes=arguments.minutes)
+    for run in runs(config):
+        if arguments.only in (None, run.name) and not arguments.table:
+            ask(run, config, arguments, budget)
+    for run in runs(config):
+        if (arguments.out / run.name / "results.jsonl").exists():
+            publish(arguments.out / run.name, HERE / run.name, timed=run.name == "speed")
+    (HERE / "table.md").write_text(page(runs(config)), "utf-8")
+
+
+def runs(config: dict) -> list[Run]:
+    """All sections, in order."""
+    usual = config["pipelines"]
+    sections = {name: {"dataset": name, **found} for name, found in config["datasets"].items()}
+    sections |= {name: config[name] for name in ("speed", "compare") if name in config}
+    return [
+        Run(name, found["dataset"], tuple(found.get("pipelines", usual)), found["limit"], found.get("judge"))
+        for name, found in sections.items()
+    ]
+
+
+def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -> None:
+    """One section. `speed` asks pipeline by pipeline, each with a model that was just started."""
+    out = arguments.out / run.name
+    drawn = items.sample(reported(run.dataset, arguments.data), run.limit)
+    flags = {"model.llm": config["llm"], "model.max_tokens": config["max_tokens"]}
+    settings = layers.load(flags, environment={}, folder=HERE).settings
+    groups = [[name] for name in run.pipelines] if run.name == "speed" else [list(run.pipelines)]
+    for names in groups:
+        step(run, drawn, names, settings, out, budget)
+
+
+def step(  # noqa: PLR0917
+    run: Run, drawn: Sequence[Item], names: Sequence[str], settings: Settings, out: Path, budget: Budget
+) -> None:
+    """Some pipelines of one section over all its questions."""
+    model = build.chat_model(settings.model)
+    cache = ReplayCache(out.parent / bench.REPLIES)
+    chat = Metered(model, budget)
+    kept = chat if run.name == "speed" else Replayed(chat, cache)
+    wanted = contenders(names, with_llm=True)
+    judges = [kept] if run.judge else []
+    plan = Plan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
+    desk = Desk(settings, EmbeddedEncoder(), kept, out, budget, _say)
+    desk.encoder.encode(["warm up"])
+    if run.name == "speed":
+        sync.run(kept.complete([Message("user", "Say yes.")]))  # loading is not timed
+    done = sync.run(bench.bench(plan, Options(run.dataset, tuple(names)), desk, judges))
+    model.close()
+    print(f"{run.name}: {done.answers} answers, {done.missing} missing {done.stopped}", file=sys.stderr)
+
+
+def reported(dataset: str, data: Path) -> list[Item]:
+    """The items of a data set that nothing was fitted on."""
+    found = datasets.load(dataset, data)
+    if dataset == "squad2":
+        return items.without(found, sorted(FIT))
+    if dataset == "bioasq12b":
+        return [item for item in found if bioasq_part(item.item_id) == "report"]
+    return found
+
+
+def publish(out: Path, here: Path, *, timed: bool) -> None:
+    """Copy a run without its text, and write its summary and tables from the copy.
+
+    Seconds are kept of `speed` alone: elsewhere pipelines read what another one had the server cache.
+    """
+    here.mkdir(exist_ok=True)
+    for name in (*FILES, *(["timings"] if timed else [])):
+        source = out / f"{name}.jsonl"
+        if source.exists():
+            rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
+            content = b"".join(encoded(recorded.without_text(row)) for row in rows)
+            (here / source.name).write_bytes(content)
+    shutil.copyfile(out / bench.META, here / bench.META)
+    report.write(here)
+    (here / report.REPORT).unlink()
+
+
+def page(wanted: Sequence[Run]) -> str:
+    """All tables in one file."""
+    parts = [(HERE / run.name / report.TABLES) for run in wanted]
+    texts = [f"# {path.parent.name}\n\n{path.read_text('utf-8')}" for path in parts if path.exists()]
+    return "\n".join(texts)
+
+
+def _say(done: int, total: int, what: str) -> None:
+    print(f"{done}/{total} {what}", file=sys.stderr)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    root = HERE.parents[1]
+    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-qa")
+    parser.add_argument("--only", help="one section of config.toml")
+    parser.add_argument("--minutes", type=float, help="begin nothing new after so many minutes")
+    parser.add_argument("--table", action="store_true", help="only write the tables again")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
