@@ -1,7 +1,7 @@
 """Measures of the answers of each contender: counts, means and shares, declining, yes and no, guesses."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -138,15 +138,8 @@ def cost(rows: Rows, timings: Rows, base: tuple[Rows, Rows] | None) -> dict[str,
     Seconds are of fresh calls alone. `base` are rows and timings of the contender compared with; a ratio
     rests on the questions that both have. Failed rows are left out: they ended early.
     """
-    done = [row for row in rows if row["outcome"] != "failed"]
-    failed = {row["item_id"] for row in rows if row["outcome"] == "failed"}
-    timed = [row for row in timings if row["item_id"] not in failed]
-    found = {"seconds": _spent(_by_item(timed, _seconds), _by_item(base[1], _seconds) if base else None)}
-    for name in ("prompt_tokens", "completion_tokens", "calls"):
-        read = _used(name)
-        compared = _by_item(base[0], read) if base else None
-        found[name] = _spent(_by_item(done, read), compared)
-    return found
+    mine, compared = _used(rows, timings), _used(*base) if base else None
+    return {name: _spent(values, compared[name] if compared else None) for name, values in mine.items()}
 
 
 def _reason(row: Row) -> str:
@@ -163,13 +156,11 @@ def _spent(mine: Mapping[str, float], base: Mapping[str, float] | None) -> dict[
     }
 
 
-def _by_item(rows: Rows, read: Callable[[Row], float]) -> dict[str, float]:
-    return {row["item_id"]: read(row) for row in rows}
-
-
-def _seconds(row: Row) -> float:
-    return float(row["seconds"])
-
-
-def _used(name: str) -> Callable[[Row], float]:
-    return lambda row: float((row.get("usage") or {}).get(name, 0))
+def _used(rows: Rows, timings: Rows) -> dict[str, dict[str, float]]:
+    """Seconds, tokens and calls by question, without failed ones."""
+    done = [row for row in rows if row["outcome"] != "failed"]
+    items = {row["item_id"] for row in done}
+    found = {"seconds": {row["item_id"]: float(row["seconds"]) for row in timings if row["item_id"] in items}}
+    for name in ("prompt_tokens", "completion_tokens", "calls"):
+        found[name] = {row["item_id"]: float(row["usage"][name]) for row in done if row.get("usage")}
+    return found
