@@ -40,6 +40,9 @@ def qa(
     ] = "none",
     judge_second: Annotated[str, typer.Option(help="A second judge, to see how far both agree.")] = "none",
     compare: Annotated[bool, typer.Option(help="Have the judge compare pipelines in pairs.")] = True,
+    both_orders: Annotated[
+        bool, typer.Option("--both-orders", help="Compare in both orders, not in one that is drawn.")
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Draw so many questions.")] = None,
     split: Annotated[str, typer.Option(help="A part of a published data set, such as repliqa_3.")] = "",
     without: Annotated[str, typer.Option(help="Documents whose questions are left out.")] = "",
@@ -60,7 +63,16 @@ def qa(
     if "auto" in (judge, judge_second):
         raise InputError("--judge auto would hide who judges: name a model, for example openai/NAME")
     options = Options(
-        dataset, _names(pipelines), data, split, limit, _names(without), compare, price_in, price_out
+        dataset,
+        _names(pipelines),
+        data,
+        split,
+        limit,
+        _names(without),
+        compare,
+        both_orders,
+        price_in,
+        price_out,
     )
     settings = layers.load({"model.llm": llm}).settings
     judges = [name for name in (judge, judge_second) if name != "none"]
@@ -96,9 +108,9 @@ def _run(
 def _said(chosen: Plan, done: Done, out: Path) -> str:
     failed = f", {done.failed} of them failed" if done.failed else ""
     said = f"{chosen.dataset}: {done.answers} answers{failed} in {out}"
-    if not done.left:
-        return said
-    return f"{said}; {done.left} are left ({done.stopped}): run the same command again to go on"
+    left = {"answers": done.missing, "ratings and comparisons": done.unjudged}
+    rest = " and ".join(f"{count} {what}" for what, count in left.items() if count)
+    return f"{said}; {rest} are left ({done.stopped}): run the same command again to go on" if rest else said
 
 
 def _chat(name: str, settings: Settings, out: Path, budget: Budget) -> ChatModel | None:

@@ -9,8 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.qa import datasets, estimate, items, runner
-from equipoise.bench.qa.contenders import Contender, contenders
+from equipoise.bench.qa import datasets, estimate, items, judging, runner
+from equipoise.bench.qa import rows as rows_of
+from equipoise.bench.qa.contenders import NO_MODEL, Contender, contenders
 from equipoise.bench.qa.estimate import Estimate
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.runner import Desk
@@ -23,6 +24,8 @@ META = "meta.json"
 REPLIES = "replies.db"
 SETTINGS = ("retrieval", "filter", "highlight", "summarize", "monitor")
 """The sections of the settings that answers depend on; of `model` the two that are written out below."""
+FIXED = ("dataset", "split", "settings", "model")
+"""What the runs that share an output folder must have in common; a run without a language model fits all."""
 PACKAGES = ("equipoise", "numpy", "onnxruntime", "openai", "xllamacpp", "transformers")
 
 
@@ -38,6 +41,7 @@ class Options:
     limit: int | None = None
     without: tuple[str, ...] = ()
     compare: bool = True
+    both_orders: bool = False
     price_in: float | None = None
     price_out: float | None = None
 
@@ -54,11 +58,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How far a run came: `left` answers and judgements are missing because of `stopped` ("": none)."""
+    """How far a run came: `missing` answers and `unjudged` ratings and pairs were left out because of `stopped`
+    ("" where nothing was)."""
 
     answers: int
     failed: int
-    left: int
+    missing: int
+    unjudged: int
     stopped: str
 
 
@@ -70,7 +76,8 @@ def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 
     if not left:
         raise InputError(f"no question of {options.dataset} is left: leave out fewer documents")
     drawn = items.sample(left, options.limit)
-    expected = estimate.estimate(drawn, wanted, settings, judges=judges, compare=options.compare)
+    orders = (2 if options.both_orders else 1) if options.compare else 0
+    expected = estimate.estimate(drawn, wanted, settings, judges=judges, comparisons=orders)
     return Plan(datasets.title(options.dataset), tuple(drawn), wanted, expected)
 
 
@@ -83,9 +90,15 @@ async def bench(chosen: Plan, options: Options, desk: Desk, judges: Sequence[Cha
     desk.out.mkdir(parents=True, exist_ok=True)
     write_meta(chosen, options, desk, judges)
     rows = await runner.run(chosen.dataset, chosen.items, chosen.contenders, desk)
-    left = len(chosen.items) * len(chosen.contenders) - len(rows)
-    failed = sum(row["outcome"] == "failed" for row in rows)
-    return Done(len(rows), failed, left, desk.budget.stop() if left else "")
+    missing = len(chosen.items) * len(chosen.contenders) - len(rows)
+    unjudged = await judging.judge(rows, judges, desk) if judges else 0
+    if judges and options.compare:
+        unjudged += await judging.compare(
+            rows, chosen.contenders, judges[0], desk, both_orders=options.both_orders
+        )
+    failed = sum(row["outcome"] == rows_of.FAILED for row in rows)
+    left = missing + unjudged
+    return Done(len(rows), failed, missing, unjudged, desk.budget.stop() if left else "")
 
 
 def write_meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel]) -> None:
@@ -94,7 +107,9 @@ def write_meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[Chat
     found = meta(chosen, options, desk, judges)
     if path.exists():
         before = _read(path)
-        changed = [name for name in ("dataset", "split", "settings") if before.get(name) != found[name]]
+        if found["model"] == NO_MODEL:
+            found["model"] = before.get("model", NO_MODEL)
+        changed = [name for name in FIXED if before.get(name, NO_MODEL) not in (found[name], NO_MODEL)]
         if changed:
             raise InputError(
                 f"{desk.out} holds results with another {changed[0]} ({META}): choose another --out, "
@@ -114,10 +129,11 @@ def meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel]
         "without": sorted(options.without),
         "n": len(chosen.items),
         "pipelines": [one.name for one in chosen.contenders],
-        "model": desk.chat.name if desk.chat else "none",
+        "model": desk.chat.name if desk.chat else NO_MODEL,
         "encoder": desk.encoder.name,
         "judges": [judge.name for judge in judges],
         "compare": options.compare,
+        "both_orders": options.both_orders,
         "prices": {"in": options.price_in, "out": options.price_out},
         "concurrency": desk.concurrency,
         "settings": settings,

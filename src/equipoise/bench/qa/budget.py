@@ -8,7 +8,7 @@ from equipoise.core.protocols import ChatModel, JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
 
 PATIENCE = 20
-"""Questions that fail one after the other until a run stops: then it is not the questions."""
+"""Questions or ratings that fail one after the other until a run stops: then it is not the questions."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Budget:
         if self.max_minutes is not None and minutes >= self.max_minutes:
             return f"{minutes:.1f} minutes are over, --max-minutes is {self.max_minutes:g}"
         if self.failures >= PATIENCE:
-            return f"{self.failures} questions failed one after the other; the last rows say why"
+            return f"{self.failures} failed one after the other; their rows say why"
         return ""
 
 

@@ -49,10 +49,10 @@ def estimate(
     settings: Settings,
     *,
     judges: int = 0,
-    compare: bool = False,
+    comparisons: int = 0,
 ) -> Estimate:
-    """Estimate a run with so many judge models; `compare` adds every pair of pipelines, and each highlighter
-    alone against its pipeline."""
+    """Estimate a run with so many judge models; with `comparisons` (1 or 2 orders) the first of them compares
+    every pair of pipelines, and each highlighter alone with its pipeline."""
     shown = [_shown(item, settings.retrieval.k) for item in items]
     calls = prompt = 0
     for one in wanted:
@@ -60,9 +60,8 @@ def estimate(
         calls += one.calls * len(items)
         prompt += reading * sum(shown) + one.calls * len(items) * INSTRUCTIONS
         prompt += (one.summarizer == "llm") * len(items) * QUOTED // CHARACTERS_PER_TOKEN
-    pairs = len(wanted) * (len(wanted) - 1) // 2 + sum(one.highlights for one in wanted)
-    each = JUDGES * len(wanted) + pairs * compare
-    asked = judges * each * len(items)
+    pairs = len(wanted) * (len(wanted) - 1) // 2 + sum(one.summarizer == "llm" for one in wanted)
+    asked = (judges * JUDGES * len(wanted) + min(judges, 1) * pairs * comparisons) * len(items)
     return Estimate(
         len(items),
         len(wanted),

@@ -1,0 +1,391 @@
+"""The question answering benchmark end to end on a few questions: rows, resuming after SIGKILL, budgets."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from equipoise.bench.qa import bench, contenders, items, runner
+from equipoise.bench.qa.bench import Options
+from equipoise.bench.qa.budget import PATIENCE, Budget, Metered
+from equipoise.bench.qa.runner import Desk
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.settings import Settings
+from equipoise.core.types import Usage
+from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.models.scripted import ScriptedChat
+from hashed_words import HashedWords
+
+TESTS = Path(__file__).resolve().parent.parent
+PIPELINES = ("vanilla", "baseline", "structured", "indexed", "sentence+extractive")
+FIELDS = [
+    *("dataset", "item_id", "pipeline", "model", "question", "answerable", "decision", "outcome", "reason"),
+    *(
+        "answer",
+        "references",
+        "grounded",
+        "tags",
+        "highlights",
+        "highlighted",
+        "dropped",
+        "gold",
+        "gold_text",
+    ),
+    *("guesses", "usage", "scores"),
+]
+
+BELLS = "The bells ring at six in the morning. They were cast in Ghent in 1650 by Peter Hall. Some like them."
+FERRY = "The ferry crosses the river every ten minutes. It carries forty cars. A ticket costs two crowns."
+
+
+def questions(folder):
+    """Four questions about two documents, one of them not answerable."""
+    bells = {"documents": [{"doc_id": "bells", "title": "Bells", "text": BELLS}]}
+    ferry = {"documents": [{"doc_id": "ferry", "title": "Ferry", "text": FERRY}]}
+    cast = BELLS.index("They were")
+    rows = [
+        bells | {"item_id": "b1", "question": "Where were the bells cast?", "references": ["Ghent"],
+                 "gold": [["bells", cast, BELLS.index(" Some")]], "answerable": True},
+        bells | {"item_id": "b2", "question": "Who sold the bells?", "answerable": False},
+        ferry | {"item_id": "f1", "question": "What does a ferry ticket cost?", "references": ["two crowns"],
+                 "answerable": True},
+        ferry | {"item_id": "f2", "question": "Does the ferry carry cars?", "references": ["yes"],
+                 "answerable": True, "decision": "yes"},
+    ]  # fmt: skip
+    path = folder / "town.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def say(messages):
+    """A model that knows the town: replies by the form of the request and by its question."""
+    asked, system = messages[1].content, messages[0].content
+    question = asked.rpartition("Question:")[2]
+    if "numbered sentences" in system:
+        found = {"cast": [2], "ticket": [3], "cars": [2]}
+        picked = next((numbers for word, numbers in found.items() if word in question), [])
+        return json.dumps({"answerable": bool(picked), "sentences": picked})
+    if "guessed_questions" in system or "guess" in system:
+        text = re.findall(r"(?m)^- (.*)", asked)
+        return json.dumps({"guessed_questions": ["Where were they cast?", "What costs?"], "answer": text[0]})
+    if "sold" in question:
+        return "UNANSWERABLE" if "UNANSWERABLE" in system else "NONE"
+    quote = (
+        "They were cast in Ghent in 1650 by Peter Hall." if "cast" in question else "It carries forty cars."
+    )
+    if "text_extracts" in system:
+        return json.dumps({"answer": "It is said.", "text_extracts": [quote]})
+    return quote
+
+
+class Counting:
+    """ScriptedChat that writes each request it gets into a file, to be counted across processes."""
+
+    def __init__(self, file):
+        self.file, self.inside = file, ScriptedChat(say, name="town-crier")
+        self.name = "town-crier"
+
+    async def complete(self, messages, *, schema=None, options=None):
+        with self.file.open("a") as out:
+            out.write(json.dumps([m.content for m in messages] + [options.seed]) + "\n")
+        return await self.inside.complete(messages, schema=schema, options=options)
+
+
+def silent(done, total, what):
+    pass
+
+
+def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, concurrency=1, **options):
+    """The benchmark as the command runs it, with a model of ours."""
+    budget = budget or Budget()
+    out.mkdir(parents=True, exist_ok=True)
+    model = chat or Counting(out / "asked.jsonl")
+    kept = Replayed(Metered(model, budget), ReplayCache(out / "replies.db"))
+    chosen = Options(str(file), pipelines, **options)
+    plan = bench.plan(chosen, Settings(), with_llm=True, judges=len(judges))
+    desk = Desk(Settings(), HashedWords(64), kept, out, budget, silent, concurrency)
+    return sync.run(bench.bench(plan, chosen, desk, judges))
+
+
+def rows_of(out, name="results.jsonl"):
+    return [json.loads(line) for line in (out / name).read_text().splitlines()]
+
+
+def by_key(out):
+    return {(row["item_id"], row["pipeline"]): row for row in rows_of(out)}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return questions(tmp_path_factory.mktemp("town"))
+
+
+@pytest.fixture(scope="module")
+def done(file, tmp_path_factory):
+    out = tmp_path_factory.mktemp("done")
+    return out, run(file, out)
+
+
+def test_there_is_one_row_for_each_question_and_pipeline(done):
+    rows = rows_of(done[0])
+    assert len(rows) == 4 * len(PIPELINES)
+    keys = [tuple(row[name] for name in ("dataset", "item_id", "pipeline", "model")) for row in rows]
+    assert keys == sorted(set(keys))
+    assert {tuple(row) for row in rows} == {tuple(FIELDS)}
+    assert {row["model"] for row in rows if row["pipeline"] != "sentence+extractive"} == {"town-crier"}
+    assert {row["model"] for row in rows if row["pipeline"] == "sentence+extractive"} == {"none"}
+    assert done[1].answers == 20
+    assert (done[1].failed, done[1].missing, done[1].stopped) == (1, 0, "")
+
+
+def test_a_row_says_what_came_out(done):
+    row = by_key(done[0])["b1", "indexed"]
+    sentence = "They were cast in Ghent in 1650 by Peter Hall."
+    start = BELLS.index(sentence)
+    assert (row["outcome"], row["reason"], row["answerable"]) == ("answered", None, True)
+    assert row["highlights"] == [["bells", start, start + len(sentence)]]
+    assert row["highlighted"] == row["gold_text"] == row["answer"] == sentence
+    assert row["guesses"] == ["Where were they cast?", "What costs?"]
+    assert row["usage"]["calls"] == 2
+    assert row["scores"] == {
+        "recall": 1.0,
+        "answer_hit": 1.0,
+        "k_precision": 1.0,
+        "k_precision_documents": 1.0,
+        "evidence_hit": 1.0,
+        "highlight_k_precision": 1.0,
+        "highlight_recall": 1.0,
+        "highlight_in_gold": 1.0,
+        "gold_in_highlight": 1.0,
+        "guess_k_precision": 0.75,
+        "guess_recall": 0.75,
+        "first_guess_k_precision": 0.75,
+        "first_guess_recall": 0.75,
+        "decision_hit": None,
+    }
+
+
+def test_declined_and_failed_rows_are_told_apart(done):
+    rows = by_key(done[0])
+    declined = rows["b2", "indexed"]
+    assert (declined["outcome"], declined["reason"]) == ("declined", "nothing highlighted")
+    assert rows["b2", "vanilla"]["reason"] == "model declined"
+    assert set(declined["scores"].values()) == {None}
+    failed = rows["b2", "structured"]  # the model says NONE where JSON is wanted
+    assert failed["outcome"] == "failed"
+    assert failed["reason"].startswith("model failed: town-crier twice sent no valid StructuredReply")
+    wrong = rows["f1", "baseline"]  # it quotes a sentence that is no answer
+    assert (wrong["outcome"], wrong["scores"]["answer_hit"]) == ("answered", 0.0)
+    assert rows["f2", "vanilla"]["scores"]["decision_hit"] == 0.0
+    assert rows["f2", "vanilla"]["scores"]["evidence_hit"] is None
+
+
+def test_timings_stand_apart_and_only_for_fresh_answers(done, file, tmp_path):
+    timings = rows_of(done[0], "timings.jsonl")
+    assert len(timings) == 20 - 1 - 6  # one failed, and six have the quotes of an earlier one to summarize
+    assert all(row["seconds"] >= sum(row["stages"].values()) * 0.99 > 0 for row in timings)
+    again = tmp_path / "again"
+    again.mkdir()
+    (again / "replies.db").write_bytes((done[0] / "replies.db").read_bytes())
+    run(file, again, chat=ScriptedChat([], name="town-crier"))  # a line of the script is never asked for
+    assert {row["pipeline"] for row in rows_of(again, "timings.jsonl")} == {"sentence+extractive"}
+    assert (again / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+
+
+def test_a_second_run_asks_nothing_and_changes_nothing(file, tmp_path):
+    run(file, tmp_path)
+    names = ("results.jsonl", "timings.jsonl", "meta.json", "asked.jsonl")
+    before = [(tmp_path / name).read_bytes() for name in names]
+    run(file, tmp_path)
+    assert [(tmp_path / name).read_bytes() for name in names] == before
+
+
+def test_concurrency_gives_the_same_bytes(done, file, tmp_path):
+    run(file, tmp_path, concurrency=4)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+
+
+def test_no_document_is_encoded_twice(file, tmp_path):
+    budget, encoder = Budget(), HashedWords(64)
+    options = Options(str(file), ("baseline", "vanilla"))
+    plan = bench.plan(options, Settings(), with_llm=True)
+    desk = Desk(Settings(), encoder, ScriptedChat(say), tmp_path, budget, silent)
+    sync.run(bench.bench(plan, options, desk))
+    assert encoder.encoded == 2 + 4 * 2  # two documents of one passage, and a question for each answer
+
+
+def test_more_pipelines_and_questions_can_be_added_but_not_other_settings(done, file, tmp_path):
+    run(file, tmp_path, pipelines=("vanilla",), limit=2)
+    assert len(rows_of(tmp_path)) == 2
+    run(file, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+    with pytest.raises(InputError, match="holds results with another model"):
+        run(file, tmp_path, chat=ScriptedChat(say, name="another"))
+    (tmp_path / "town.jsonl").write_bytes(file.read_bytes())
+    other = file.rename(file.with_name("village.jsonl"))
+    try:
+        with pytest.raises(InputError, match="holds results with another dataset"):
+            run(other, tmp_path)
+    finally:
+        other.rename(file)
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+import test_qa_run
+from equipoise.bench import results
+append = results.Lines.append
+def slow(self, row):
+    append(self, row)
+    print(self.path.name, flush=True)
+    time.sleep(0.02)
+results.Lines.append = slow
+test_qa_run.run(Path(sys.argv[1]), Path(sys.argv[2]), concurrency=int(sys.argv[3]))
+"""
+
+
+def killed_after(lines, file, out, concurrency):
+    """Run in a process of its own, kill it once it has written so many lines; whether it was still alive."""
+    path = os.pathsep.join(str(one) for one in (TESTS.parent / "src", TESTS, TESTS / "unit"))
+    command = [sys.executable, "-c", CHILD, str(file), str(out), str(concurrency)]
+    environment = os.environ | {"PYTHONPATH": path}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        for number, _ in enumerate(process.stdout, 1):
+            if number == lines:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    return process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("lines", "concurrency"), [(1, 1), (9, 1), (20, 1), (14, 4)])
+def test_a_killed_run_goes_on_with_the_same_bytes_and_asks_nothing_twice(
+    done, file, tmp_path, lines, concurrency
+):
+    assert killed_after(lines, file, tmp_path, concurrency)
+    left = (tmp_path / "results.jsonl").read_bytes()
+    assert left.count(b"\n") < 20
+    with (tmp_path / "results.jsonl").open("ab") as out:
+        out.write(b'{"dataset":"town","ite')  # what a kill in the middle of a line leaves
+    run(file, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+    asked = Counter((tmp_path / "asked.jsonl").read_text().splitlines())
+    twice = sum(count - 1 for count in asked.values())
+    assert (
+        twice <= concurrency - 1 if concurrency > 1 else twice <= 1
+    )  # a request in flight when it was killed
+
+
+def test_a_token_budget_stops_cleanly_and_the_next_run_goes_on(done, file, tmp_path):
+    budget = Budget(max_tokens=300)
+    found = run(file, tmp_path, budget=budget)
+    used = budget.usage.prompt_tokens + budget.usage.completion_tokens
+    assert 300 <= used < 700
+    assert 0 < found.answers < 20
+    assert found.missing == 20 - found.answers
+    assert found.stopped == f"{used} tokens are used, --max-tokens is 300"
+    assert run(file, tmp_path).missing == 0
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+
+
+def test_a_budget_of_minutes_stops_too(file, tmp_path):
+    ticks = iter(range(0, 10_000, 20))
+    found = run(file, tmp_path, budget=Budget(max_minutes=1, clock=lambda: next(ticks)))
+    assert 0 < found.answers < 20
+    assert re.fullmatch(r"\d\.\d minutes are over, --max-minutes is 1", found.stopped)
+
+
+def test_a_model_that_is_away_is_noticed_and_its_questions_are_asked_again(done, file, tmp_path):
+    lost = ScriptedChat([ModelUnavailable("the line is dead")] * 100, name="town-crier")
+    found = run(file, tmp_path, chat=lost)
+    assert found.failed == 16
+    assert {row["reason"] for row in rows_of(tmp_path) if row["outcome"] == "failed"} == {
+        "model failed: the line is dead"
+    }
+    run(file, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+
+
+def test_many_failures_in_a_row_stop_a_run():
+    budget = Budget()
+    for _ in range(PATIENCE - 1):
+        budget.saw(failed=True)
+    assert budget.stop() == ""
+    budget.saw(failed=False)
+    budget.saw(failed=True)
+    assert budget.stop() == ""
+    for _ in range(PATIENCE):
+        budget.saw(failed=True)
+    assert "failed one after the other" in budget.stop()
+
+
+def test_the_meter_books_real_calls_only():
+    budget = Budget()
+    model = Metered(ScriptedChat(["two words"] * 3, name="m"), budget)
+    assert model.name == "m"
+    from equipoise.core.types import Message
+
+    sync.run(model.complete([Message("user", "one two three")]))
+    assert budget.usage == Usage(1, 3, 2)
+
+
+def test_what_a_question_raises_is_a_row(file, tmp_path):
+    long = tmp_path / "long.jsonl"
+    row = {"item_id": "q", "question": "why " * 2000, "documents": [{"doc_id": "d", "text": FERRY}]}
+    long.write_text(json.dumps(row) + "\n")
+    found = run(long, tmp_path / "out", pipelines=("vanilla",))
+    assert (found.answers, found.failed) == (1, 1)
+    assert rows_of(tmp_path / "out")[0]["reason"].startswith(
+        "model failed: the question has 8,000 characters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "with_llm", "why"),
+    [
+        ([], True, "no pipeline was named"),
+        (["oracle"], True, "there is no pipeline 'oracle': choose vanilla or one of sentence"),
+        (["sentence+"], True, "there is no pipeline 'sentence+'"),
+        (["sentence+poem"], True, "there is no pipeline"),
+        (["vanilla"], False, "'vanilla' needs a language model"),
+        (["sentence+llm"], False, "needs a language model"),
+        (["indexed"], False, "needs a language model"),
+    ],
+)
+def test_a_pipeline_that_cannot_be_is_refused(names, with_llm, why):
+    with pytest.raises(InputError, match=re.escape(why)):
+        contenders.contenders(names, with_llm=with_llm)
+
+
+def test_the_summarizer_of_a_highlighter_alone_depends_on_the_model():
+    (with_llm,) = contenders.contenders(["sentence", "sentence"], with_llm=True)
+    (without,) = contenders.contenders(["sentence"], with_llm=False)
+    assert (with_llm.summarizer, with_llm.calls) == ("llm", 1)
+    assert (without.summarizer, without.calls, without.model(None)) == ("extractive", 0, "none")
+
+
+def test_the_estimate_by_hand(file):
+    options = Options(str(file), ("vanilla", "indexed", "sentence+extractive"))
+    found = bench.plan(options, Settings(), with_llm=True, judges=2).estimate
+    every = items.read(file)
+    shown = sum((len(i.documents[0].text) + len(i.documents[0].title) + len(i.question)) // 4 for i in every)
+    answers = 4 + 4 * 2
+    asked = 4 * (2 * 3 * 3 + 3 + 1)  # three judges by two models, three pairs, indexed and its highlights
+    assert found.calls == answers + asked
+    assert found.prompt_tokens == shown * 2 + answers * 250 + 4 * 100 + asked * (250 + 200)
+    assert found.completion_tokens == found.calls * 100
+    assert found.lines()[0] == "4 questions x 3 pipelines = 12 answers"
+    assert len(found.lines(price_in=1, price_out=2)) == 3
+
+
+def test_the_row_key_is_the_runners(done):
+    assert runner.RESULTS == "results.jsonl"
+    assert json.loads((done[0] / "meta.json").read_text())["model"] == "town-crier"
