@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from test_qa_judging import judge_of
+from test_qa_run import questions, run
 
 import qa_folder
 from equipoise.bench.qa import paper, recorded, report
 from equipoise.bench.qa.battles import battles
-from equipoise.bench.qa.measures import decisions
+from equipoise.bench.qa.measures import MEANS, SHARES, decisions
 from equipoise.bench.qa.ratings import correlations
 from equipoise.bench.qa.tables import tables
 from equipoise.core.errors import InputError
@@ -335,12 +337,61 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 
 
 def test_the_papers_battles_add_up():
-    for dataset, questions in ((paper.REPLIQA, 17_955), (paper.BIOASQ, 4_719)):
+    for dataset, asked in ((paper.REPLIQA, 17_955), (paper.BIOASQ, 4_719)):
         battles = paper.TABLE_9[dataset]
         assert len(battles) == 20
         for (row, column), (wins, ties) in battles.items():
-            assert wins + battles[column, row][0] + ties == questions
+            assert wins + battles[column, row][0] + ties == asked
             assert battles[column, row][1] == ties
         for name, (share, _) in paper.TABLE_2[dataset].items():
             total = sum(wins for (row, _), (wins, _) in battles.items() if row == name)
-            assert round(total / (4 * questions), 2) == share
+            assert round(total / (4 * asked), 2) == share
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    """A real run of real pipelines, with scripted models that answer and judge."""
+    out, judges = tmp_path_factory.mktemp("town"), (judge_of("town-crier"), judge_of("judge-2"))
+    file = questions(tmp_path_factory.mktemp("questions"))
+    run(
+        file, out, pipelines=("vanilla", "structured", "sentence+extractive"), judges=judges, both_orders=True
+    )
+    return out
+
+
+def test_the_report_knows_every_score_that_the_runner_writes(town):
+    written = {name for row in recorded.read(town).results for name in row["scores"]}
+    assert {*SHARES, *MEANS} <= written
+    assert written - {*SHARES, *MEANS} == {"highlight_in_gold", "gold_in_highlight"}
+
+
+def test_a_real_run_is_reported(town):
+    found = report.write(town)["datasets"]["town"]
+    assert found["contenders"] == ["sentence+extractive", "structured", "vanilla"]
+    assert found["cost"]["vanilla"]["seconds"]["mean"]["estimate"] > 0
+    assert found["decisions"]["vanilla"]["accuracy"]["n"] == 1
+    assert {(row["judge"], row["judges_itself"]) for row in found["ratings"]} == {
+        (judge, itself) for judge in ("correctness", "relevance", "quality") for itself in (True, False)
+    }
+    # the judge prefers what it is shown first, so both orders never agree
+    assert found["battles"][0]["first_shown_wins"]["estimate"] == 1.0
+    assert found["battles"][0]["same_verdict_in_both_orders"]["estimate"] == 0.0
+    assert [row["same"]["estimate"] for row in found["agreement"] if row["judge"] == "quality"] == [1.0]
+    assert "structured" in found["battles"][0]["alone"]
+
+
+def test_a_real_run_without_text_gives_the_same_numbers(town, tmp_path):
+    for name in recorded.KEYS:
+        if (town / f"{name}.jsonl").exists():
+            rows = [json.loads(row) for row in (town / f"{name}.jsonl").read_text().splitlines()]
+            bare = "".join(json.dumps(report.without_text(row)) + "\n" for row in rows)
+            (tmp_path / f"{name}.jsonl").write_text(bare)
+    assert report.write(tmp_path)["datasets"] == report.write(town)["datasets"]
+    assert "Ghent" not in "".join(file.read_text() for file in tmp_path.iterdir())
+
+
+def test_the_last_of_two_rows_with_one_key_counts(tmp_path):
+    first = qa_folder.result("q1", "a", "failed", reason="model failed: busy")
+    rows = [first, qa_folder.result("q1", "a", recall=1.0)]
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert report.write(tmp_path)["datasets"]["toy"]["counts"]["a"]["answered"] == 1

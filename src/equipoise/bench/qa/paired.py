@@ -6,6 +6,7 @@ from typing import Any
 from equipoise.bench.judges.paired import compare_all
 from equipoise.bench.qa.intervals import LEVEL, RESAMPLES, SEED
 from equipoise.bench.qa.measures import value
+from equipoise.bench.qa.rows import ANSWERED, FAILED
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.statistics import holm
 
@@ -42,8 +43,8 @@ def _measured(results: Sequence[Row], judgements: Sequence[Row]) -> dict[str, di
     found: dict[str, dict[str, dict[str, float]]] = {}
     for row in results:
         known = {name: value(row, name) for name in SCORES}
-        if row["answerable"] is not None and row["outcome"] != "failed":
-            known["right to answer or decline"] = float((row["outcome"] == "answered") == row["answerable"])
+        if row["answerable"] is not None and row["outcome"] != FAILED:
+            known["right to answer or decline"] = float((row["outcome"] == ANSWERED) == row["answerable"])
         for name, score in known.items():
             if score is not None:
                 found.setdefault(name, {}).setdefault(row["contender"], {})[row["item_id"]] = score
