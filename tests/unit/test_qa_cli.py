@@ -27,7 +27,7 @@ def test_without_a_model(run, file, tmp_path):
     assert out.splitlines() == [
         "4 questions x 1 pipelines = 4 answers",
         "about 0 calls, 0 prompt and 0 reply tokens (an estimate; what the cache holds is free)",
-        "town: 4 answers in qa-bench",
+        "town: 4 answers in qa-bench: report.html, tables.md, summary.json, results.jsonl",
     ]
     assert len(rows_of(tmp_path / "qa-bench")) == 4
 
@@ -36,7 +36,10 @@ def test_with_a_model_and_a_judge(run, endpoint, file, tmp_path):
     arguments = ["--pipelines", "vanilla,indexed", "--llm", ENDPOINT, "--judge", ENDPOINT, "--out", "out"]
     code, out, _ = run("bench", "qa", "--dataset", file, *arguments)
     assert code == 0
-    assert out.splitlines()[-1] == "town: 8 answers in out"
+    said = out.splitlines()
+    assert said[-2].startswith("town: 8 answers in out: report.html")
+    assert said[-1].startswith("asked for: ")
+    assert f"asked for: {len(endpoint.received)} calls" in said[-1]
     meta = json.loads((tmp_path / "out" / "meta.json").read_text())
     assert (meta["judges"], meta["n"], meta["pipelines"]) == (["tiny-1"], 4, ["vanilla", "indexed"])
     assert "sk-test" not in (tmp_path / "out" / "meta.json").read_text()
@@ -46,6 +49,7 @@ def test_with_a_model_and_a_judge(run, endpoint, file, tmp_path):
     assert asked
     assert run("bench", "qa", "--dataset", file, *arguments)[0] == 0
     assert len(endpoint.received) == asked
+    assert "Table 3" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_a_dry_run_asks_nothing_and_needs_no_key(run, file, tmp_path):

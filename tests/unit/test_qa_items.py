@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -35,6 +37,12 @@ def test_an_item_is_read_and_written(tmp_path):
     assert items.read(file(tmp_path, ROW)) == [ITEM]
     items.write([ITEM], tmp_path / "again.jsonl")
     assert items.read(tmp_path / "again.jsonl") == [ITEM]
+
+
+def test_the_example_of_the_page_can_be_used():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text("utf-8")
+    item = items.from_row(json.loads(re.search(r"(?s)```json\n(.*?)```", page)[1]), "docs/datasets.md")
+    assert items.gold_text(item) == item.references[0] == "the head of sales"
 
 
 def test_most_fields_may_be_missing_and_the_file_may_be_gzipped(tmp_path):

@@ -3,12 +3,13 @@
 import json
 
 import pytest
-from test_qa_run import questions, rows_of, run
+from test_qa_run import Counting, killed_after, questions, rows_of, run
 
 from equipoise.bench.qa import judging
 from equipoise.bench.qa.budget import Budget
 from equipoise.bench.qa.judging import Pair
 from equipoise.core.errors import ModelUnavailable
+from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 
 PIPELINES = ("vanilla", "indexed", "sentence+extractive")
@@ -111,6 +112,41 @@ def test_what_was_not_scored_is_asked_again_and_nothing_else(judged, file, tmp_p
         assert (tmp_path / name).read_bytes() == (judged[0] / name).read_bytes()
     assert first.requests
     assert not second.requests
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+import test_qa_judging
+from equipoise.bench import results
+append = results.Lines.append
+def slow(self, row):
+    append(self, row)
+    print(self.path.name, flush=True)
+    time.sleep(0.01)
+results.Lines.append = slow
+test_qa_judging.whole(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+def whole(file, out):
+    """A run whose judge keeps its replies too, and a list of what it was asked."""
+    out.mkdir(parents=True, exist_ok=True)
+    judge = Counting(out / "judged.jsonl", judge_of())
+    kept = Replayed(judge, ReplayCache(out / "replies.db"))
+    return run(file, out, pipelines=PIPELINES, judges=(kept,))
+
+
+@pytest.mark.parametrize("lines", [22, 40, 62])
+def test_judging_that_was_killed_goes_on_with_the_same_bytes(file, tmp_path, lines):
+    whole(file, tmp_path / "done")
+    assert killed_after(lines, file, tmp_path / "killed", child=CHILD)
+    whole(file, tmp_path / "killed")
+    for name in ("results.jsonl", "judgements.jsonl", "comparisons.jsonl", "meta.json"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "done" / name).read_bytes()
+    for name in ("asked.jsonl", "judged.jsonl"):
+        asked = (tmp_path / "killed" / name).read_text().splitlines()
+        assert len(asked) - len(set(asked)) <= 1
 
 
 def test_a_judge_that_talks_nonsense_scores_nothing(file, tmp_path):

@@ -176,11 +176,9 @@ def test_abstention_by_hand(toy):
 
 def test_guesses_go_with_answers_perfectly_in_four_questions():
     rows = [
-        {**qa_folder.result(f"q{n}", "a", guess_k_precision=n / 4, recall=n / 8), "contender": "a"}
+        {**qa_folder.result(f"q{n}", "a", guess_k_precision=n / 4, answer_recall=n / 8), "contender": "a"}
         for n in range(5)
     ]
-    for row in rows:
-        row["scores"]["answer_recall"] = row["scores"]["recall"]
     (found,) = correlations(rows, [])
     assert (found["performance"], found["pearson"]["estimate"], found["pearson"]["n"]) == (
         "answer recall",
@@ -392,6 +390,6 @@ def test_a_real_run_without_text_gives_the_same_numbers(town, tmp_path):
 
 def test_the_last_of_two_rows_with_one_key_counts(tmp_path):
     first = qa_folder.result("q1", "a", "failed", reason="model failed: busy")
-    rows = [first, qa_folder.result("q1", "a", recall=1.0)]
+    rows = [first, qa_folder.result("q1", "a", answer_recall=1.0)]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert report.write(tmp_path)["datasets"]["toy"]["counts"]["a"]["answered"] == 1

@@ -88,9 +88,9 @@ def say(messages):
 class Counting:
     """ScriptedChat that writes each request it gets into a file, to be counted across processes."""
 
-    def __init__(self, file):
-        self.file, self.inside = file, ScriptedChat(say, name="town-crier")
-        self.name = "town-crier"
+    def __init__(self, file, inside=None):
+        self.file, self.inside = file, inside or ScriptedChat(say, name="town-crier")
+        self.name = self.inside.name
 
     async def complete(self, messages, *, schema=None, options=None):
         with self.file.open("a") as out:
@@ -155,10 +155,10 @@ def test_a_row_says_what_came_out(done):
     assert row["guesses"] == ["Where were they cast?", "What costs?"]
     assert row["usage"]["calls"] == 2
     assert row["scores"] == {
-        "recall": 1.0,
+        "answer_recall": 1.0,
         "answer_hit": 1.0,
-        "k_precision": 1.0,
-        "k_precision_documents": 1.0,
+        "answer_k_precision": 1.0,
+        "answer_k_precision_documents": 1.0,
         "evidence_hit": 1.0,
         "highlight_k_precision": 1.0,
         "highlight_recall": 1.0,
@@ -166,9 +166,9 @@ def test_a_row_says_what_came_out(done):
         "gold_in_highlight": 1.0,
         "guess_k_precision": 0.75,
         "guess_recall": 0.75,
-        "first_guess_k_precision": 0.75,
-        "first_guess_recall": 0.75,
-        "decision_hit": None,
+        "guess_first_k_precision": 0.75,
+        "guess_first_recall": 0.75,
+        "decision_correct": None,
     }
 
 
@@ -183,7 +183,7 @@ def test_declined_and_failed_rows_are_told_apart(done):
     assert failed["reason"].startswith("model failed: town-crier twice sent no valid StructuredReply")
     wrong = rows["f1", "baseline"]  # it quotes a sentence that is no answer
     assert (wrong["outcome"], wrong["scores"]["answer_hit"]) == ("answered", 0.0)
-    assert rows["f2", "vanilla"]["scores"]["decision_hit"] == 0.0
+    assert rows["f2", "vanilla"]["scores"]["decision_correct"] == 0.0
     assert rows["f2", "vanilla"]["scores"]["evidence_hit"] is None
 
 
@@ -252,10 +252,10 @@ test_qa_run.run(Path(sys.argv[1]), Path(sys.argv[2]), concurrency=int(sys.argv[3
 """
 
 
-def killed_after(lines, file, out, concurrency):
+def killed_after(lines, file, out, *arguments, child=CHILD):
     """Run in a process of its own, kill it once it has written so many lines; whether it was still alive."""
     path = os.pathsep.join(str(one) for one in (TESTS.parent / "src", TESTS, TESTS / "unit"))
-    command = [sys.executable, "-c", CHILD, str(file), str(out), str(concurrency)]
+    command = [sys.executable, "-c", child, *map(str, (file, out, *arguments))]
     environment = os.environ | {"PYTHONPATH": path}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
         for number, _ in enumerate(process.stdout, 1):

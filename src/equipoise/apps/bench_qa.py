@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from equipoise.apps import progress
-from equipoise.bench.qa import bench, datasets, published
+from equipoise.bench.qa import bench, datasets, metrics, published
 from equipoise.bench.qa.bench import Done, Options, Plan
 from equipoise.bench.qa.budget import Budget, Metered
 from equipoise.bench.qa.runner import Desk
@@ -26,30 +26,34 @@ NAMES = ", ".join([*datasets.READERS, *published.READERS])
 CONCURRENCY = 4
 """Questions at a time where the model runs elsewhere."""
 
+ConcurrencyOption = Annotated[
+    int | None, typer.Option(min=1, help="Questions at a time. Default: 1 for local models, else 4.")
+]
+PipelinesOption = Annotated[
+    str, typer.Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
+]
+OrdersOption = Annotated[
+    bool, typer.Option("--both-orders", help="Compare in both orders, not in one that is drawn.")
+]
+LlmOption = Annotated[
+    str | None, typer.Option("--llm", help="none, auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
+]
+JudgeOption = Annotated[str, typer.Option(help="The model that judges answers, as --llm; none: no judging.")]
+
 
 def qa(
     dataset: Annotated[str, typer.Option(help=f"{NAMES}, or a JSON Lines file of your own.")],
-    pipelines: Annotated[
-        str, typer.Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
-    ] = PIPELINES,
-    llm: Annotated[
-        str | None, typer.Option("--llm", help="none, auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
-    ] = None,
-    judge: Annotated[
-        str, typer.Option(help="The model that judges answers, as --llm; none: no judging.")
-    ] = "none",
+    pipelines: PipelinesOption = PIPELINES,
+    llm: LlmOption = None,
+    judge: JudgeOption = "none",
     judge_second: Annotated[str, typer.Option(help="A second judge, to see how far both agree.")] = "none",
     compare: Annotated[bool, typer.Option(help="Have the judge compare pipelines in pairs.")] = True,
-    both_orders: Annotated[
-        bool, typer.Option("--both-orders", help="Compare in both orders, not in one that is drawn.")
-    ] = False,
+    both_orders: OrdersOption = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Draw so many questions.")] = None,
     split: Annotated[str, typer.Option(help="A part of a published data set, such as repliqa_3.")] = "",
     without: Annotated[str, typer.Option(help="Documents whose questions are left out.")] = "",
     data: Annotated[Path, typer.Option(help="The folder that holds the data sets.")] = datasets.DATA,
-    concurrency: Annotated[
-        int | None, typer.Option(min=1, help="Questions at a time. Default: 1 for local models, else 4.")
-    ] = None,
+    concurrency: ConcurrencyOption = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Stop after so many tokens.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes.")] = None,
     price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million prompt tokens.")] = None,
@@ -75,7 +79,7 @@ def qa(
         price_out,
     )
     settings = layers.load({"model.llm": llm}).settings
-    judges = [name for name in (judge, judge_second) if name != "none"]
+    judges = [name for name in dict.fromkeys((judge, judge_second)) if name != "none"]
     chosen = bench.plan(options, settings, with_llm=_is_there(settings), judges=len(judges))
     console = Console(soft_wrap=True, highlight=False, markup=False)
     for line in chosen.estimate.lines(price_in=price_in, price_out=price_out):
@@ -102,15 +106,34 @@ def _run(
     with progress.passages() as bar:
         desk = Desk(settings, EmbeddedEncoder(), models[names[0]], out, budget, bar, at_a_time)
         done = sync.run(bench.bench(chosen, options, desk, judging))
-    return _said(chosen, done, out)
+    return _said(chosen, options, done, out)
 
 
-def _said(chosen: Plan, done: Done, out: Path) -> str:
-    failed = f", {done.failed} of them failed" if done.failed else ""
-    said = f"{chosen.dataset}: {done.answers} answers{failed} in {out}"
+def _said(chosen: Plan, options: Options, done: Done, out: Path) -> str:
+    """What came out, what it cost, and what is left to do."""
+    failed = f" ({done.failed} failed)" if done.failed else ""
+    said = [f"{chosen.dataset}: {done.answers} answers{failed} in {out}"]
+    if not done.unreported and done.answers:
+        said[0] += ": report.html, tables.md, summary.json, results.jsonl"
+    if done.unreported:
+        said.append(f"no report was written: {done.unreported}")
+    if done.spent.calls:
+        said.append(_spent(done, options))
     left = {"answers": done.missing, "ratings and comparisons": done.unjudged}
-    rest = " and ".join(f"{count} {what}" for what, count in left.items() if count)
-    return f"{said}; {rest} are left ({done.stopped}): run the same command again to go on" if rest else said
+    if rest := " and ".join(f"{count} {what}" for what, count in left.items() if count):
+        said.append(f"{rest} are left ({done.stopped}): run the same command again to go on")
+    return "\n".join(said)
+
+
+def _spent(done: Done, options: Options) -> str:
+    used = done.spent
+    said = f"asked for: {used.calls:,} calls, {used.prompt_tokens:,} prompt and {used.completion_tokens:,} reply tokens"
+    if options.price_in is None or options.price_out is None:
+        return said
+    price = metrics.cost(
+        used.prompt_tokens, used.completion_tokens, price_in=options.price_in, price_out=options.price_out
+    )
+    return f"{said}, {price:.2f} at the prices given"
 
 
 def _chat(name: str, settings: Settings, out: Path, budget: Budget) -> ChatModel | None:

@@ -9,16 +9,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.qa import datasets, estimate, items, judging, runner
+from equipoise.bench.qa import datasets, estimate, items, judging, report, runner
 from equipoise.bench.qa import rows as rows_of
 from equipoise.bench.qa.contenders import NO_MODEL, Contender, contenders
 from equipoise.bench.qa.estimate import Estimate
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.runner import Desk
 from equipoise.bench.results import Row, write_atomically
-from equipoise.core.errors import InputError
+from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import ChatModel
 from equipoise.core.settings import Settings
+from equipoise.core.types import Usage
 
 META = "meta.json"
 REPLIES = "replies.db"
@@ -59,13 +60,15 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Done:
     """How far a run came: `missing` answers and `unjudged` ratings and pairs were left out because of `stopped`
-    ("" where nothing was)."""
+    ("" where nothing was). `spent` was really asked for; `unreported` says why there is no report ("")."""
 
     answers: int
     failed: int
     missing: int
     unjudged: int
     stopped: str
+    spent: Usage
+    unreported: str
 
 
 def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 0) -> Plan:
@@ -90,6 +93,10 @@ async def bench(chosen: Plan, options: Options, desk: Desk, judges: Sequence[Cha
     desk.out.mkdir(parents=True, exist_ok=True)
     write_meta(chosen, options, desk, judges)
     rows = await runner.run(chosen.dataset, chosen.items, chosen.contenders, desk)
+    if not rows:
+        return Done(
+            0, 0, len(chosen.items) * len(chosen.contenders), 0, desk.budget.stop(), desk.budget.usage, ""
+        )
     missing = len(chosen.items) * len(chosen.contenders) - len(rows)
     unjudged = await judging.judge(rows, judges, desk) if judges else 0
     if judges and options.compare:
@@ -97,8 +104,17 @@ async def bench(chosen: Plan, options: Options, desk: Desk, judges: Sequence[Cha
             rows, chosen.contenders, judges[0], desk, both_orders=options.both_orders
         )
     failed = sum(row["outcome"] == rows_of.FAILED for row in rows)
-    left = missing + unjudged
-    return Done(len(rows), failed, missing, unjudged, desk.budget.stop() if left else "")
+    stopped = desk.budget.stop() if missing + unjudged else ""
+    return Done(len(rows), failed, missing, unjudged, stopped, desk.budget.usage, _report(desk.out))
+
+
+def _report(out: Path) -> str:
+    """Write summary, tables and page; why not, where the extra for statistics and figures is not installed."""
+    try:
+        report.write(out)
+    except MissingExtra as error:
+        return str(error)
+    return ""
 
 
 def write_meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel]) -> None:

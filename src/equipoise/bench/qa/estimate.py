@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from equipoise.bench.qa import metrics
 from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
 from equipoise.core.settings import Settings
@@ -38,7 +39,9 @@ class Estimate:
             "reply tokens (an estimate; what the cache holds is free)",
         ]
         if price_in is not None and price_out is not None:
-            price = (self.prompt_tokens * price_in + self.completion_tokens * price_out) / 1e6
+            price = metrics.cost(
+                self.prompt_tokens, self.completion_tokens, price_in=price_in, price_out=price_out
+            )
             said.append(f"about {price:.2f} at the prices given")
         return said
 

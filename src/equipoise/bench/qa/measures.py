@@ -16,7 +16,7 @@ SHARES = ("evidence_hit", "answer_hit", "decision_correct")
 MEANS = (
     "answer_recall",
     "answer_k_precision",
-    "k_precision_documents",
+    "answer_k_precision_documents",
     "highlight_recall",
     "highlight_k_precision",
     "guess_recall",

@@ -58,7 +58,7 @@ def answers(section: Summary) -> Table:
     means = {
         "answer_recall": "answer recall",
         "answer_k_precision": "K-precision, gold passage",
-        "k_precision_documents": "K-precision, documents",
+        "answer_k_precision_documents": "K-precision, documents",
     }
     lines = [
         Line(

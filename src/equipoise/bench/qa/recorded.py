@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.judging import COMPARISON_KEY, JUDGEMENT_KEY
-from equipoise.bench.qa.rows import FAILED, KEY
+from equipoise.bench.qa.rows import COMPARISON_KEY, FAILED, JUDGEMENT_KEY, KEY
 from equipoise.bench.results import Row, read_rows
 from equipoise.core.errors import InputError
 
@@ -21,14 +20,6 @@ KEYS = {
     "abstention": ("item_id", "pipeline", "probability"),
 }
 TEXTS = ("question", "answer", "highlighted", "gold_text", "guesses", "references", "explanation")
-RENAMED = {
-    "recall": "answer_recall",
-    "k_precision": "answer_k_precision",
-    "decision_hit": "decision_correct",
-    "first_guess_recall": "guess_first_recall",
-    "first_guess_k_precision": "guess_first_k_precision",
-}
-"""Scores that the runner writes by another name than tables use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,6 @@ def read(folder: Path) -> Run:
     several = _several_models(found["results"])
     for name in ("results", "timings", "judgements"):
         found[name] = [{**row, "contender": _contender(row, several)} for row in found[name]]
-    found["results"] = [{**row, "scores": _scores(row)} for row in found["results"]]
     places = {row["item_id"]: row["dataset"] for row in found["results"]}
     found["abstention"] = [
         {"dataset": places.get(row["item_id"], "unnamed"), **row} for row in found["abstention"]
@@ -115,10 +105,6 @@ def _last(rows: Sequence[Row], key: Sequence[str]) -> list[Row]:
     """One row for each key, the last: a run that was killed may have asked again. In the order of the keys."""
     found = {tuple(row[name] for name in key): row for row in rows}
     return [found[place] for place in sorted(found)]
-
-
-def _scores(row: Row) -> dict[str, Any]:
-    return {RENAMED.get(name, name): value for name, value in row["scores"].items()}
 
 
 def _several_models(rows: Sequence[Row]) -> set[tuple[str, str]]:

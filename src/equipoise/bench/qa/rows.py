@@ -14,6 +14,11 @@ from equipoise.bench.results import Row
 from equipoise.core.types import Answer, Reason, Refusal, Span, Trace, Usage
 
 KEY = ("dataset", "item_id", "pipeline", "model")
+JUDGEMENT_KEY = (*KEY, "judge", "judge_model")
+COMPARISON_KEY = ("dataset", "item_id", "first", "second", "order", "judge_model")
+HIGHLIGHTS_ALONE = " (highlights)"
+"""Behind a pipeline's name in comparisons: its highlights alone as the answer (section 7.1)."""
+
 ANSWERED, DECLINED, FAILED = "answered", "declined", "failed"
 DIGITS = 5
 
@@ -60,11 +65,11 @@ def usage(trace: Trace) -> dict[str, int]:
 def scores(item: Item, facts: Row, *, highlights: bool) -> dict[str, float | None]:
     """Every measure of one row, None where it does not apply.
 
-    A declined answer to an answerable question has recall 0; a failed one is not scored. `k_precision` is the
-    share of the answer's tokens in the gold passage (H&S, Table 1), `k_precision_documents` in all documents
-    that were given (Adlakha's own). `highlight_*` compare the highlighted text with the gold passage (Table 5);
-    `highlight_in_gold` and `gold_in_highlight` are Figure 6. `guess_*` are Table 6 for the best guess,
-    `first_guess_*` for the first. `decision_hit` is 1 where a yes/no question was decided rightly.
+    A declined answer to an answerable question has recall 0; a failed one is not scored. `answer_k_precision`
+    is the share of the answer's tokens in the gold passage (H&S, Table 1), `answer_k_precision_documents` in all
+    documents that were given (Adlakha's own). `highlight_*` compare the highlighted text with the gold passage
+    (Table 5); `highlight_in_gold` and `gold_in_highlight` are Figure 6. `guess_*` are Table 6 for the best
+    guess, `guess_first_*` for the first. `decision_correct` is 1 where a yes/no question was decided rightly.
     """
     ran = facts["outcome"] != FAILED
     wanted = ran and item.answerable is not False
@@ -75,17 +80,17 @@ def scores(item: Item, facts: Row, *, highlights: bool) -> dict[str, float | Non
     inside = (metrics.Relation.EQUAL, metrics.Relation.SUBSTRING)
     around = (metrics.Relation.EQUAL, metrics.Relation.SUPERSTRING)
     found: dict[str, float | None] = {
-        "recall": metrics.best_recall(item.references, answer) if wanted else None,
+        "answer_recall": metrics.best_recall(item.references, answer) if wanted else None,
         "answer_hit": metrics.answer_hit(item.references, answer) if wanted else None,
-        "k_precision": metrics.k_precision(answer, gold) if gold else None,
-        "k_precision_documents": metrics.k_precision(answer, documents),
+        "answer_k_precision": metrics.k_precision(answer, gold) if gold else None,
+        "answer_k_precision_documents": metrics.k_precision(answer, documents),
         "evidence_hit": metrics.evidence_hit(spans, item.gold) if wanted and highlights else None,
         "highlight_k_precision": metrics.k_precision(quoted, gold) if gold else None,
         "highlight_recall": metrics.recall(gold, quoted) if wanted and highlights else None,
         "highlight_in_gold": relation in inside if relation else None,
         "gold_in_highlight": relation in around if relation else None,
         **_guessed(item.question, facts["guesses"]),
-        "decision_hit": _decision_hit(item, facts) if ran else None,
+        "decision_correct": _decision_hit(item, facts) if ran else None,
     }
     return {name: None if value is None else round(float(value), DIGITS) for name, value in found.items()}
 
@@ -113,8 +118,8 @@ def _guessed(question: str, guesses: Sequence[str]) -> dict[str, float | None]:
     return {
         "guess_k_precision": best[0],
         "guess_recall": best[1],
-        "first_guess_k_precision": first[0],
-        "first_guess_recall": first[1],
+        "guess_first_k_precision": first[0],
+        "guess_first_recall": first[1],
     }
 
 
