@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias clean
+.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias bench-qa clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -35,6 +35,9 @@ bench-speed: $(VENV)/.speed
 
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
+
+bench-qa: $(VENV)/.bench
+	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
 bench-quality: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
