@@ -4,17 +4,17 @@ import json
 
 HOSTILE = "<script>alert('x')</script> | pipe & \n line"
 SCORES = (
-    "recall",
+    "answer_recall",
     "answer_hit",
-    "k_precision",
+    "answer_k_precision",
     "evidence_hit",
     "highlight_k_precision",
     "highlight_recall",
     "guess_k_precision",
     "guess_recall",
-    "first_guess_k_precision",
-    "first_guess_recall",
-    "decision_hit",
+    "guess_first_k_precision",
+    "guess_first_recall",
+    "decision_correct",
 )
 
 
@@ -56,17 +56,21 @@ def quoted(text, **given):
 def results():
     """Vanilla and structured on four questions, q4 without an answer."""
     return [
-        result("q1", "vanilla", recall=1.0, answer_hit=1.0),
-        result("q2", "vanilla", recall=0.5, answer_hit=0.0),
+        result("q1", "vanilla", answer_recall=1.0, answer_hit=1.0),
+        result("q2", "vanilla", answer_recall=0.5, answer_hit=0.0),
         result("q3", "vanilla", "failed", reason="model failed: the server said: secret text"),
         result("q4", "vanilla", answerable=False, gold=[], gold_text=""),
-        result("q1", "structured", recall=0.5, answer_hit=1.0, guess_k_precision=0.0, guess_recall=0.0)
+        result("q1", "structured", answer_recall=0.5, answer_hit=1.0, guess_k_precision=0.0, guess_recall=0.0)
         | quoted("the old barn", question=HOSTILE)
         | {"usage": {"calls": 2, "prompt_tokens": 300, "completion_tokens": 20}},
-        result("q2", "structured", recall=1.0, answer_hit=1.0, guess_k_precision=0.5, guess_recall=0.25)
+        result(
+            "q2", "structured", answer_recall=1.0, answer_hit=1.0, guess_k_precision=0.5, guess_recall=0.25
+        )
         | quoted("see The Old  Barn there")
         | {"usage": {"calls": 2, "prompt_tokens": 300, "completion_tokens": 20}},
-        result("q3", "structured", "declined", recall=0.0, answer_hit=0.0, reason="nothing highlighted")
+        result(
+            "q3", "structured", "declined", answer_recall=0.0, answer_hit=0.0, reason="nothing highlighted"
+        )
         | quoted("", guesses=[]),
         result(
             "q4", "structured", "declined", answerable=False, gold=[], gold_text="", reason="model declined"

@@ -56,7 +56,7 @@ def test_every_prediction_is_in_one_bin(rows, bins):
     scores, labels = zip(*((score / 20, label) for score, label in rows), strict=True)
     found = calibration.reliability(scores, labels, bins)
     assert sum(each.n for each in found) == len(rows)
-    assert all(each.low <= each.confidence <= each.high for each in found)
+    assert all(each.low - 1e-9 <= each.confidence <= each.high + 1e-9 for each in found)
     assert 0.0 <= calibration.expected_calibration_error(scores, labels, bins) <= 1.0
 
 

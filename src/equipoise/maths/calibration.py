@@ -72,15 +72,17 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, bins: int = 10) -> 
     values, truth = _probabilities(probabilities), _truth(probabilities, labels)
     edges = np.arange(positive_count(bins, "bins") + 1) / bins
     places = np.searchsorted(edges[1:-1], values, side="right")
+    counts = np.bincount(places, minlength=bins)
+    sums, hits = (np.bincount(places, weights, minlength=bins) for weights in (values, truth))
     return tuple(
         Bin(
-            float(edges[place]),
-            float(edges[place + 1]),
-            int((places == place).sum()),
-            float(values[places == place].mean()),
-            float(truth[places == place].mean()),
+            float(edges[bin_]),
+            float(edges[bin_ + 1]),
+            int(counts[bin_]),
+            float(sums[bin_] / counts[bin_]),
+            float(hits[bin_] / counts[bin_]),
         )
-        for place in np.unique(places)
+        for bin_ in np.flatnonzero(counts)
     )
 
 

@@ -41,7 +41,9 @@ def _measured(rows: Sequence[Row]) -> dict[str, Any]:
         "bins": [asdict(each) for each in calibration.reliability(chances, truths, BINS)],
         "best_threshold": asdict(best) if best else None,
         "aurc": _interval(calibration.aurc, answered),
-        "risk_coverage": [[float(c), float(r)] for c, r in zip(coverages, risks, strict=True)],
+        "risk_coverage": [
+            [round(float(c), 6), round(float(r), 6)] for c, r in zip(coverages, risks, strict=True)
+        ],
     }
 
 

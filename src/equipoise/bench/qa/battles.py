@@ -15,7 +15,7 @@ from equipoise.bench.judges.comparison import (
 )
 from equipoise.bench.judges.ranking import Match
 from equipoise.bench.qa.intervals import LEVEL, SEED, share
-from equipoise.bench.qa.recorded import HIGHLIGHTS_ALONE
+from equipoise.bench.qa.rows import HIGHLIGHTS_ALONE
 from equipoise.bench.results import Row, as_json, grouped
 
 Rows = Sequence[Row]

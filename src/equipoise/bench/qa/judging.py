@@ -12,8 +12,7 @@ from equipoise.bench.judges import rating
 from equipoise.bench.judges.comparison import Comparison, ComparisonJudge, Order, seeded_order
 from equipoise.bench.judges.rating import RUBRICS
 from equipoise.bench.qa.contenders import Contender
-from equipoise.bench.qa.recorded import HIGHLIGHTS_ALONE
-from equipoise.bench.qa.rows import ANSWERED, FAILED, KEY
+from equipoise.bench.qa.rows import ANSWERED, COMPARISON_KEY, FAILED, HIGHLIGHTS_ALONE, JUDGEMENT_KEY, KEY
 from equipoise.bench.qa.runner import Desk
 from equipoise.bench.qa.together import together
 from equipoise.bench.results import Lines, Row
@@ -22,8 +21,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Score
 
 JUDGEMENTS, COMPARISONS = "judgements.jsonl", "comparisons.jsonl"
-JUDGEMENT_KEY = (*KEY, "judge", "judge_model")
-COMPARISON_KEY = ("dataset", "item_id", "first", "second", "order", "judge_model")
+
 Job = Callable[[], Awaitable[bool]]
 """Whether the model could be asked."""
 

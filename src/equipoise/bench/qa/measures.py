@@ -1,7 +1,7 @@
 """Measures of the answers of each contender: counts, means and shares, declining, yes and no, guesses."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,14 @@ import numpy as np
 from equipoise.bench.qa import metrics
 from equipoise.bench.qa.intervals import LEVEL, SEED, Estimate, mean, ratio, share
 from equipoise.bench.qa.recorded import decided, passage_relation
+from equipoise.bench.qa.rows import ANSWERED, DECLINED, FAILED
 from equipoise.bench.results import Row, as_json, grouped
 
 SHARES = ("evidence_hit", "answer_hit", "decision_correct")
 MEANS = (
     "answer_recall",
     "answer_k_precision",
+    "answer_k_precision_documents",
     "highlight_recall",
     "highlight_k_precision",
     "guess_recall",
@@ -43,7 +45,7 @@ def counts(rows: Rows) -> dict[str, Any]:
     outcomes = Counter(row["outcome"] for row in rows)
     return {
         "rows": len(rows),
-        **{name: outcomes[name] for name in ("answered", "declined", "failed")},
+        **{name: outcomes[name] for name in (ANSWERED, DECLINED, FAILED)},
         "reasons": dict(sorted(Counter(_reason(row) for row in rows if row.get("reason")).items())),
         "dropped": sum(row.get("dropped") or 0 for row in rows),
         "unscored": {name: sum(value(row, name) is None for row in rows) for name in (*SHARES, *MEANS)},
@@ -60,8 +62,8 @@ def value(row: Row, name: str) -> float | None:
 def measures(rows: Rows) -> dict[str, Estimate]:
     """Every score's mean or share, the share of answers that were grounded, and of answers at all."""
     return {
-        "answered": share(row["outcome"] == "answered" for row in rows if row["outcome"] != "failed"),
-        "grounded": share(row.get("grounded") for row in rows if row["outcome"] == "answered"),
+        "answered": share(row["outcome"] == ANSWERED for row in rows if row["outcome"] != FAILED),
+        "grounded": share(row.get("grounded") for row in rows if row["outcome"] == ANSWERED),
         **{name: share(value(row, name) for row in rows) for name in SHARES},
         **{name: mean(value(row, name) for row in rows) for name in MEANS},
     }
@@ -72,8 +74,8 @@ def declining(rows: Rows) -> dict[str, Estimate] | None:
 
     Failed rows said neither and are left out.
     """
-    known = [row for row in rows if row["answerable"] is not None and row["outcome"] != "failed"]
-    pairs = [(row["outcome"] == "declined", not row["answerable"]) for row in known]
+    known = [row for row in rows if row["answerable"] is not None and row["outcome"] != FAILED]
+    pairs = [(row["outcome"] == DECLINED, not row["answerable"]) for row in known]
     if not any(unanswerable for _, unanswerable in pairs):
         return None
     found = metrics.declining(pairs, seed=SEED, level=LEVEL)
@@ -85,7 +87,7 @@ def decisions(rows: Rows) -> dict[str, Any] | None:
 
     A declined question counts as neither yes nor no; failed rows are left out.
     """
-    asked = [row for row in rows if row.get("decision") is not None and row["outcome"] != "failed"]
+    asked = [row for row in rows if row.get("decision") is not None and row["outcome"] != FAILED]
     if not asked:
         return None
     found = metrics.decisions([(row["decision"], decided(row)) for row in asked], seed=SEED, level=LEVEL)
@@ -138,15 +140,8 @@ def cost(rows: Rows, timings: Rows, base: tuple[Rows, Rows] | None) -> dict[str,
     Seconds are of fresh calls alone. `base` are rows and timings of the contender compared with; a ratio
     rests on the questions that both have. Failed rows are left out: they ended early.
     """
-    done = [row for row in rows if row["outcome"] != "failed"]
-    failed = {row["item_id"] for row in rows if row["outcome"] == "failed"}
-    timed = [row for row in timings if row["item_id"] not in failed]
-    found = {"seconds": _spent(_by_item(timed, _seconds), _by_item(base[1], _seconds) if base else None)}
-    for name in ("prompt_tokens", "completion_tokens", "calls"):
-        read = _used(name)
-        compared = _by_item(base[0], read) if base else None
-        found[name] = _spent(_by_item(done, read), compared)
-    return found
+    mine, compared = _used(rows, timings), _used(*base) if base else None
+    return {name: _spent(values, compared[name] if compared else None) for name, values in mine.items()}
 
 
 def _reason(row: Row) -> str:
@@ -163,13 +158,11 @@ def _spent(mine: Mapping[str, float], base: Mapping[str, float] | None) -> dict[
     }
 
 
-def _by_item(rows: Rows, read: Callable[[Row], float]) -> dict[str, float]:
-    return {row["item_id"]: read(row) for row in rows}
-
-
-def _seconds(row: Row) -> float:
-    return float(row["seconds"])
-
-
-def _used(name: str) -> Callable[[Row], float]:
-    return lambda row: float((row.get("usage") or {}).get(name, 0))
+def _used(rows: Rows, timings: Rows) -> dict[str, dict[str, float]]:
+    """Seconds, tokens and calls by question, without failed ones."""
+    done = [row for row in rows if row["outcome"] != FAILED]
+    items = {row["item_id"] for row in done}
+    found = {"seconds": {row["item_id"]: float(row["seconds"]) for row in timings if row["item_id"] in items}}
+    for name in ("prompt_tokens", "completion_tokens", "calls"):
+        found[name] = {row["item_id"]: float(row["usage"][name]) for row in done if row.get("usage")}
+    return found

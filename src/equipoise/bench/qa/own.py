@@ -55,7 +55,11 @@ def answers(section: Summary) -> Table:
         "answer_hit": "answer hit",
         "grounded": "grounded",
     }
-    means = {"answer_recall": "answer recall", "answer_k_precision": "answer K-precision"}
+    means = {
+        "answer_recall": "answer recall",
+        "answer_k_precision": "K-precision, gold passage",
+        "answer_k_precision_documents": "K-precision, documents",
+    }
     lines = [
         Line(
             contender,
@@ -69,7 +73,7 @@ def answers(section: Summary) -> Table:
     note = (
         "Evidence hit: a highlight overlaps a gold passage. Answer hit: the answer holds a reference. Grounded: of "
         "the answers, those whose words the quotes support. Recall: of the reference's tokens; K-precision: of the "
-        "answer's tokens, those in the gold passage; a declined question has no K-precision."
+        "answer's tokens, those in the gold passage or the documents; a declined question has none."
     )
     return Table("Answers", ("", *shares.values(), *means.values()), tuple(lines), note)
 

@@ -1,11 +1,12 @@
 """Paired tests: each contender against one of them, on the questions that both have a value for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from equipoise.bench.judges.paired import compare_all
 from equipoise.bench.qa.intervals import LEVEL, RESAMPLES, SEED
 from equipoise.bench.qa.measures import value
+from equipoise.bench.qa.rows import ANSWERED, FAILED
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.statistics import holm
 
@@ -18,21 +19,23 @@ Values = Mapping[str, float]
 def paired_tests(results: Sequence[Row], judgements: Sequence[Row]) -> list[dict[str, Any]]:
     """Differences to the base, their intervals and p-values, Holm-corrected over all tests of a data set.
 
-    The base is vanilla RAG, without it the first contender by name.
+    The base of a measure is vanilla RAG; where that has no values of it, the first contender that has, by name.
     """
-    contenders = sorted({row["contender"] for row in results})
-    if len(contenders) < 2:
-        return []
-    base = next((name for name in contenders if name.split(" [")[0] == BASE), contenders[0])
     found = [
         {"measure": measure, "contender": name, "base": base, **tested}
         for measure, by in _measured(results, judgements).items()
-        for name in contenders
-        if name != base and (tested := _tested(by.get(name, {}), by.get(base, {})))
+        for base in [base_of(sorted(by)) or min(by)]
+        for name in sorted(by)
+        if name != base and (tested := _tested(by[name], by[base]))
     ]
     for row, adjusted in zip(found, holm([row["p"] for row in found]).tolist(), strict=True):
         row["p_holm"] = round(adjusted, 6)
     return found
+
+
+def base_of(contenders: Iterable[str]) -> str | None:
+    """Vanilla RAG, the first of several models by name; None where it was not run."""
+    return next((name for name in contenders if name.split(" [")[0] == BASE), None)
 
 
 def _measured(results: Sequence[Row], judgements: Sequence[Row]) -> dict[str, dict[str, Values]]:
@@ -40,8 +43,8 @@ def _measured(results: Sequence[Row], judgements: Sequence[Row]) -> dict[str, di
     found: dict[str, dict[str, dict[str, float]]] = {}
     for row in results:
         known = {name: value(row, name) for name in SCORES}
-        if row["answerable"] is not None and row["outcome"] != "failed":
-            known["right to answer or decline"] = float((row["outcome"] == "answered") == row["answerable"])
+        if row["answerable"] is not None and row["outcome"] != FAILED:
+            known["right to answer or decline"] = float((row["outcome"] == ANSWERED) == row["answerable"])
         for name, score in known.items():
             if score is not None:
                 found.setdefault(name, {}).setdefault(row["contender"], {})[row["item_id"]] = score

@@ -100,13 +100,11 @@ def relations(section: Summary) -> str | None:
 
 def guess_scatter(correlation: Summary) -> str | None:
     """Figure 9: performance against K-precision of the guess; the size of a dot is how many lie there."""
-    places: dict[tuple[float, float], int] = {}
-    for x, y in correlation["points"]:
-        places[x, y] = places.get((x, y), 0) + 1
+    places = correlation["points"]
 
     def draw(axes: Axes) -> None:
-        xs, ys = zip(*places, strict=True)
-        axes.scatter(xs, ys, s=[14 * count for count in places.values()], alpha=0.5, color=COLOURS[0])
+        xs, ys, counts = zip(*places, strict=True)
+        axes.scatter(xs, ys, s=[14 * count for count in counts], alpha=0.5, color=COLOURS[0])
         axes.set(
             xlabel="K-precision of the best guess",
             ylabel=correlation["performance"],
@@ -117,16 +115,15 @@ def guess_scatter(correlation: Summary) -> str | None:
 
 
 def reliability(abstention: Mapping[str, Summary]) -> str | None:
-    """Frequency of answerable questions against the probability given, by bin."""
+    """Frequency of answerable questions against the probability given; larger dots are bins of more questions."""
     found = {name: each["bins"] for name, each in abstention.items() if each["bins"]}
 
     def draw(axes: Axes) -> None:
         axes.plot([0, 1], [0, 1], color="#bbbbbb", linestyle="--", linewidth=0.8)
         for number, (name, bins) in enumerate(found.items()):
             xs, ys = [each["confidence"] for each in bins], [each["frequency"] for each in bins]
-            axes.plot(xs, ys, marker="o", markersize=4, color=f"C{number}", label=name)
-            for each in bins:
-                axes.annotate(str(each["n"]), (each["confidence"], each["frequency"]), fontsize=6)
+            axes.plot(xs, ys, color=f"C{number}", label=name)
+            axes.scatter(xs, ys, s=[4 + each["n"] for each in bins], color=f"C{number}", alpha=0.6)
         axes.set(
             xlabel="probability that it can be answered", ylabel="share that can", xlim=(0, 1), ylim=(0, 1.02)
         )

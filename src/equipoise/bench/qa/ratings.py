@@ -32,7 +32,8 @@ def ratings(judgements: Rows, results: Rows) -> list[dict[str, Any]]:
 def correlations(results: Rows, judgements: Rows) -> list[dict[str, Any]]:
     """Pearson of a contender's guess K-precision with each performance of its answers (Figure 9).
 
-    Performances are the judges' ratings, and the answers' recall of the reference. `points` are kept to draw.
+    Performances are the judges' ratings, and the answers' recall of the reference. `points` are (K-precision,
+    performance, how many lie there).
     """
     found = []
     for name, rows in by_contender(results).items():
@@ -45,10 +46,13 @@ def correlations(results: Rows, judgements: Rows) -> list[dict[str, Any]]:
             if points:
                 xs, ys = [p[0] for p in points], [p[1] for p in points]
                 pearson = as_json(metrics.pearson(xs, ys, level=LEVEL))
-                found.append(
-                    {"contender": name, "performance": performance, "pearson": pearson, "points": points}
-                )
+                what = {"contender": name, "performance": performance}
+                found.append({**what, "pearson": pearson, "points": _places(points)})
     return found
+
+
+def _places(points: Sequence[tuple[float, float]]) -> list[list[float]]:
+    return [[x, y, count] for (x, y), count in sorted(Counter(points).items())]
 
 
 def _performances(rows: Rows, judgements: Rows) -> dict[str, dict[str, float]]:

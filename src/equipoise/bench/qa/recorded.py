@@ -7,29 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.bench.qa import metrics
+from equipoise.bench.qa.rows import COMPARISON_KEY, FAILED, JUDGEMENT_KEY, KEY
 from equipoise.bench.results import Row, read_rows
 from equipoise.core.errors import InputError
 
 META = "meta.json"
 KEYS = {
-    "results": ("dataset", "item_id", "pipeline", "model"),
-    "timings": ("dataset", "item_id", "pipeline", "model"),
-    "judgements": ("dataset", "item_id", "pipeline", "model", "judge", "judge_model"),
-    "comparisons": ("dataset", "item_id", "first", "second", "order", "judge_model"),
+    "results": KEY,
+    "timings": KEY,
+    "judgements": JUDGEMENT_KEY,
+    "comparisons": COMPARISON_KEY,
     "abstention": ("item_id", "pipeline", "probability"),
 }
 TEXTS = ("question", "answer", "highlighted", "gold_text", "guesses", "references", "explanation")
-RENAMED = {
-    "recall": "answer_recall",
-    "k_precision": "answer_k_precision",
-    "decision_hit": "decision_correct",
-    "first_guess_recall": "guess_first_recall",
-    "first_guess_k_precision": "guess_first_k_precision",
-}
-"""Scores that the runner writes by another name than tables use."""
-
-HIGHLIGHTS_ALONE = " (highlights)"
-"""Behind a pipeline's name in comparisons: its highlighter without a summarizer (section 7.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +52,12 @@ class Run:
 def read(folder: Path) -> Run:
     """All files of a run. Raises InputError where there are no results, or for a line that is no such row."""
     found = {name: read_rows(folder / f"{name}.jsonl", key) for name, key in KEYS.items()}
+    found |= {name: _last(found[name], key) for name, key in KEYS.items() if name != "abstention"}
     if not any(found.values()):
         raise InputError(f"{folder} holds no results.jsonl: run  equipoise bench qa --out {folder}  first")
     several = _several_models(found["results"])
     for name in ("results", "timings", "judgements"):
         found[name] = [{**row, "contender": _contender(row, several)} for row in found[name]]
-    found["results"] = [{**row, "scores": _scores(row)} for row in found["results"]]
     places = {row["item_id"]: row["dataset"] for row in found["results"]}
     found["abstention"] = [
         {"dataset": places.get(row["item_id"], "unnamed"), **row} for row in found["abstention"]
@@ -93,7 +83,7 @@ def without_text(row: Row) -> Row:
 def passage_relation(row: Row) -> str | None:
     """How the highlights contain the gold passage: "both" (equal), "superstring", "substring", "neither", or
     "nothing" where nothing was highlighted. None without a gold passage and for failed rows."""
-    if row["outcome"] == "failed" or not row["gold"]:
+    if row["outcome"] == FAILED or not row["gold"]:
         return None
     if not row["highlights"]:
         return "nothing"
@@ -111,8 +101,10 @@ def decided(row: Row) -> str | None:
     return metrics.decided(row.get("answer", ""), row.get("tags", ()))
 
 
-def _scores(row: Row) -> dict[str, Any]:
-    return {RENAMED.get(name, name): value for name, value in row["scores"].items()}
+def _last(rows: Sequence[Row], key: Sequence[str]) -> list[Row]:
+    """One row for each key, the last: a run that was killed may have asked again. In the order of the keys."""
+    found = {tuple(row[name] for name in key): row for row in rows}
+    return [found[place] for place in sorted(found)]
 
 
 def _several_models(rows: Sequence[Row]) -> set[tuple[str, str]]:

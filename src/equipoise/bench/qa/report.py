@@ -8,7 +8,7 @@ from pathlib import Path
 from equipoise.bench import page as html
 from equipoise.bench.page import Figure
 from equipoise.bench.qa import in_numbers, paper, plots, recorded
-from equipoise.bench.qa.cells import caption
+from equipoise.bench.qa.cells import caption, counted
 from equipoise.bench.qa.in_numbers import NOT_ALONE, NOT_JUDGED
 from equipoise.bench.qa.measures import by_contender
 from equipoise.bench.qa.metrics import best_guess
@@ -108,18 +108,21 @@ def _rated(section: Summary) -> list[Figure]:
 
 
 def _guessed(section: Summary) -> list[Figure]:
-    """Figure 9, one for each contender and performance."""
+    """Figure 9, one for each performance: of Structured as in the paper, or else of the first that guessed."""
     title = f"Figure 9. Does a good guess go with a good answer? The paper: {paper.FIGURE_9}"
     if not section["correlations"]:
         return [Figure("guesses", title, None, in_numbers.NO_GUESSES)]
+    names = [row["contender"] for row in section["correlations"]]
+    shown = next((name for name in names if paper.pipeline_of(name) == paper.STRUCTURED), names[0])
     return [
         Figure(
             "guesses",
-            f"{title} Here {interval(row['pearson'])}, n = {len(row['points'])}.",
+            f"{title} Here {counted(row['pearson'])}.",
             plots.guess_scatter(row),
             in_numbers.NO_GUESSES,
         )
         for row in section["correlations"]
+        if row["contender"] == shown
     ]
 
 
@@ -131,7 +134,7 @@ def _declined(section: Summary) -> list[Figure]:
     return [
         Figure(
             "reliability",
-            f"Reliability of the probability to be answerable; numbers are questions. Calibration error: {errors}.",
+            f"Reliability of the probability to be answerable; larger dots: more questions. Error: {errors}.",
             plots.reliability(found),
             missing,
         ),

@@ -14,6 +14,11 @@ from equipoise.bench.results import Row
 from equipoise.core.types import Answer, Reason, Refusal, Span, Trace, Usage
 
 KEY = ("dataset", "item_id", "pipeline", "model")
+JUDGEMENT_KEY = (*KEY, "judge", "judge_model")
+COMPARISON_KEY = ("dataset", "item_id", "first", "second", "order", "judge_model")
+HIGHLIGHTS_ALONE = " (highlights)"
+"""Behind a pipeline's name in comparisons: its highlights alone as the answer (section 7.1)."""
+
 ANSWERED, DECLINED, FAILED = "answered", "declined", "failed"
 DIGITS = 5
 

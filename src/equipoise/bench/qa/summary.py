@@ -52,6 +52,6 @@ def _each(by: dict[str, Any], measure: Any) -> Summary:  # noqa: ANN401
 
 def _costs(by: dict[str, Any], timings: Rows) -> Summary:
     timed = by_contender(timings)
-    base = next((name for name in by if name.split(" [")[0] == paired.BASE), None)
+    base = paired.base_of(by)
     compared = (by[base], timed.get(base, [])) if base else None
     return {name: measures.cost(rows, timed.get(name, []), compared) for name, rows in by.items()}

@@ -96,7 +96,8 @@ def seconds(name: str, section: Summary) -> Table:
         ("", "mean", "median", "times vanilla"),
         ours,
         formatted(paper.of(paper.TABLE_4, name), lambda row: (number(row[0]),)),
-        note="Fresh calls alone, one question at a time on this machine. The ratio is of sums over the same questions.",
+        note="Fresh calls alone; how many ran at a time stands in the settings. The ratio is of sums over the "
+        "same questions.",
         missing="Not measured: every call was replayed.",
     )
 
