@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias bench-hijack clean
+.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias bench-qa bench-hijack clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -40,6 +40,10 @@ bench-bias: $(VENV)/.bench
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/hijack/run.py --data $(DATA)
+
+bench-qa: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
 bench-quality: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
