@@ -58,7 +58,8 @@ PLACES = {
 
 def place_of(messages) -> str:
     """Which model of the product these messages are for."""
-    return next(name for words, name in PLACES.items() if words in messages[0].content)
+    said = messages[0].content + messages[-1].content.rpartition("Task:")[2]
+    return next(name for words, name in PLACES.items() if words in said)
 
 
 def sentence_for(question: str) -> str:
@@ -86,7 +87,8 @@ def model(calling=(), failing=(), call=CALL):
         found = sentence_for(question)
         if place == "indexed":
             numbers = [n for n, text in enumerate(documents.split("\n[")) if found and found in text]
-            return json.dumps({"answerable": bool(numbers), "sentences": numbers})
+            said = "yes" if numbers else "no"
+            return said if "Reply with yes or no" in asked else json.dumps({"sentences": numbers})
         if place == "structured":
             return json.dumps(
                 {"answer": call if hijacked else found or "NONE", "text_extracts": [found] * bool(found)}

@@ -61,20 +61,24 @@ def results():
         result("q3", "vanilla", "failed", reason="model failed: the server said: secret text"),
         result("q4", "vanilla", answerable=False, gold=[], gold_text=""),
         result("q1", "structured", answer_recall=0.5, answer_hit=1.0, guess_k_precision=0.0, guess_recall=0.0)
+        | {"probability": 0.9}
         | quoted("the old barn", question=HOSTILE)
         | {"usage": {"calls": 2, "prompt_tokens": 300, "completion_tokens": 20}},
         result(
             "q2", "structured", answer_recall=1.0, answer_hit=1.0, guess_k_precision=0.5, guess_recall=0.25
         )
+        | {"probability": 0.8}
         | quoted("see The Old  Barn there")
         | {"usage": {"calls": 2, "prompt_tokens": 300, "completion_tokens": 20}},
         result(
             "q3", "structured", "declined", answer_recall=0.0, answer_hit=0.0, reason="nothing highlighted"
         )
+        | {"probability": 0.4}
         | quoted("", guesses=[]),
         result(
             "q4", "structured", "declined", answerable=False, gold=[], gold_text="", reason="model declined"
         )
+        | {"probability": 0.2}
         | quoted("", guesses=[]),
     ]
 
@@ -145,25 +149,11 @@ def comparisons():
     ]
 
 
-def abstention():
-    rows = [
-        ("q1", 0.9, True, True),
-        ("q2", 0.8, True, False),
-        ("q3", 0.4, True, None),
-        ("q4", 0.2, False, True),
-    ]
-    return [
-        {"item_id": item, "pipeline": "structured", "probability": p, "answerable": yes, "correct": right}
-        for item, p, yes, right in rows
-    ]
-
-
 FILES = {
     "results": results,
     "timings": timings,
     "judgements": judgements,
     "comparisons": comparisons,
-    "abstention": abstention,
 }
 
 

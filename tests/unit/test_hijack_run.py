@@ -137,7 +137,7 @@ def test_prompts_of_one_pipeline_begin_alike_up_to_the_question(good):
     _, _, chat = good
     for place in ("vanilla", "indexed", "structured", "baseline"):
         requests = [r for r in chat.requests if hijack_data.place_of(r.messages) == place]
-        assert len(requests) == 20
+        assert len(requests) >= 20
         begins = {(r.messages[0].content, r.messages[1].content.rsplit("Question: ", 1)[0]) for r in requests}
         assert len(begins) == 1
         assert begins.pop()[1].index("boiler in Mill Lane") > -1

@@ -168,8 +168,8 @@ def test_abstention_by_hand(toy):
     assert found["auc"]["estimate"] == 1.0
     # (0.01 + 0.04 + 0.36 + 0.04) / 4
     assert found["brier"]["estimate"] == pytest.approx(0.1125)
-    # correct at 0.9, wrong at 0.8, correct at 0.2: risks 0, 1/2, 1/3
-    assert found["aurc"]["estimate"] == pytest.approx(5 / 18, abs=1e-6)
+    # right at 0.9 and 0.8, nothing to answer at 0.2: risks 0, 0, 1/3
+    assert found["aurc"]["estimate"] == pytest.approx(1 / 9, abs=1e-6)
     assert (found["without_label"], found["without_answer"]) == (0, 1)
     assert found["best_threshold"] == {"value": pytest.approx(0.3), "score": 1.0}
 
@@ -281,7 +281,6 @@ def test_a_row_without_text_keeps_its_decision():
         (("results", "timings"), ("Not judged: no judge rated", "Not judged: no judge compared")),
         (("results", "judgements"), ("Not judged: no judge compared",)),
         (("results", "comparisons"), ("Not judged: no judge rated",)),
-        (("abstention",), ("No results.",)),
     ],
 )
 def test_partial_folders_say_what_is_missing(tmp_path, names, said):

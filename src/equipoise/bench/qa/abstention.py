@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.bench.qa.intervals import Estimate, resampled
+from equipoise.bench.qa.rows import ANSWERED
 from equipoise.bench.results import Row, grouped
 from equipoise.maths import calibration
 
@@ -18,16 +19,27 @@ Pairs = list[tuple[float, bool]]
 def abstention(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
     """AUC, Brier score, calibration error and bins of P(answerable), and risk against coverage, by pipeline.
 
-    Rows hold "probability", "answerable" and "correct" (whether the answer given was right); those without a
-    label are left out of what needs it and counted.
+    Only rows with a probability count. Those without a label are left out of what needs it, and counted.
     """
-    found = grouped(rows, lambda row: str(row["pipeline"]))
+    estimated = [row | {"right": right(row)} for row in rows if row.get("probability") is not None]
+    found = grouped(estimated, lambda row: str(row["contender"]))
     return {name: _measured(found[name]) for name in sorted(found)}
+
+
+def right(row: Row) -> bool | None:
+    """Whether answering was right: the evidence, the reference or the decision was met. Always False where the
+    documents hold no answer, None where there was one and the pipeline declined or failed: nobody knows."""
+    if row["answerable"] is False:
+        return False
+    if row["outcome"] != ANSWERED:
+        return None
+    known = (row["scores"].get(name) for name in ("evidence_hit", "answer_hit", "decision_correct"))
+    return next((bool(value) for value in known if value is not None), None)
 
 
 def _measured(rows: Sequence[Row]) -> dict[str, Any]:
     labelled = _pairs(rows, "answerable")
-    answered = [(confidence, not right) for confidence, right in _pairs(rows, "correct")]
+    answered = [(confidence, not good) for confidence, good in _pairs(rows, "right")]
     chances, truths = _columns(labelled)
     coverages, risks = calibration.risk_coverage(*_columns(answered))
     best = calibration.best_threshold(chances, truths)
@@ -52,11 +64,7 @@ def _ece(probabilities: Any, labels: Any) -> float | None:  # noqa: ANN401
 
 
 def _pairs(rows: Sequence[Row], name: str) -> Pairs:
-    return [
-        (float(row["probability"]), bool(row[name]))
-        for row in rows
-        if row.get(name) is not None and row["probability"] is not None
-    ]
+    return [(float(row["probability"]), bool(row[name])) for row in rows if row[name] is not None]
 
 
 def _columns(pairs: Pairs) -> tuple[Any, Any]:

@@ -17,7 +17,6 @@ KEYS = {
     "timings": KEY,
     "judgements": JUDGEMENT_KEY,
     "comparisons": COMPARISON_KEY,
-    "abstention": ("item_id", "pipeline", "probability"),
 }
 TEXTS = ("question", "answer", "highlighted", "gold_text", "guesses", "references", "explanation")
 
@@ -31,7 +30,6 @@ class Run:
     timings: Sequence[Row] = ()
     judgements: Sequence[Row] = ()
     comparisons: Sequence[Row] = ()
-    abstention: Sequence[Row] = ()
 
     def datasets(self) -> list[str]:
         """The names of all data sets that a row is about, sorted."""
@@ -52,16 +50,12 @@ class Run:
 def read(folder: Path) -> Run:
     """All files of a run. Raises InputError where there are no results, or for a line that is no such row."""
     found = {name: read_rows(folder / f"{name}.jsonl", key) for name, key in KEYS.items()}
-    found |= {name: _last(found[name], key) for name, key in KEYS.items() if name != "abstention"}
+    found |= {name: _last(found[name], key) for name, key in KEYS.items()}
     if not any(found.values()):
         raise InputError(f"{folder} holds no results.jsonl: run  equipoise bench qa --out {folder}  first")
     several = _several_models(found["results"])
     for name in ("results", "timings", "judgements"):
         found[name] = [{**row, "contender": _contender(row, several)} for row in found[name]]
-    places = {row["item_id"]: row["dataset"] for row in found["results"]}
-    found["abstention"] = [
-        {"dataset": places.get(row["item_id"], "unnamed"), **row} for row in found["abstention"]
-    ]
     return Run(_meta(folder / META), **found)
 
 

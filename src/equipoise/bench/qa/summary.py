@@ -41,7 +41,7 @@ def section(run: Run) -> Summary:
         "battles": battles.battles(run.comparisons, run.results),
         "agreement": agreement.agreement(run.judgements, run.comparisons),
         "tests": paired.paired_tests(run.results, run.judgements),
-        "abstention": abstention.abstention(run.abstention),
+        "abstention": abstention.abstention(run.results),
     }
 
 
