@@ -9,7 +9,7 @@ is arbitrary; ours points to where the stances rise that the model declares for 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
@@ -21,6 +21,7 @@ from rapidfuzz import fuzz
 from equipoise import prompts
 from equipoise.core.errors import InputError, ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
+from equipoise.core.sync import together
 from equipoise.core.types import AttackCase, ChatOptions, Crafted, Message, Usage
 from equipoise.corpus.indexing import document_id
 from equipoise.corpus.loaders.loaded import clean, one_line
@@ -165,7 +166,7 @@ class EbiAttack:
         await run.synthesise()
         run.measure(benign)
         examples = {sign: run.example(sign) for sign in signs}
-        await _all(run.imitate(sign, n, examples[sign]) for sign in signs for n in run.lacking(sign.kind))
+        await together(run.imitate(sign, n, examples[sign]) for sign in signs for n in run.lacking(sign.kind))
         run.measure(benign)
         return EbiResult(run.ordered(), tuple(sorted(run.missing)), run.usage)
 
@@ -368,13 +369,3 @@ def _signs(case: AttackCase) -> tuple[Sign, ...]:
 def _tokens(words: int, passages: int) -> int:
     """Room for so many passages in a reply: twice as many tokens as words, and the JSON around them."""
     return passages * (2 * words + 80) + 100
-
-
-async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Run everything; the first error ends the rest and is raised as it is."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for one in work:
-                group.create_task(one)
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None

@@ -4,7 +4,7 @@ What a model replied is in the replay cache (`model.replay`), from which a run i
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from equipoise.bench.hijack.cases import Case, Choice, Kind
 from equipoise.bench.hijack.contenders import VANILLA, Rig
 from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.sync import together
 from equipoise.core.types import Answer, AttackOutcome, Highlights, Reason, Refusal, Usage
 from equipoise.rag.parts import Parts
 from equipoise.redteam.hijack import CHALLENGE, verdict
@@ -67,7 +68,7 @@ async def run(cases: Sequence[Case], plan: Plan, parts: Parts, lines: Lines, pro
             lines.append(await observed(name, case, parts))
             done += 1
 
-    await _all(one(name, case) for (name, _), case in todo.items())
+    await together(one(name, case) for (name, _), case in todo.items())
     return [row for row in lines.finish() if lines.key_of(row) in wanted]
 
 
@@ -150,13 +151,3 @@ def _utility(name: str, case: Case, result: Answer | Refusal | EquipoiseError) -
 
 def _says(text: str, gold: str) -> bool:
     return " ".join(gold.casefold().split()) in " ".join(text.casefold().split())
-
-
-async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Run everything; the first error ends the rest and is raised as it is."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for one in work:
-                group.create_task(one)
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None

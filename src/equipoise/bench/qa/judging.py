@@ -14,10 +14,10 @@ from equipoise.bench.judges.rating import RUBRICS
 from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.rows import ANSWERED, COMPARISON_KEY, FAILED, HIGHLIGHTS_ALONE, JUDGEMENT_KEY, KEY
 from equipoise.bench.qa.runner import Desk
-from equipoise.bench.qa.together import together
 from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import ModelError
 from equipoise.core.protocols import ChatModel
+from equipoise.core.sync import together
 from equipoise.core.types import Score
 
 JUDGEMENTS, COMPARISONS = "judgements.jsonl", "comparisons.jsonl"

@@ -16,11 +16,11 @@ from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.rows import FAILED, KEY
 from equipoise.bench.qa.stores import Documents
-from equipoise.bench.qa.together import together
 from equipoise.bench.results import Key, Lines, Row
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.protocols import ChatModel, Encoder, Pipeline
 from equipoise.core.settings import Settings
+from equipoise.core.sync import together
 from equipoise.corpus.store import Store
 from equipoise.rag.parts import Parts
 

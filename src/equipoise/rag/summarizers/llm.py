@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model, field_validator
 
@@ -117,7 +117,7 @@ def _folded(text: str) -> str:
 def reply_schema(guesses: int) -> type[SummaryReply]:
     """The reply's schema with the number of guesses bounded; a reply that holds more is cut."""
     cut = BeforeValidator(lambda said: said[:guesses] if isinstance(said, list) else said)
-    bounded = (Annotated[list[str], cut], Field(min_length=1, max_length=guesses))
+    bounded: Any = (Annotated[list[str], cut], Field(min_length=1, max_length=guesses))
     return create_model("SummaryReply", __base__=SummaryReply, guessed_questions=bounded)
 
 
