@@ -206,8 +206,9 @@ def test_accumulated_batches_are_one_large_batch(loop):
         assert torch.allclose(left, right, atol=1e-4)
 
 
-def test_half_precision_learns_too(loop):
-    running = loop(Evaluations(*[1.0] * 9), precision="bf16", patience=99)
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_half_precision_learns_too(loop, precision):
+    running = loop(Evaluations(*[1.0] * 9), precision=precision, patience=99)
     losses = []
     running.fit(lambda done, total, what: losses.append(float(what.split()[1].strip(","))))
     assert losses[-1] < 0.7 * losses[0]
@@ -301,6 +302,9 @@ def test_errors_of_the_trainer(plan, tmp_path):
         train(replace(fresh, held_out_data=plan.data, out=tmp_path / "b"), QUICK)
     with pytest.raises(ModelUnavailable, match=r"none-here cannot be loaded"):
         train(replace(fresh, base=str(tmp_path / "none-here"), out=tmp_path / "c"), QUICK)
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match="torch sees no GPU"):
+            train(replace(fresh, device="cuda", out=tmp_path / "e"), QUICK)
     with pytest.raises(InputError, match="holds no trained model"):
         TrainedHighlighter(tmp_path)
     (tmp_path / "d").mkdir()

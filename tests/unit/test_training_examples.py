@@ -2,13 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.core.errors import InputError
-from equipoise.training.examples import Example, foreign, held_out, read_examples
+from equipoise.training.examples import Example, fingerprint, foreign, held_out, read_examples
 
 TEXT = "Bees make honey. The mill was built in 1820. It is closed."
 
@@ -112,3 +113,33 @@ def test_foreign_pairs_take_the_text_of_another_document():
         assert pair.document == asked.document
         assert not pair.answerable
     assert foreign(examples(3, 1), 1.0, 3) == []
+
+
+class Published:
+    """The part of `datasets` that is used, with two rows of one split."""
+
+    def __init__(self):
+        self.asked = []
+
+    def load_dataset(self, name, *, split):
+        self.asked.append((name, split))
+        row = {"question_id": "1", "document_id": "d", "document_extracted": TEXT, "question": "When?"}
+        yield row | {"answer": "1820", "long_answer": "The mill was built in 1820."}
+        yield row | {
+            "question_id": "2",
+            "answer": "1820",
+            "long_answer": "Zebras graze on green hills of Kenya.",
+        }
+
+
+def test_a_split_of_repliqa_is_fetched_and_what_cannot_be_placed_is_said(monkeypatch, caplog, tmp_path):
+    published = Published()
+    monkeypatch.setattr("equipoise.training.examples.library", lambda name, extra: published)
+    monkeypatch.chdir(tmp_path)
+    (example,) = read_examples([Path("repliqa_0")])
+    assert list(published.asked) == [("ServiceNow/repliqa", "repliqa_0")]
+    assert TEXT[slice(*example.passages[0])] == "The mill was built in 1820."
+    assert "question 2: left out" in caplog.text
+    assert fingerprint(Path("repliqa_0")) == "repliqa_0"
+    Path("repliqa_1").write_text("")
+    assert read_examples([Path("repliqa_1")]) == []

@@ -8,11 +8,14 @@ A file is JSON Lines. A row has `question`, `text`, and
 
 A row with neither passages nor answers is a question that its text does not answer. Rows of RepliQA as
 published (`document_id`, `document_extracted`, `question`, `answer`, `long_answer`) are read too: the gold
-passage is `long_answer`, looked up in the document, and "UNANSWERABLE" rows have none.
+passage is `long_answer`, looked up in the document, and "UNANSWERABLE" rows have none. Where there is no such
+file, the names `repliqa_0` to `repliqa_4` stand for the published splits (extra `datasets`).
 """
 
 import hashlib
 import json
+import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,9 +25,14 @@ from typing import Any, Literal
 from equipoise.core.errors import InputError
 from equipoise.text.align import align
 from equipoise.text.sentences import sentence_spans
+from equipoise.training.extras import library
 
 Offsets = tuple[int, int]
 Target = Literal["passage", "answer"]
+
+LOG = logging.getLogger("equipoise")
+
+REPLIQA = "ServiceNow/repliqa"
 
 UNANSWERABLE = "UNANSWERABLE"
 """What RepliQA says where the document does not answer (Monteiro et al. 2024, section 3)."""
@@ -61,7 +69,12 @@ class Example:
 
 def read_examples(paths: Sequence[Path]) -> list[Example]:
     """All rows of the files. Raises InputError that names file and line."""
-    return [example for path in paths for example in _read(path)]
+    return [example for path in paths for example in (_split(path.name) if _is_split(path) else _read(path))]
+
+
+def fingerprint(path: Path) -> str:
+    """What tells the content of a file of examples from another: its sha256, or the name of a RepliQA split."""
+    return path.name if _is_split(path) else hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def held_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
@@ -107,6 +120,26 @@ def _read(path: Path) -> Iterator[Example]:
                     f"{path}, line {number}: no training example ({type(error).__name__}: {error}); a row needs "
                     "question, text, and passages or answers as [[start, end], ...]"
                 ) from None
+
+
+def _is_split(path: Path) -> bool:
+    return re.fullmatch(r"repliqa_[0-4]", str(path)) is not None and not path.exists()
+
+
+def _split(name: str) -> Iterator[Example]:
+    """A split of RepliQA; a row whose passage does not stand in its document is left out."""
+    datasets = library("datasets", "datasets")
+    try:
+        rows = datasets.load_dataset(REPLIQA, split=name)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the split {name} of {REPLIQA} cannot be fetched ({error}): name a file of it"
+        ) from None
+    for row in rows:
+        try:
+            yield _repliqa(row)
+        except ValueError as error:
+            LOG.warning("%s, question %s: left out: %s", name, row.get("question_id"), error)
 
 
 def _example(row: dict[str, Any]) -> Example:

@@ -1,6 +1,5 @@
 """A whole training run: from files of examples to a folder that a highlighter can load."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +11,7 @@ from equipoise.core.errors import InputError
 from equipoise.training import checkpoints, extras, heads
 from equipoise.training.batches import Labelled, labelled
 from equipoise.training.evaluation import Quality, evaluate
-from equipoise.training.examples import Example, Target, foreign, held_out, read_examples
+from equipoise.training.examples import Example, Target, fingerprint, foreign, held_out, read_examples
 from equipoise.training.extras import library
 from equipoise.training.loop import Loop, Report, Schedule
 from equipoise.training.plot import loss_plot
@@ -67,7 +66,7 @@ def train(plan: Plan, schedule: Schedule, report: Report = lambda done, total, w
     heads.freeze(head, plan.freeze)
     if plan.dropout is not None:
         heads.set_dropout(head, plan.dropout)
-    device = plan.device if plan.device != "auto" else ("cuda" if torch.cuda.is_available() else "cpu")
+    device = _device(plan.device)
     head.module.to(device)
     cut = tokenizer.backend_tokenizer
     items, tests = (labelled(part, cut, plan.target, plan.max_tokens) for part in (train_on, test_on))
@@ -108,7 +107,7 @@ def _identity(plan: Plan, schedule: Schedule) -> dict[str, Any]:
     base = Path(plan.base)
     options["base"] = base.name if base.is_dir() else plan.base
     for name, paths in (("data", plan.data), ("held_out_data", plan.held_out_data)):
-        options[name] = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+        options[name] = [fingerprint(path) for path in paths]
     return options
 
 
@@ -116,6 +115,13 @@ def _check_length(head: heads.Head, max_tokens: int) -> None:
     most = getattr(head.encoder.config, "max_position_embeddings", None) or max_tokens
     if max_tokens > most:
         raise InputError(f"--max-tokens {max_tokens} is too long: this model has {most} positions")
+
+
+def _device(wanted: str) -> str:
+    here = library("torch").cuda.is_available()
+    if wanted == "cuda" and not here:
+        raise InputError("--device cuda: torch sees no GPU here; say cpu or auto, or install torch for CUDA")
+    return ("cuda" if here else "cpu") if wanted == "auto" else wanted
 
 
 def _save(head: heads.Head, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
