@@ -37,7 +37,7 @@ SCRIPTS = {
         '{"answer": "NONE", "text_extracts": []}',
     ),
 }
-MODEL_FREE = {"sentence"}
+MODEL_FREE = {"sentence", "trained"}
 ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
 ODD = {
     "emoji": "🐝🔥 🧊 ?",
