@@ -18,7 +18,7 @@ test: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python -m pytest -m "not live"
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
-	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_bias_models.py
+	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_bias_models.py tests/unit/test_training.py
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

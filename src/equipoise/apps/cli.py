@@ -42,7 +42,9 @@ DocsOption = Annotated[
 PipelineOption = Annotated[
     str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")
 ]
-HighlighterOption = Annotated[str | None, typer.Option(help="sentence, indexed, structured or baseline.")]
+HighlighterOption = Annotated[
+    str | None, typer.Option(help="sentence, trained, indexed, structured or baseline.")
+]
 FilterOption = Annotated[
     str | None,
     typer.Option(

@@ -50,7 +50,7 @@ class TrainedHighlighter:
         return Proposal(tuple(sentences[readable[row]].span for row in rows))
 
 
-def choose(margins: NDArray[np.float64], threshold: float) -> list[int]:
+def choose(margins: NDArray[np.float64], threshold: float, keep: float = KEEP) -> list[int]:
     """Rows to highlight, best first; none where the best one's probability is below `threshold`.
 
     The probability of a margin m is 1 / (1 + exp(-m)): 0.4 is a margin of -0.405.
@@ -58,4 +58,4 @@ def choose(margins: NDArray[np.float64], threshold: float) -> list[int]:
     order = np.argsort(-margins, kind="stable")[:MOST]
     if not len(order) or 1.0 / (1.0 + np.exp(-margins[order[0]])) < threshold:
         return []
-    return [int(row) for row in order if margins[row] >= margins[order[0]] + np.log(KEEP)]
+    return [int(row) for row in order if margins[row] >= margins[order[0]] + np.log(keep)]
