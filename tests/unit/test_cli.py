@@ -77,7 +77,7 @@ def test_chat_answers_each_line_and_survives_a_bad_one(run, office, monkeypatch)
     [
         (["ask", "  "], 2, "the question is empty"),
         (["ask", "why " * 250_000], 2, "1,000,000 characters"),
-        (["ask", QUESTION, "--highlighter", "magic", "--llm", "none"], 2, "choose one of sentence, indexed"),
+        (["ask", QUESTION, "--highlighter", "magic", "--llm", "none"], 2, "choose one of sentence, trained"),
         (["ask", QUESTION, "--pipeline", "magic", "--llm", "none"], 2, "choose one of hs, vanilla"),
         (["ask", QUESTION, "--llm", "magic"], 2, "write none, auto, local"),
         (["ask", QUESTION, "--highlighter", "indexed", "--llm", "none"], 3, "equipoise models pull"),
