@@ -19,7 +19,7 @@ test: $(VENV)/.test $(VENV)/.bench
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_bias_models.py tests/unit/test_extractive_qa.py \
-		tests/unit/test_hijack.py tests/contract/test_highlighters.py -m "not live"
+		tests/unit/test_hijack.py tests/unit/test_training.py tests/contract/test_highlighters.py -m "not live"
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -61,7 +61,7 @@ LIES = {
     "two_step": '{"text_extracts": ["The bridge is made of cheese, says nobody."]}',
     "span": '{"answer": "Cheese.", "text_extracts": [{"start": "The bridge is", "end": "made of cheese."}]}',
 }
-MODEL_FREE = {"sentence", "extractive_qa"}
+MODEL_FREE = {"sentence", "trained", "extractive_qa"}
 ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
 ODD = {
     "emoji": "🐝🔥 🧊 ?",

@@ -7,7 +7,7 @@ import pytest
 
 from equipoise.core.errors import MissingExtra, ModelUnavailable
 from equipoise.core.types import Message
-from equipoise.models.local import LocalChat
+from equipoise.models.local import LocalChat, one_line
 
 
 def test_weights_that_are_not_here_name_the_command(tmp_path):
@@ -20,3 +20,12 @@ def test_a_missing_extra_is_named(tmp_path, monkeypatch):
     chat = LocalChat(tmp_path / "model.gguf", name="any")
     with pytest.raises(MissingExtra, match=r"equipoise\[local\]"):
         asyncio.run(chat.complete([Message("user", "Hi")]))
+
+
+def test_a_grammar_of_llama_cpp_itself_is_put_on_one_line():
+    own = 'root ::= "{" space "}" space\nspace ::= | " " | "\\n"{1,2} [ \\t]{0,20}\nstring ::= "x"\n'
+    assert one_line(own) == 'root ::= "{" space "}" space\nspace ::= " "?\nstring ::= "x"\n'
+
+
+def test_a_grammar_of_llguidance_stays():
+    assert one_line("%llguidance {}\nstart: %json {}") == "%llguidance {}\nstart: %json {}"

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from equipoise.apps import attack, bench, progress, render
+from equipoise.apps import attack, bench, progress, render, train
 from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.types import Answer, Reason, Refusal, Trust
@@ -31,6 +31,7 @@ app.add_typer(models_app, name="models")
 app.add_typer(config_app, name="config")
 app.add_typer(attack.app, name="attack")
 app.add_typer(bench.app, name="bench")
+app.add_typer(train.app, name="train")
 
 PARTLY_FAILED = 3
 
@@ -43,7 +44,7 @@ PipelineOption = Annotated[
 ]
 HighlighterOption = Annotated[
     str | None,
-    typer.Option(help="sentence, indexed, structured, baseline, two_step, span or extractive_qa."),
+    typer.Option(help="sentence, trained, indexed, structured, baseline, two_step, span, extractive_qa."),
 ]
 FilterOption = Annotated[
     str | None,

@@ -83,7 +83,7 @@ class EmbeddedEncoder:
             return self._loaded
 
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = Tokenizer.from_buffer(_checked(self._folder, TOKENIZER))
+        tokenizer = Tokenizer.from_buffer(checked(self._folder, TOKENIZER))
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer
 
@@ -91,9 +91,7 @@ class EmbeddedEncoder:
         options = ort.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.log_severity_level = 3  # errors only
-        return ort.InferenceSession(
-            _checked(self._folder, MODEL), options, providers=["CPUExecutionProvider"]
-        )
+        return ort.InferenceSession(checked(self._folder, MODEL), options, providers=["CPUExecutionProvider"])
 
 
 def _clean(text: str) -> str:
@@ -109,11 +107,14 @@ def _batches(ids: list[list[int]]) -> Iterator[list[int]]:
             yield batch
 
 
-def _checked(folder: Path, name: str) -> bytes:
-    """The bytes of a file of the embedded encoder, once their sha256 is the manifest's."""
-    remedy = "reinstall equipoise, or in a checkout run  python scripts/build_encoder.py"
+def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "build_encoder.py") -> bytes:
+    """The bytes of an embedded model's file, once their sha256 is the manifest's; else raises WeightsError.
+
+    `script` in scripts/ is what made it, for the message.
+    """
+    remedy = f"reinstall equipoise, or in a checkout run  python scripts/{script}"
     try:
-        expected = tomllib.loads((folder / MANIFEST).read_text("utf-8"))[name]
+        expected = tomllib.loads((folder / manifest).read_text("utf-8"))[name]
         content = (folder / name).read_bytes()
     except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
         raise WeightsError(f"{folder / name} of the encoder cannot be read ({error}): {remedy}") from error

@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import json
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -21,6 +22,7 @@ from equipoise.models import control, weights
 
 # JSON on one line: with llama.cpp's own free white space a small schema took 32 tokens instead of 17.
 ONE_LINE = {"x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}}
+_SPACE = re.compile(r"^space ::= .*$", re.MULTILINE)
 SILENT = -1
 NO_POLLING = 0  # threads that wait actively starve each other where processors are shared: 17 times slower
 CACHE_MIB = 512  # memory for the prompt cache beyond the slots; llama.cpp's default is 8192
@@ -129,7 +131,7 @@ class LocalChat:
             request |= {"logprobs": True, "top_logprobs": options.top_logprobs}
         try:
             if schema is not None:
-                request["grammar"] = _xllamacpp().json_schema_to_grammar({**schema, **ONE_LINE})
+                request["grammar"] = one_line(_xllamacpp().json_schema_to_grammar({**schema, **ONE_LINE}))
             reply = server.handle_chat_completions(request)
         except (ValueError, RuntimeError) as error:
             raise ModelReplyError(
@@ -218,6 +220,14 @@ def _has_form(reply: ChatReply, schema: JsonSchema) -> bool:
     except ValueError:
         return False
     return True
+
+
+def one_line(grammar: str) -> str:
+    """The grammar with at most one blank where JSON allows white space.
+
+    Builds of llama.cpp without llguidance do not know ONE_LINE; in their own grammars the rule is `space`.
+    """
+    return _SPACE.sub('space ::= " "?', grammar)
 
 
 def _logprobs(found: dict[str, Any]) -> tuple[TokenLogprob, ...]:

@@ -35,6 +35,7 @@ FILTERS = {
 }
 HIGHLIGHTERS = {
     "sentence": "equipoise.rag.highlighters.sentence:SentenceHighlighter",
+    "trained": "equipoise.rag.highlighters.trained:TrainedHighlighter",
     "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
     "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
     "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
@@ -42,7 +43,7 @@ HIGHLIGHTERS = {
     "span": "equipoise.rag.highlighters.span:SpanHighlighter",
     "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
-ABSTAINING = ("sentence", "indexed")
+ABSTAINING = ("sentence", "trained", "indexed")
 """The highlighters that decline by a calibrated probability of their own accord."""
 SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",

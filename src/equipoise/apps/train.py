@@ -1,0 +1,100 @@
+"""`equipoise train`: fine-tune a highlighter."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from equipoise.apps import progress
+from equipoise.training.examples import Target
+from equipoise.training.heads import Kind
+from equipoise.training.loop import Precision, Schedule
+from equipoise.training.run import Plan, train
+
+app = typer.Typer(no_args_is_help=True)
+
+Option = typer.Option
+DataOption = Annotated[list[Path], Option(help="Examples as JSON Lines; can be given more than once.")]
+BaseOption = Annotated[str, Option(help="An encoder: a name on Hugging Face or a folder.")]
+TargetOption = Annotated[Target, Option(help="Find the gold passage, or the short answer.")]
+HeadOption = Annotated[Kind, Option(help="span: extractive QA; sentence: a score for each sentence.")]
+OutOption = Annotated[Path, Option(help="The run; the same command with the same folder goes on.")]
+HeldOutDataOption = Annotated[list[Path] | None, Option(help="Examples to stop by, in files of their own.")]
+HeldOutOption = Annotated[float, Option(min=0.01, max=0.9, help="Else: the share of documents to stop by.")]
+ForeignOption = Annotated[
+    float, Option(min=0, max=1, help="Share of questions also asked of another document's text.")
+]
+BatchOption = Annotated[int, Option(min=1, help="Windows at once.")]
+AccumulateOption = Annotated[int, Option(min=1, help="Batches in one update.")]
+RateOption = Annotated[float, Option(min=1e-8, max=1)]
+LengthOption = Annotated[int, Option(min=16, help="Tokens of a window.")]
+FreezeOption = Annotated[int, Option(min=0, help="Lowest layers that stay as they are.")]
+DropoutOption = Annotated[
+    float | None, Option(min=0, max=0.9, help="Share dropped. Default: the base's own.")
+]
+PrecisionOption = Annotated[Precision, Option(help="auto: bf16 or fp16 on a GPU.")]
+EvaluateOption = Annotated[int, Option(min=1, help="Updates between evaluations.")]
+CheckpointOption = Annotated[int, Option(min=1, help="Updates between checkpoints.")]
+PatienceOption = Annotated[int, Option(min=1, help="Evaluations without a better one, then stop.")]
+DeviceOption = Annotated[Literal["auto", "cpu", "cuda"], Option(help="auto: the GPU where there is one.")]
+
+
+@app.callback()
+def callback() -> None:
+    """Train models of your own (needs the extras hf and bench)."""
+
+
+@app.command()
+def highlighter(
+    data: DataOption,
+    base: BaseOption,
+    target: TargetOption = "passage",
+    head: HeadOption = "span",
+    out: OutOption = Path("highlighter"),
+    held_out_data: HeldOutDataOption = None,
+    held_out: HeldOutOption = 0.1,
+    foreign: ForeignOption = 0.2,
+    epochs: Annotated[int, Option(min=1)] = 3,
+    batch: BatchOption = 16,
+    accumulate: AccumulateOption = 1,
+    learning_rate: RateOption = 5e-5,
+    max_tokens: LengthOption = 384,
+    freeze: FreezeOption = 0,
+    dropout: DropoutOption = None,
+    precision: PrecisionOption = "auto",
+    evaluate_every: EvaluateOption = 50,
+    checkpoint_every: CheckpointOption = 50,
+    patience: PatienceOption = 3,
+    device: DeviceOption = "auto",
+    seed: int = Schedule().seed,
+) -> None:
+    """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. A killed run goes on when repeated."""
+    held = (*(held_out_data or ()),)
+    plan = Plan(
+        tuple(data), base, out, target, head, held, held_out, foreign, freeze, dropout, max_tokens, device
+    )
+    schedule = Schedule(
+        epochs=epochs,
+        batch=batch,
+        accumulate=accumulate,
+        learning_rate=learning_rate,
+        precision=precision,
+        evaluate_every=evaluate_every,
+        checkpoint_every=checkpoint_every,
+        patience=patience,
+        seed=seed,
+    )
+    _run(plan, schedule)
+
+
+def _run(plan: Plan, schedule: Schedule) -> None:
+    """Train with a progress bar and say what came out."""
+    with progress.passages() as report:
+        done = train(plan, schedule, report)
+    shown = {name: done.best[name] for name in ("step", "loss", "evidence_hit", "decline_f1", "auc")}
+    figures = ", ".join(f"{name} {'-' if value is None else f'{value:g}'}" for name, value in shown.items())
+    Console(soft_wrap=True, highlight=False).print(
+        f"{escape(str(done.model))}: {done.updates} updates in {done.seconds:.0f} s; held out: {figures}"
+    )

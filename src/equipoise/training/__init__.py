@@ -1,0 +1,1 @@
+"""Fine-tuning of highlighters (extra `hf`; the loss plot needs `bench`)."""

@@ -1,0 +1,321 @@
+"""Training for real, on a tiny encoder: train, save, load, highlight; kill and go on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'equipoise[hf]'")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'equipoise[bench]'")
+
+import torch
+import transformers
+
+import tiny_encoder
+from equipoise.apps import cli
+from equipoise.core import sync
+from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
+from equipoise.core.protocols import Highlighter
+from equipoise.core.types import Passage, Query
+from equipoise.training import checkpoints, extras, heads
+from equipoise.training.batches import epoch, labelled, tensors
+from equipoise.training.evaluation import auc, quality
+from equipoise.training.examples import Example, read_examples
+from equipoise.training.heads import Found
+from equipoise.training.highlighter import TrainedHighlighter
+from equipoise.training.loop import Loop, Schedule, chosen_precision, rate_share
+from equipoise.training.run import Plan, train
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+QUICK = Schedule(epochs=8, batch=8, learning_rate=3e-3, evaluate_every=20, checkpoint_every=10, patience=99)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A tiny base and 300 examples."""
+    made = tmp_path_factory.mktemp("training")
+    tiny_encoder.save(made / "base")
+    rows = tiny_encoder.rows(300)
+    (made / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return made
+
+
+@pytest.fixture(scope="module")
+def plan(folder):
+    return Plan((folder / "data.jsonl",), str(folder / "base"), folder / "out", "answer", max_tokens=64)
+
+
+@pytest.fixture(scope="module", params=["span", "sentence"])
+def trained(request, plan):
+    """(kind, what `train` returned, its folder)."""
+    mine = replace(plan, head=request.param, out=plan.out.with_name(request.param))
+    return request.param, train(mine, QUICK), mine.out
+
+
+def metrics(out):
+    return (out / "metrics.jsonl").read_bytes()
+
+
+class TestWholeRun:
+    def test_it_learned_and_says_so(self, trained):
+        _, done, out = trained
+        summary = json.loads((out / "metrics.json").read_text())
+        assert summary["best"] == done.best
+        assert done.best["evidence_hit"] > 0.9
+        assert done.best["decline_f1"] > 0.9
+        rows = [json.loads(line) for line in metrics(out).splitlines()]
+        losses = [row["loss"] for row in rows if "rate" in row]
+        assert len(losses) == done.updates == summary["updates"]
+        assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:10])
+        assert (out / "loss.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_it_highlights_and_declines_from_the_saved_folder(self, trained):
+        kind, done, _ = trained
+        highlighter = TrainedHighlighter(done.model, max_tokens=64)
+        assert isinstance(highlighter, Highlighter)
+        texts = {
+            "town": "The town was built in 1812. The honey was sold.",
+            "bridge": "The mill was sold. The bridge was built by Kardon.",
+        }
+        when, who = (Passage(n, name, 40, 40 + len(t), t) for n, (name, t) in enumerate(texts.items()))
+
+        def ask(question, *passages):
+            proposal = sync.run(highlighter.highlight(Query(question), passages))
+            return [texts[s.doc_id][s.start - 40 : s.end - 40] for s in proposal.spans]
+
+        found = {"span": "Kardon", "sentence": "The bridge was built by Kardon."}[kind]
+        assert ask("Who built the bridge?", when, who) == [found]
+        assert ask("Who built the bridge?", when) == []
+        assert "1812" in ask("When was built the town?", when, who)[0]
+        assert ask("When was built the town?", who) == []
+        assert ask("Who built the bridge?") == []
+
+    def test_the_same_command_again_does_nothing(self, trained, plan):
+        kind, done, out = trained
+        before = metrics(out)
+        again = train(replace(plan, head=kind, out=out), QUICK)
+        assert again.updates == 0
+        assert (again.best, metrics(out)) == (done.best, before)
+
+    def test_another_run_may_not_have_the_folder(self, trained, plan):
+        kind, _, out = trained
+        with pytest.raises(InputError, match=r"differs in learning_rate.*another --out"):
+            train(replace(plan, head=kind, out=out), replace(QUICK, learning_rate=1e-3))
+
+
+def test_the_span_model_is_one_for_question_answering(plan, trained):
+    kind, done, _ = trained
+    if kind != "span":
+        return
+    model = transformers.AutoModelForQuestionAnswering.from_pretrained(done.model)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(done.model)
+    inputs = tokenizer("Who built the mill?", "The mill was built by Talu.", return_tensors="pt")
+    with torch.inference_mode():
+        out = model(**inputs)
+    assert out.start_logits.shape == inputs["input_ids"].shape
+
+
+KILLED = """
+import sys
+from equipoise.apps.cli import main
+sys.argv = ["equipoise", *sys.argv[1:]]
+main()
+"""
+
+
+def command(plan, out):
+    options = f"--base {plan.base} --data {plan.data[0]} --target answer --head sentence --out {out}"
+    more = (
+        "--max-tokens 64 --epochs 2 --batch 8 --learning-rate 3e-3 --evaluate-every 20 --checkpoint-every 5"
+    )
+    source = Path(cli.__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
+    words = f"train highlighter {options} {more} --patience 9 --foreign 0".split()
+    return [sys.executable, "-c", KILLED, *words], environment
+
+
+@pytest.mark.timeout(400)
+def test_a_killed_run_goes_on_and_ends_with_the_same_numbers(plan, folder):
+    whole, killed = folder / "whole", folder / "killed"
+    words, environment = command(plan, whole)
+    subprocess.run(words, env=environment, check=True, capture_output=True)
+    words, _ = command(plan, killed)
+    with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL) as process:
+        while not (killed / checkpoints.CHECKPOINT).exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not (killed / "metrics.json").exists()
+    done = subprocess.run(words, env=environment, check=True, capture_output=True, text=True)
+    assert metrics(killed) == metrics(whole)
+    for name in ("metrics.json", "model/sentence_head.json", "model/model.safetensors"):
+        assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
+    updates = int(done.stdout.split(" updates")[0].split()[-1])
+    assert 0 < updates < json.loads((killed / "metrics.json").read_text())["updates"]
+
+
+class Evaluations:
+    """Held-out losses by turns; each call is one evaluation."""
+
+    def __init__(self, *losses):
+        self.losses = list(losses)
+
+    def __call__(self):
+        return quality([], [], "answer", self.losses.pop(0))
+
+
+@pytest.fixture
+def loop(plan, tmp_path):
+    """A function: a loop over 60 examples with other held-out losses or settings."""
+    tokenizer = heads.tokenizer_of(plan.base).backend_tokenizer
+    items = labelled(read_examples(plan.data)[:60], tokenizer, "answer", 64)
+
+    def made(evaluate, **options):
+        schedule = replace(QUICK, epochs=5, batch=16, **options)
+        torch.manual_seed(1)
+        head = heads.make("sentence", plan.base)
+        return Loop(head, items, evaluate, tmp_path, schedule=schedule, device="cpu")
+
+    return made
+
+
+def test_early_stopping_returns_to_the_best_weights(loop):
+    running = loop(Evaluations(0.5, 0.4, 0.6, 0.7), evaluate_every=2, patience=2)
+    weights = []
+    running.fit(lambda done, total, what: weights.append(running.head.module["none"].weight.clone()))
+    assert (running.state.step, running.state.over, running.total) == (8, True, 20)
+    assert torch.equal(running.head.module["none"].weight, weights[3])  # after update 4, the best one
+
+
+def test_accumulated_batches_are_one_large_batch(loop):
+    one, two = loop(Evaluations(), warmup=0.0), loop(Evaluations(), warmup=0.0)
+    for running, batches in ((one, [one.items[:10]]), (two, [two.items[:6], two.items[6:10]])):
+        running.head.module.eval()  # no dropout
+        running.state.step = 1
+        running._update(batches)
+    for left, right in zip(one.head.module.parameters(), two.head.module.parameters(), strict=True):
+        assert torch.allclose(left, right, atol=1e-4)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_half_precision_learns_too(loop, precision):
+    running = loop(Evaluations(*[1.0] * 9), precision=precision, patience=99)
+    losses = []
+    running.fit(lambda done, total, what: losses.append(float(what.split()[1].strip(","))))
+    assert losses[-1] < 0.7 * losses[0]
+    assert next(running.head.module.parameters()).dtype == torch.float32
+
+
+def test_what_auto_precision_means():
+    assert chosen_precision("auto", "cpu") == "fp32"
+    assert chosen_precision("fp16", "cpu") == "fp16"
+
+
+def test_frozen_layers_stay(loop, plan):
+    head = heads.make("sentence", plan.base)
+    heads.freeze(head, 1)
+    layers = head.encoder.encoder.layer
+    frozen = {p.requires_grad for part in (head.encoder.embeddings, layers[0]) for p in part.parameters()}
+    assert (frozen, {p.requires_grad for p in layers[1].parameters()}) == ({False}, {True})
+    with pytest.raises(InputError, match="3 layers cannot be frozen: this model has 2"):
+        heads.freeze(head, 3)
+
+
+def test_the_rate_rises_and_falls():
+    shares = [rate_share(step, 10, 0.2) for step in range(1, 11)]
+    assert shares == pytest.approx([1 / 2, 1, 8 / 9, 7 / 9, 6 / 9, 5 / 9, 4 / 9, 3 / 9, 2 / 9, 1 / 9])
+    assert rate_share(1, 4, 0.0) == pytest.approx(4 / 5)
+
+
+def test_an_epoch_holds_every_window_once_in_an_order_of_its_own(loop):
+    items = loop(Evaluations()).items
+    first, again, second = (list(epoch(items, 7, seed=3, number=n)) for n in (0, 0, 1))
+    assert first == again
+    assert first != second
+    seen = sorted(item.example for batch in first for item in batch)
+    assert seen == sorted(item.example for item in items)
+
+
+def test_labels_and_tensors(plan):
+    tokenizer = heads.tokenizer_of(plan.base).backend_tokenizer
+    text = "The mill was sold. The bridge was built by Kardon."
+    example = Example("Who built it?", text, "d", answers=((43, 49),))
+    none = Example("Who?", "The mill was sold.", "d")
+    items = labelled([example, none], tokenizer, "answer", 64)
+    assert [item.gold for item in items] == [{1}, set()]
+    assert items[0].tokens == (
+        16,
+        16,
+    )  # [CLS] who built it ? [SEP] the mill was sold . the bridge was built by kardon
+    batch = tensors(items, "cpu")
+    assert batch["gold"].tolist() == [[False, True], [False, False]]
+    assert batch["there"].tolist() == [[True, True], [True, False]]
+    assert batch["tokens"].tolist() == [[16, 16], [0, 0]]
+    assert batch["pool"][0, 0].nonzero().flatten().tolist() == [6, 7, 8, 9, 10]
+    assert batch["pool"][0].sum(1).tolist() == pytest.approx([1, 1])
+    assert batch["attention_mask"].sum(1).tolist() == [19, 10]
+
+
+def test_quality_by_hand():
+    examples = [
+        Example("a", "x" * 50, "d", answers=((10, 20),)),  # found
+        Example("b", "x" * 50, "d", answers=((10, 20),)),  # found, but declined
+        Example("c", "x" * 50, "d", answers=((10, 20),)),  # wrong place
+        Example("d", "x" * 50, "d"),  # declined
+        Example("e", "x" * 50, "d"),  # not declined
+    ]
+    best = [
+        Found((0, 11), 3.0),
+        Found((19, 30), -1.0),
+        Found((0, 10), 1.0),
+        Found((0, 9), -2.0),
+        Found((0, 9), 2.0),
+    ]
+    found = quality(best, examples, "answer", 0.5)
+    assert (found.examples, found.answerable, found.loss) == (5, 3, 0.5)
+    assert found.best_is_gold == pytest.approx(2 / 3)
+    assert found.evidence_hit == pytest.approx(1 / 3)
+    assert (found.decline_precision, found.decline_recall, found.decline_f1) == (0.5, 0.5, 0.5)
+    assert found.auc == pytest.approx(4 / 6)  # 3 > 2, 3 > -2, -1 > -2, 1 > -2
+    assert quality([], [], "answer", 0.0).evidence_hit is None
+
+
+def test_auc_counts_ties_as_half():
+    assert auc(np.array([1.0, 2.0]), np.array([1.0])) == 0.75
+    assert auc(np.array([]), np.array([1.0])) is None
+
+
+def test_errors_of_the_trainer(plan, tmp_path):
+    fresh = replace(plan, out=tmp_path / "out")
+    with pytest.raises(InputError, match="max-tokens 500 is too long: this model has 128"):
+        train(replace(fresh, max_tokens=500), QUICK)
+    with pytest.raises(InputError, match="documents are in --data and in --held-out-data"):
+        train(replace(fresh, held_out_data=plan.data, out=tmp_path / "b"), QUICK)
+    with pytest.raises(ModelUnavailable, match=r"none-here cannot be loaded"):
+        train(replace(fresh, base=str(tmp_path / "none-here"), out=tmp_path / "c"), QUICK)
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match="torch sees no GPU"):
+            train(replace(fresh, device="cuda", out=tmp_path / "e"), QUICK)
+    with pytest.raises(InputError, match="holds no trained model"):
+        TrainedHighlighter(tmp_path)
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / checkpoints.CHECKPOINT).write_bytes(b"half a file")
+    with pytest.raises(InputError, match="delete it to begin again"):
+        train(replace(fresh, out=tmp_path / "d"), QUICK)
+
+
+def test_a_missing_library_is_named_before_any_work(monkeypatch, plan):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "matplotlib" else object())
+    with pytest.raises(MissingExtra, match=r"matplotlib.*equipoise\[bench\]"):
+        train(plan, QUICK)
+    with pytest.raises(MissingExtra, match=r"no_such_library.*equipoise\[hf\]"):
+        extras.library("no_such_library")
