@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise.bench.qa import bench, datasets, items, recorded, report
+from equipoise.bench.qa import bench, datasets, items
 from equipoise.bench.qa.bench import Options, Plan
 from equipoise.bench.qa.budget import Budget, Metered
 from equipoise.bench.qa.contenders import contenders
 from equipoise.bench.qa.estimate import estimate
 from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.reporting import recorded, report
 from equipoise.bench.qa.runner import Desk
 from equipoise.bench.results import encoded
 from equipoise.core import settings as layers

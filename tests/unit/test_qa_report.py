@@ -7,11 +7,11 @@ from test_qa_judging import judge_of
 from test_qa_run import questions, run
 
 import qa_folder
-from equipoise.bench.qa import paper, recorded, report
-from equipoise.bench.qa.battles import battles
-from equipoise.bench.qa.measures import MEANS, SHARES, decisions
-from equipoise.bench.qa.ratings import correlations
-from equipoise.bench.qa.tables import tables
+from equipoise.bench.qa.reporting import paper, recorded, report
+from equipoise.bench.qa.reporting.battles import battles
+from equipoise.bench.qa.reporting.measures import MEANS, SHARES, decisions
+from equipoise.bench.qa.reporting.ratings import correlations
+from equipoise.bench.qa.reporting.tables import tables
 from equipoise.core.errors import InputError
 
 pytest.importorskip("scipy")

@@ -9,11 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.qa import datasets, estimate, items, judging, report, runner
+from equipoise.bench.qa import datasets, estimate, items, judging, runner
 from equipoise.bench.qa import rows as rows_of
 from equipoise.bench.qa.contenders import NO_MODEL, Contender, contenders
 from equipoise.bench.qa.estimate import Estimate
 from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.reporting import report
 from equipoise.bench.qa.runner import Desk
 from equipoise.bench.results import Row, write_atomically
 from equipoise.core.errors import InputError, MissingExtra

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.bench.qa.intervals import Estimate, resampled
+from equipoise.bench.qa.reporting.intervals import Estimate, resampled
 from equipoise.bench.qa.rows import ANSWERED
 from equipoise.bench.results import Row, grouped
 from equipoise.maths import calibration

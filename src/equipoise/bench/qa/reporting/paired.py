@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from equipoise.bench.judges.paired import compare_all
-from equipoise.bench.qa.intervals import LEVEL, RESAMPLES, SEED
-from equipoise.bench.qa.measures import value
+from equipoise.bench.qa.reporting.intervals import LEVEL, RESAMPLES, SEED
+from equipoise.bench.qa.reporting.measures import value
 from equipoise.bench.qa.rows import ANSWERED, FAILED
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.statistics import holm

@@ -14,7 +14,7 @@ from equipoise.bench.judges.comparison import (
     first_place_share,
 )
 from equipoise.bench.judges.ranking import Match
-from equipoise.bench.qa.intervals import LEVEL, SEED, share
+from equipoise.bench.qa.reporting.intervals import LEVEL, SEED, share
 from equipoise.bench.qa.rows import HIGHLIGHTS_ALONE
 from equipoise.bench.results import Row, as_json, grouped
 

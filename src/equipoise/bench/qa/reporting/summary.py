@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from equipoise.bench.qa import abstention, agreement, battles, measures, paired, ratings
-from equipoise.bench.qa.intervals import LEVEL
-from equipoise.bench.qa.measures import Rows, by_contender
-from equipoise.bench.qa.recorded import KEYS, Run
+from equipoise.bench.qa.reporting import abstention, agreement, battles, measures, paired, ratings
+from equipoise.bench.qa.reporting.intervals import LEVEL
+from equipoise.bench.qa.reporting.measures import Rows, by_contender
+from equipoise.bench.qa.reporting.recorded import KEYS, Run
 
 Summary = dict[str, Any]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from equipoise.bench.judges.paired import times_highest
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.intervals import LEVEL, mean
-from equipoise.bench.qa.measures import by_contender, value
+from equipoise.bench.qa.reporting.intervals import LEVEL, mean
+from equipoise.bench.qa.reporting.measures import by_contender, value
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.statistics import wilson
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from equipoise.bench import page as html
 from equipoise.bench.page import Figure
-from equipoise.bench.qa import in_numbers, paper, plots, recorded
-from equipoise.bench.qa.cells import caption, counted
-from equipoise.bench.qa.in_numbers import NOT_ALONE, NOT_JUDGED
-from equipoise.bench.qa.measures import by_contender
 from equipoise.bench.qa.metrics import best_guess
-from equipoise.bench.qa.recorded import Run, without_text
-from equipoise.bench.qa.summary import Summary, summarise
-from equipoise.bench.qa.tables import NOT_COMPARED, Texts, tables
+from equipoise.bench.qa.reporting import in_numbers, paper, plots, recorded
+from equipoise.bench.qa.reporting.cells import caption, counted
+from equipoise.bench.qa.reporting.in_numbers import NOT_ALONE, NOT_JUDGED
+from equipoise.bench.qa.reporting.measures import by_contender
+from equipoise.bench.qa.reporting.recorded import Run, without_text
+from equipoise.bench.qa.reporting.summary import Summary, summarise
+from equipoise.bench.qa.reporting.tables import NOT_COMPARED, Texts, tables
 from equipoise.bench.results import Row, write_atomically
 from equipoise.bench.tables import as_markdown, interval
 

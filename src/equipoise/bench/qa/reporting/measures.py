@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.intervals import LEVEL, SEED, Estimate, mean, ratio, share
-from equipoise.bench.qa.recorded import decided, passage_relation
+from equipoise.bench.qa.reporting.intervals import LEVEL, SEED, Estimate, mean, ratio, share
+from equipoise.bench.qa.reporting.recorded import decided, passage_relation
 from equipoise.bench.qa.rows import ANSWERED, DECLINED, FAILED
 from equipoise.bench.results import Row, as_json, grouped
 

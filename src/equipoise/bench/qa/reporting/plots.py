@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.bench.drawing import Axes, svg
-from equipoise.bench.qa.cells import Summary
-from equipoise.bench.qa.measures import RELATIONS
+from equipoise.bench.qa.reporting.cells import Summary
+from equipoise.bench.qa.reporting.measures import RELATIONS
 
 COLOURS = ("#2b6cb0", "#63a4d8", "#b7d3ea", "#d9d9d9", "#c1443c")
 KINDS = {"pipeline": "pipeline", "tie": "tie", "neither": "neither", "highlights": "highlights alone"}

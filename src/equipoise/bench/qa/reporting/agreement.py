@@ -7,7 +7,7 @@ from typing import Any
 
 from equipoise.bench.judges import agreement as pairs
 from equipoise.bench.judges.comparison import Order, Verdict
-from equipoise.bench.qa.intervals import LEVEL, SEED
+from equipoise.bench.qa.reporting.intervals import LEVEL, SEED
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.agreement import Level
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from equipoise.bench.qa.cells import Summary, counted, part, points
+from equipoise.bench.qa.reporting.cells import Summary, counted, part, points
 from equipoise.bench.tables import MISSING, Line, Table, percent
 
 

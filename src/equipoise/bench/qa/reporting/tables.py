@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from equipoise.bench.qa import in_numbers, own, paper
-from equipoise.bench.qa.cells import Summary, caption, counted, formatted, grid, points
-from equipoise.bench.qa.in_numbers import NO_GOLD, NO_GUESSES
-from equipoise.bench.qa.paper import Printed
+from equipoise.bench.qa.reporting import in_numbers, own, paper
+from equipoise.bench.qa.reporting.cells import Summary, caption, counted, formatted, grid, points
+from equipoise.bench.qa.reporting.in_numbers import NO_GOLD, NO_GUESSES
+from equipoise.bench.qa.reporting.paper import Printed
 from equipoise.bench.tables import MISSING, Line, Table, number, percent
 
 Texts = Mapping[tuple[str, str], tuple[str, str]]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from equipoise.bench.qa import paper
+from equipoise.bench.qa.reporting import paper
 from equipoise.bench.tables import MISSING, Line, Show, Table, interval, number
 
 Summary = Mapping[str, Any]

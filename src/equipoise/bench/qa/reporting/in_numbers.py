@@ -1,8 +1,8 @@
 """The paper's figures in numbers: what Figures 3, 4, 5, 6 and 9 draw, as tables."""
 
-from equipoise.bench.qa import paper
-from equipoise.bench.qa.cells import Summary, caption, counted
-from equipoise.bench.qa.measures import RELATIONS
+from equipoise.bench.qa.reporting import paper
+from equipoise.bench.qa.reporting.cells import Summary, caption, counted
+from equipoise.bench.qa.reporting.measures import RELATIONS
 from equipoise.bench.tables import MISSING, Line, Table, number, percent
 
 NOT_JUDGED = "Not judged: no judge rated the answers of this run."

@@ -1,0 +1,1 @@
+"""From the rows of a run to its summary, its tables, its figures and one page."""
