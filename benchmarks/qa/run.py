@@ -3,7 +3,7 @@
     python benchmarks/qa/run.py [--only NAME] [--minutes N] [--table] [--data ../shared/data]
         [--out .equipoise/bench-qa]
 
-NAME is a data set of config.toml, `speed` or `compare`. Resumes: what stands in the output folder is not asked
+NAME is a data set of config.toml, `offline`, `speed` or `compare`. Resumes: what the output folder holds is not asked
 again, and replies are kept in its replies.db. Only ids and numbers are copied here, no text.
 """
 
@@ -27,9 +27,11 @@ from equipoise.bench.qa.runner import Desk
 from equipoise.bench.results import encoded
 from equipoise.core import settings as layers
 from equipoise.core import sync
+from equipoise.core.protocols import ChatModel
 from equipoise.core.settings import Settings
 from equipoise.core.types import Message
 from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
 
@@ -49,7 +51,8 @@ class Run:
     dataset: str
     pipelines: tuple[str, ...]
     limit: int
-    judge: str | None = None
+    llm: str
+    judge: bool = False
 
 
 def main() -> None:
@@ -62,17 +65,19 @@ def main() -> None:
             ask(run, config, arguments, budget)
     for run in runs(config):
         if (arguments.out / run.name / "results.jsonl").exists():
-            publish(arguments.out / run.name, HERE / run.name, timed=run.name == "speed")
+            publish(arguments.out / run.name, HERE / run.name, timed=run.name in ("offline", "speed"))
     (HERE / "table.md").write_text(page(runs(config)), "utf-8")
 
 
 def runs(config: dict) -> list[Run]:
     """All sections, in order."""
-    usual = config["pipelines"]
-    sections = {name: {"dataset": name, **found} for name, found in config["datasets"].items()}
-    sections |= {name: config[name] for name in ("speed", "compare") if name in config}
+    usual = {name: config[name] for name in ("pipelines", "llm")}
+    sections = {name: usual | {"dataset": name} | found for name, found in config["datasets"].items()}
+    sections |= {name: usual | config[name] for name in ("offline", "speed", "compare")}
     return [
-        Run(name, found["dataset"], tuple(found.get("pipelines", usual)), found["limit"], found.get("judge"))
+        Run(
+            name, found["dataset"], tuple(found["pipelines"]), found["limit"], found["llm"], name == "compare"
+        )
         for name, found in sections.items()
     ]
 
@@ -81,7 +86,7 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
     """One section. `speed` asks pipeline by pipeline, each with a model that was just started."""
     out = arguments.out / run.name
     drawn = items.sample(reported(run.dataset, arguments.data), run.limit)
-    flags = {"model.llm": config["llm"], "model.max_tokens": config["max_tokens"]}
+    flags = {"model.llm": run.llm, "model.max_tokens": config["max_tokens"]}
     settings = layers.load(flags, environment={}, folder=HERE).settings
     groups = [[name] for name in run.pipelines] if run.name == "speed" else [list(run.pipelines)]
     for names in groups:
@@ -93,19 +98,24 @@ def step(  # noqa: PLR0917
 ) -> None:
     """Some pipelines of one section over all its questions."""
     model = build.chat_model(settings.model)
-    cache = ReplayCache(out.parent / bench.REPLIES)
-    chat = Metered(model, budget)
-    kept = chat if run.name == "speed" else Replayed(chat, cache)
-    wanted = contenders(names, with_llm=True)
-    judges = [kept] if run.judge else []
+    chat = kept(model, run, out, budget) if model else None
+    wanted = contenders(names, with_llm=model is not None)
     plan = Plan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
-    desk = Desk(settings, EmbeddedEncoder(), kept, out, budget, _say)
+    desk = Desk(settings, EmbeddedEncoder(), chat, out, budget, _say)
     desk.encoder.encode(["warm up"])
-    if run.name == "speed":
-        sync.run(kept.complete([Message("user", "Say yes.")]))  # loading is not timed
+    if chat and run.name == "speed":
+        sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed
+    judges = [chat] if chat and run.judge else []
     done = sync.run(bench.bench(plan, Options(run.dataset, tuple(names)), desk, judges))
-    model.close()
+    if isinstance(model, LocalChat):
+        model.close()
     print(f"{run.name}: {done.answers} answers, {done.missing} missing {done.stopped}", file=sys.stderr)
+
+
+def kept(model: ChatModel, run: Run, out: Path, budget: Budget) -> ChatModel:
+    """The model behind its budget, and behind the cache of replies where seconds do not count."""
+    metered = Metered(model, budget)
+    return metered if run.name == "speed" else Replayed(metered, ReplayCache(out.parent / bench.REPLIES))
 
 
 def reported(dataset: str, data: Path) -> list[Item]:
@@ -121,7 +131,7 @@ def reported(dataset: str, data: Path) -> list[Item]:
 def publish(out: Path, here: Path, *, timed: bool) -> None:
     """Copy a run without its text, and write its summary and tables from the copy.
 
-    Seconds are kept of `speed` alone: elsewhere pipelines read what another one had the server cache.
+    Seconds are kept of `speed` and `offline`: elsewhere pipelines read what another one had the server cache.
     """
     here.mkdir(exist_ok=True)
     for name in (*FILES, *(["timings"] if timed else [])):
