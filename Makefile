@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-quality bench-bias bench-qa bench-hijack clean
+.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-calibration bench-bias bench-qa bench-hijack clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -45,10 +45,10 @@ bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
-bench-quality: $(VENV)/.bench $(VENV)/.local
+bench-calibration: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
-	$(BIN)/python benchmarks/calibration/fit.py
-	$(BIN)/python benchmarks/quality/run.py
+	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA)
+	$(BIN)/python benchmarks/calibration/abstain.py --data $(DATA)
 
 clean:
 	rm -rf $(VENV) .equipoise

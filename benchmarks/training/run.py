@@ -171,16 +171,14 @@ def measure(cases: Sequence[Case], encoder: EmbeddedEncoder) -> Iterator[dict]:
 
 
 def table(rows: Sequence[dict], first: frozenset[str]) -> str:
-    """Markdown; `first` are the ids of the 200 look-alike questions of benchmarks/quality."""
+    """Markdown; `first` are the ids of the 200 look-alike questions of splits.balanced."""
     head = (
         "| questions | highlighter | n | evidence hit | decline precision | decline recall | decline F1 "
         "| sentences highlighted | ms a sentence |"
     )
     lines = [head, "|" + "---|" * 9]
     alike = [r for r in rows if r["suite"] == "squad2, look-alikes"]
-    suites = {
-        "squad2, look-alikes, the 200 of benchmarks/quality": [r for r in alike if r["case_id"] in first]
-    }
+    suites = {"squad2, look-alikes, 200 of splits.balanced": [r for r in alike if r["case_id"] in first]}
     suites["squad2, look-alikes"] = alike
     for name in ("squad2, another article", "covid_qa", "bioasq12b"):
         suites[name] = [r for r in rows if r["suite"].startswith(name)]

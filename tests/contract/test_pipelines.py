@@ -164,6 +164,17 @@ class TestReasonsOfHighlightSummarize:
         assert isinstance(near, Answer)
         assert "monitor" in near.trace.timings
 
+    def test_a_summarizer_that_writes_nothing_usable_is_refused_where_guesses_are_watched(self, asked, store):
+        watched = STRUCTURED.model_copy(update={"monitor": MonitorSettings(min_similarity=0.6)})
+        refused = asked("hs", chat=script(guesses=["?"]), settings=watched)
+        assert_lawful(refused, store)
+        assert refused.reason is Reason.MODEL_FAILED
+        assert "twice sent no valid" in refused.detail
+        quoted = asked("hs", chat=script(guesses=["?"]), settings=STRUCTURED)
+        assert isinstance(quoted, Answer)
+        assert not quoted.grounded
+        assert "twice sent no valid" in quoted.trace.failure
+
     def test_the_monitor_is_off_by_default(self, asked):
         result = asked("hs", chat=script(guesses=["What do beekeepers feed in autumn?"]))
         assert isinstance(result, Answer)

@@ -56,6 +56,7 @@ def trace_json(trace: Trace) -> dict[str, Any]:
         "guessed_questions": list(trace.guessed_questions),
         "unsupported": list(trace.unsupported),
         "missing": list(trace.missing),
+        "failure": trace.failure,
     }
 
 

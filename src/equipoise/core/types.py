@@ -214,7 +214,7 @@ class Highlights:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A summarizer's answer. `grounded` is False where the quotes had to stand in for it: it said things that
-    are `unsupported` by them, or what they say is `missing`.
+    are `unsupported` by them, or what they say is `missing`, or the model wrote nothing usable (`failure` says how).
 
     `guessed_questions` are for the monitor and the operator's trace; they are never shown to the user.
     """
@@ -224,6 +224,7 @@ class Summary:
     grounded: bool = True
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    failure: str = ""
     usage: Usage = Usage()
 
 
@@ -248,6 +249,7 @@ class Trace:
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    failure: str = ""
     probability: float | None = None
     tags: tuple[Tag, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)

@@ -19,6 +19,7 @@ class Journal:
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    failure: str = ""
     probability: float | None = None
     tags: tuple[Tag, ...] = ()
     usage: Usage = Usage()
@@ -47,6 +48,7 @@ class Journal:
             self.guessed_questions,
             self.unsupported,
             self.missing,
+            self.failure,
             self.probability,
             self.tags,
             dict(self.timings),

@@ -135,6 +135,9 @@ class HighlightSummarize:
         journal.usage += summary.usage
         journal.guessed_questions = summary.guessed_questions
         journal.unsupported, journal.missing = summary.unsupported, summary.missing
+        journal.failure = summary.failure
+        if summary.failure and self.monitor_similarity is not None:
+            return _refuse(Reason.MODEL_FAILED, summary.failure, journal)  # nothing was guessed to watch
         if self.monitor_similarity is not None and summary.guessed_questions:
             with journal.stage("monitor"):
                 guesses = summary.guessed_questions

@@ -93,6 +93,7 @@ def total(traces: Sequence[Trace]) -> Trace:
         tuple(guess for trace in traces for guess in trace.guessed_questions),
         tuple(word for trace in traces for word in trace.unsupported),
         tuple(word for trace in traces for word in trace.missing),
+        failure=" ".join(trace.failure for trace in traces if trace.failure),
         timings=seconds,
         usage=sum((trace.usage for trace in traces), Usage()),
         models={name: model for trace in traces for name, model in trace.models.items()},

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, create_model, field_validator
 
 from equipoise import prompts
+from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Highlight, Highlights, Message, Summary, Tag
 from equipoise.models.structured import complete_as
@@ -65,19 +66,25 @@ class LlmSummarizer:
         return cls(chat, parts.options, parts.settings.summarize.guesses or (WATCHED if watched else 1))
 
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
-        """The model's answer, or the quotes where it says what they do not; raises ModelError."""
+        """The model's answer; the quotes where it says what they do not, or twice wrote nothing usable.
+
+        Raises ModelUnavailable.
+        """
         messages = request(highlights, tags, guesses=self.guesses)
         options = replace(
             self.options, max_tokens=min(self.options.max_tokens, room(highlights, self.guesses))
         )
-        reply, usage = await complete_as(self.chat, messages, reply_schema(self.guesses), options=options)
+        try:
+            reply, usage = await complete_as(self.chat, messages, reply_schema(self.guesses), options=options)
+        except ModelReplyError as error:
+            return Summary(joined(highlights, tags), grounded=False, failure=str(error))
         guessed = distinct(reply.guessed_questions)[: self.guesses]
         written = opening(reply.answer, most=max(MOST_SENTENCES, len(highlights)))
         invented = unsupported(written, evidence(highlights))
         lost = missing(written, highlights)
         grounded = not (invented or lost)
         answer = written if grounded else joined(highlights, tags)
-        return Summary(answer, guessed, grounded, invented, lost, usage)
+        return Summary(answer, guessed, grounded, invented, lost, usage=usage)
 
 
 def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tuple[Message, ...]:
