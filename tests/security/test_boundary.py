@@ -264,7 +264,7 @@ def test_several_questions_are_as_blind_as_one(library, data, typed, context):
         return
     answered = [one for one in (part.result for part in result.parts) if isinstance(one, Answer)]
     answered = answered if result.parts else [result] * isinstance(result, Answer)
-    expected = [request(one.highlights, frozenset(), guesses=5) for one in answered]
+    expected = [request(one.highlights, frozenset(), guesses=GUESSES) for one in answered]
     assert [tuple(sent.messages) for sent in chat.requests] == expected
     assert all(one.highlights == result.highlights for one in answered)
     assert CANARY not in (result.text if isinstance(result, Answer) else result.detail)
