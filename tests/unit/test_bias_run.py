@@ -121,8 +121,9 @@ def test_another_configuration_is_refused(inputs, tmp_path):
 
 
 CHILD = """
-import asyncio, sys
+import asyncio, signal, sys
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 import test_bias_run
 from equipoise.bench import results
 append = results.Lines.append

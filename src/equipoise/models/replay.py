@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
@@ -118,16 +119,28 @@ class ReplayCache:
         except sqlite3.DatabaseError as error:
             raise self._unusable("is damaged or not a replay cache", error) from error
 
-    @staticmethod
-    def _prepare(connection: sqlite3.Connection) -> None:
+    def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make an empty file a cache, in one transaction; refuse a file of another kind."""
         version, tables = connection.execute(_STATE).fetchone()
         if version == FORMAT:
             return
         if version or tables:
             raise sqlite3.DatabaseError(f"format {version} instead of {FORMAT}")
-        connection.execute("PRAGMA journal_mode = WAL")
+        self._write_ahead(connection)
         connection.executescript(_CREATE)
+
+    def _write_ahead(self, connection: sqlite3.Connection) -> None:
+        """Switch the file to a write-ahead log. SQLite does not wait its turn for that by itself."""
+        until = time.monotonic() + self._lock_timeout_s
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _unusable(self, what: str, error: Exception) -> ModelUnavailable:
         return ModelUnavailable(
