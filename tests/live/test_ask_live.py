@@ -112,7 +112,7 @@ def assert_protected(result, store):
     if isinstance(result, Refusal):
         return
     assert result.highlights.items
-    lost = (*result.trace.unsupported, *result.trace.missing)
+    lost = (*result.trace.unsupported, *result.trace.missing, *filter(None, [result.trace.failure]))
     assert result.grounded == (not lost)
     if not result.grounded:
         assert result.text == joined(result.highlights)
