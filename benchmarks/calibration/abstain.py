@@ -19,6 +19,7 @@ from fit import logistic
 
 from equipoise.core import settings as layers
 from equipoise.core.types import Passage, Query
+from equipoise.maths.calibration import auc, best_threshold, sigmoid
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.abstention import LIMIT, Check, calibration
@@ -45,20 +46,20 @@ def main() -> None:
     answerable = np.array([q.answerable for q in questions])
     weights, bias = logistic(odds, answerable.astype(float), np.ones(len(odds)))
     chance = 1 / (1 + np.exp(-(odds @ weights + bias)))
-    threshold = best_threshold(chance, answerable)
+    threshold = best_threshold(chance, answerable).value
     stored = json.loads(TARGET.read_text("utf-8"))
     fitted = {"check": weights[0], "clues": weights[1], "bias": bias, "threshold": threshold}
     stored["models"][chat.name] = {name: round(float(value), 4) for name, value in fitted.items()}
     TARGET.write_text(json.dumps(stored, indent=2) + "\n", "utf-8")
-    rows = {"check alone": odds[:, 0], "clues alone": odds[:, 1], "both": chance}
+    rows = {"check alone": sigmoid(odds[:, 0]), "clues alone": sigmoid(odds[:, 1]), "both": chance}
     lines = [
         f"# {chat.name}, {len(questions)} questions of the fitting articles",
         "",
         "| | AUC | best F1 of declining |",
         "|---|---|---|",
         *(
-            f"| {name} | {auc(s, answerable):.2f} | {f1(s < best_threshold(s, answerable), answerable):.2f} |"
-            for name, s in rows.items()
+            f"| {name} | {auc(found, answerable):.2f} | {best_threshold(found, answerable).score:.2f} |"
+            for name, found in rows.items()
         ),
         "",
         "The best F1 is in sample: it flatters. `benchmarks/qa` has the figures on other articles.",
@@ -75,24 +76,6 @@ async def _odds(check: Check, questions: list[Question]) -> np.ndarray:
         rows.append((said, clues))
         print(f"{number}/{len(questions)}", file=sys.stderr)
     return np.array(rows)
-
-
-def best_threshold(scores: np.ndarray, answerable: np.ndarray) -> float:
-    """The cut, half way between two scores, with the best F1 of declining below it."""
-    ordered = np.unique(scores)
-    cuts = (ordered[1:] + ordered[:-1]) / 2
-    return float(max(cuts, key=lambda cut: f1(scores < cut, answerable)))
-
-
-def f1(declined: np.ndarray, answerable: np.ndarray) -> float:
-    """F1 of declining what is not answerable."""
-    return float(2 * (declined & ~answerable).sum() / (declined.sum() + (~answerable).sum()))
-
-
-def auc(scores: np.ndarray, answerable: np.ndarray) -> float:
-    """That an answerable question scores above one that is not."""
-    above = scores[answerable][:, None] - scores[~answerable][None, :]
-    return float((above > 0).mean() + (above == 0).mean() / 2)
 
 
 def _arguments() -> argparse.Namespace:
