@@ -19,7 +19,7 @@ from fit import logistic
 
 from equipoise.core import settings as layers
 from equipoise.core.types import Passage, Query
-from equipoise.maths.calibration import auc, best_threshold, sigmoid
+from equipoise.maths.calibration import auc, best_threshold
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.abstention import LIMIT, Check, calibration
@@ -45,13 +45,13 @@ def main() -> None:
     odds = np.clip(asyncio.run(_odds(check, questions)), -LIMIT, LIMIT)
     answerable = np.array([q.answerable for q in questions])
     weights, bias = logistic(odds, answerable.astype(float), np.ones(len(odds)))
-    chance = 1 / (1 + np.exp(-(odds @ weights + bias)))
+    chance = _probability(odds @ weights + bias)
     threshold = best_threshold(chance, answerable).value
     stored = json.loads(TARGET.read_text("utf-8"))
     fitted = {"check": weights[0], "clues": weights[1], "bias": bias, "threshold": threshold}
     stored["models"][chat.name] = {name: round(float(value), 4) for name, value in fitted.items()}
     TARGET.write_text(json.dumps(stored, indent=2) + "\n", "utf-8")
-    rows = {"check alone": sigmoid(odds[:, 0]), "clues alone": sigmoid(odds[:, 1]), "both": chance}
+    rows = {"check alone": _probability(odds[:, 0]), "clues alone": _probability(odds[:, 1]), "both": chance}
     lines = [
         f"# {chat.name}, {len(questions)} questions of the fitting articles",
         "",
@@ -76,6 +76,10 @@ async def _odds(check: Check, questions: list[Question]) -> np.ndarray:
         rows.append((said, clues))
         print(f"{number}/{len(questions)}", file=sys.stderr)
     return np.array(rows)
+
+
+def _probability(odds: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-odds))
 
 
 def _arguments() -> argparse.Namespace:

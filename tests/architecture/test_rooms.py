@@ -19,7 +19,7 @@ BELOW = {
     "rag": {"corpus", "models", "prompts", "maths", "text", "core"},
     "redteam": {"rag", "corpus", "models", "prompts", "maths", "text", "core"},
     "bench": {"redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
-    "training": {"models", "text", "core"},
+    "training": {"models", "maths", "text", "core"},
     "integrations": {"rag", "core"},
     "apps": {"training", "bench", "redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
 }

@@ -84,43 +84,6 @@ def test_the_curve_does_not_depend_on_the_order(rows, random):
     assert first[-1] == pytest.approx(np.mean([label for _, label in rows]))
 
 
-def test_platt_finds_the_log_odds_of_two_groups():
-    # 1 of 4 true at score 0, 3 of 4 at score 1: logits -ln 3 and ln 3
-    slope, intercept = calibration.platt([0] * 4 + [1] * 4, [1, 0, 0, 0, 1, 1, 1, 0], ridge=1e-9)
-    assert slope == pytest.approx(2 * np.log(3), abs=1e-6)
-    assert intercept == pytest.approx(-np.log(3), abs=1e-6)
-    assert calibration.sigmoid([intercept, intercept + slope]) == pytest.approx([0.25, 0.75], abs=1e-6)
-
-
-def test_platt_without_information_gives_the_share():
-    slope, intercept = calibration.platt([7.0] * 4, [1, 0, 0, 0])
-    assert slope == 0.0
-    assert calibration.sigmoid([intercept]) == pytest.approx([0.25])
-
-
-def test_platt_of_separable_scores_is_finite_and_in_order():
-    slope, intercept = calibration.platt([-1000.0, -999.0, 5.0, 6.0], [0, 0, 1, 1])
-    chances = calibration.sigmoid(slope * np.array([-1000.0, 6.0]) + intercept)
-    assert np.isfinite([slope, intercept]).all()
-    assert chances[0] < 0.01
-    assert chances[1] > 0.99
-
-
-@given(labelled.filter(lambda rows: len({label for _, label in rows}) == 2))
-def test_platt_keeps_the_share_of_true_labels(rows):
-    scores, labels = zip(*rows, strict=True)
-    slope, intercept = calibration.platt(scores, labels)
-    chances = calibration.sigmoid(slope * np.array(scores) + intercept)
-    assert chances.mean() == pytest.approx(np.mean(labels), abs=1e-6)
-
-
-def test_platt_refuses_one_label_and_no_ridge():
-    with pytest.raises(ValueError, match="both true and false"):
-        calibration.platt([1, 2], [1, 1])
-    with pytest.raises(ValueError, match="ridge"):
-        calibration.platt([1, 2], [1, 0], ridge=0.0)
-
-
 def test_f1():
     assert calibration.f1([1, 1, 0], [1, 0, 1]) == 0.5
     assert calibration.f1([0], [0]) is None

@@ -27,7 +27,7 @@ from equipoise.core.protocols import Highlighter
 from equipoise.core.types import Passage, Query
 from equipoise.training import checkpoints, extras, heads
 from equipoise.training.batches import epoch, labelled, tensors
-from equipoise.training.evaluation import auc, quality
+from equipoise.training.evaluation import quality
 from equipoise.training.examples import Example, read_examples
 from equipoise.training.heads import Found
 from equipoise.training.highlighter import TrainedHighlighter
@@ -287,11 +287,6 @@ def test_quality_by_hand():
     assert (found.decline_precision, found.decline_recall, found.decline_f1) == (0.5, 0.5, 0.5)
     assert found.auc == pytest.approx(4 / 6)  # 3 > 2, 3 > -2, -1 > -2, 1 > -2
     assert quality([], [], "answer", 0.0).evidence_hit is None
-
-
-def test_auc_counts_ties_as_half():
-    assert auc(np.array([1.0, 2.0]), np.array([1.0])) == 0.75
-    assert auc(np.array([]), np.array([1.0])) is None
 
 
 def test_errors_of_the_trainer(plan, tmp_path):

@@ -15,9 +15,6 @@ from equipoise.maths.checks import Floats, Mask, finite_vector, positive_count
 Measure = Callable[[Mask, Mask], float | None]
 """(declined, should be declined), both (n,) -> higher is better; None where it is not defined."""
 
-_NEWTON_STEPS = 100
-_CONVERGED = 1e-10
-
 
 @dataclass(frozen=True, slots=True)
 class Bin:
@@ -119,30 +116,6 @@ def aurc(confidences: ArrayLike, errors: ArrayLike) -> float | None:
     return float(risks.mean()) if len(risks) else None
 
 
-def platt(scores: ArrayLike, labels: ArrayLike, *, ridge: float = 1e-3) -> tuple[float, float]:
-    """(slope, intercept) of P(label) = sigmoid(slope * score + intercept), by Newton's method (Platt 1999).
-
-    The slope of the standardised scores carries a penalty of ridge / 2 * slope^2, so that separable scores
-    get a finite one; the intercept carries none, so the mean probability is the share of true labels. Scores
-    that are all equal have slope 0. Raises ValueError unless both labels occur, or for a ridge of 0 or less.
-    """
-    values, truth = finite_vector(scores, "scores"), _truth(scores, labels)
-    if truth.all() or not truth.any():
-        raise ValueError("labels must hold both true and false: a calibration cannot be fitted to one alone")
-    if not ridge > 0.0:
-        raise ValueError(f"ridge must be above 0, for example 0.001, not {ridge}")
-    centre, scale = float(values.mean()), float(values.std())
-    scale = scale if np.ptp(values) > 0.0 and scale > 0.0 else 1.0
-    design = np.column_stack([(values - centre) / scale, np.ones(len(values))])
-    slope, intercept = _newton(design, truth.astype(np.float64), np.array([ridge, 0.0]))
-    return float(slope / scale), float(intercept - slope * centre / scale)
-
-
-def sigmoid(values: ArrayLike) -> Floats:
-    """1 / (1 + exp(-x)) of each value (n,), without overflow. Worked value: 0 gives 0.5."""
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * finite_vector(values, "values"))))
-
-
 def f1(predicted: ArrayLike, actual: ArrayLike) -> float | None:
     """F1 (0 to 1) of predicted flags (n,) against actual ones: 2 TP / (2 TP + FP + FN).
 
@@ -166,27 +139,6 @@ def best_threshold(probabilities: ArrayLike, labels: ArrayLike, measure: Measure
     scored = [(measure(values < value, ~truth), value) for value in tried]
     found = [Threshold(value, score) for score, value in scored if score is not None]
     return max(found, key=lambda each: each.score, default=None)
-
-
-def _newton(design: Floats, target: Floats, ridge: Floats) -> Floats:
-    """The weights (d,) of the penalised logistic regression; steps that do not improve are halved."""
-
-    def loss(weights: Floats) -> float:
-        logits = design @ weights
-        return float((np.logaddexp(0.0, logits) - target * logits).sum() + 0.5 * ridge @ weights**2)
-
-    weights = np.zeros(design.shape[1])
-    for _ in range(_NEWTON_STEPS):
-        chance = sigmoid(design @ weights)
-        gradient = design.T @ (chance - target) + ridge * weights
-        curvature = (design.T * (chance * (1.0 - chance))) @ design + np.diag(ridge)
-        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-        while loss(weights - step) > loss(weights) and np.abs(step).max() > _CONVERGED:
-            step = step / 2
-        weights = weights - step
-        if np.abs(step).max() <= _CONVERGED:
-            break
-    return weights
 
 
 def _probabilities(values: ArrayLike) -> Floats:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.maths.calibration import auc
 from equipoise.training.batches import Labelled, tensors
 from equipoise.training.examples import Example, Target
 from equipoise.training.extras import library
@@ -87,16 +88,8 @@ def quality(
         decline_precision=precision,
         decline_recall=recall,
         decline_f1=both / counted if counted else None,
-        auc=auc(margins[yes], margins[~yes]),
+        auc=auc(np.nan_to_num(margins), yes),  # -inf where nothing was found
     )
-
-
-def auc(high: NDArray[np.float64], low: NDArray[np.float64]) -> float | None:
-    """The share of pairs in which the first is higher, ties a half; None without pairs."""
-    if not len(high) or not len(low):
-        return None
-    difference = high[:, None] - low[None, :]
-    return float((difference > 0).mean() + 0.5 * (difference == 0).mean())
 
 
 def _share(hits: NDArray[np.bool_]) -> float | None:
