@@ -86,7 +86,8 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
     """One section. `speed` asks pipeline by pipeline, each with a model that was just started."""
     out = arguments.out / run.name
     drawn = items.sample(reported(run.dataset, arguments.data), run.limit)
-    flags = {"model.llm": run.llm, "model.max_tokens": config["max_tokens"]}
+    slots = 1 if run.name == "speed" else config["slots"]
+    flags = {"model.llm": run.llm, "model.max_tokens": config["max_tokens"], "model.slots": slots}
     settings = layers.load(flags, environment={}, folder=HERE).settings
     groups = [[name] for name in run.pipelines] if run.name == "speed" else [list(run.pipelines)]
     for names in groups:
@@ -101,7 +102,7 @@ def step(  # noqa: PLR0917
     chat = kept(model, run, out, budget) if model else None
     wanted = contenders(names, with_llm=model is not None)
     plan = Plan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
-    desk = Desk(settings, EmbeddedEncoder(), chat, out, budget, _say)
+    desk = Desk(settings, EmbeddedEncoder(), chat, out, budget, _say, settings.model.slots)
     desk.encoder.encode(["warm up"])
     if chat and run.name == "speed":
         sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed

@@ -16,7 +16,7 @@ from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import ChatModel
-from equipoise.core.settings import Settings
+from equipoise.core.settings import ModelSettings, Settings
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
@@ -27,7 +27,8 @@ CONCURRENCY = 4
 """Questions at a time where the model runs elsewhere."""
 
 ConcurrencyOption = Annotated[
-    int | None, typer.Option(min=1, help="Questions at a time. Default: 1 for local models, else 4.")
+    int | None,
+    typer.Option(min=1, help="Questions at a time. Default: model.slots (1) for local models, else 4."),
 ]
 PipelinesOption = Annotated[
     str, typer.Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
@@ -102,9 +103,9 @@ def _run(
     names = [settings.model.llm, *judges]
     models = {name: _chat(name, settings, out, budget) for name in dict.fromkeys(names)}
     judging = [model for name in judges if (model := models[name])]
-    at_a_time = concurrency or _concurrency([model for model in models.values() if model])
+    requests = concurrency or at_a_time(list(models.values()), settings.model)
     with progress.passages() as bar:
-        desk = Desk(settings, EmbeddedEncoder(), models[names[0]], out, budget, bar, at_a_time)
+        desk = Desk(settings, EmbeddedEncoder(), models[names[0]], out, budget, bar, requests)
         done = sync.run(bench.bench(chosen, options, desk, judging))
     return _said(chosen, options, done, out)
 
@@ -151,9 +152,11 @@ def _is_there(settings: Settings) -> bool:
     return settings.model.llm != "none"
 
 
-def _concurrency(models: list[ChatModel]) -> int:
-    local = not models or any(model.name.startswith("local/") for model in models)
-    return 1 if local else CONCURRENCY
+def at_a_time(models: Sequence[ChatModel | None], settings: ModelSettings) -> int:
+    """Requests at a time: what a local model has slots for, CONCURRENCY where all models run elsewhere."""
+    names = [model.name for model in models if model]
+    elsewhere = names and not any(name.startswith("local/") for name in names)
+    return CONCURRENCY if elsewhere else settings.slots
 
 
 def _names(text: str) -> tuple[str, ...]:

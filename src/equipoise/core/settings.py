@@ -99,7 +99,10 @@ class MonitorSettings(_Section):
 
 
 class ModelSettings(_Section):
-    """The language model: `none`, `auto`, `local[/NAME]`, `openai/NAME`, `azure/DEPLOYMENT`."""
+    """The language model: `none`, `auto`, `local[/NAME]`, `openai/NAME`, `azure/DEPLOYMENT`.
+
+    `context` is in tokens of one request; a local model answers `slots` requests at a time.
+    """
 
     llm: str = "auto"
     base_url: str | None = None
@@ -107,6 +110,7 @@ class ModelSettings(_Section):
     api_version: str | None = None
     folder: Path | None = None
     context: int = Field(default=8192, ge=1024)
+    slots: int = Field(default=1, ge=1, le=32)
     timeout: float = Field(default=60.0, gt=0)
     retries: int = Field(default=4, ge=0, le=20)
     max_tokens: int = Field(default=512, ge=16)

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, Self, TypedDict, Unpack
@@ -42,7 +44,7 @@ class _Server(Protocol):
 
 
 class LocalChat:
-    """ChatModel on a GGUF file. Loads at the first request, once, and answers in a worker thread.
+    """ChatModel on a GGUF file. Loads at the first request, once, and answers in worker threads, one for each slot.
 
     At temperature 0 the same request gives the same reply where `cache_prompt` is False. With the cache, the
     default, a prompt that begins like an earlier one is answered sooner, and differently grouped arithmetic
@@ -72,6 +74,7 @@ class LocalChat:
         self._n_threads = n_threads or os.cpu_count() or 1
         self._slots = slots
         self._cache_prompt = cache_prompt
+        self._pool = ThreadPoolExecutor(slots, thread_name_prefix="llama")
         self._lock = threading.Lock()
         self._server: _Server | None = None
         self._folder: Path | None = None
@@ -106,7 +109,8 @@ class LocalChat:
         Raises MissingExtra without xllamacpp, ModelUnavailable when the file cannot be loaded,
         ModelReplyError when the prompt is longer than the context or the model fails.
         """
-        return await asyncio.to_thread(self._complete, messages, schema, options)
+        work = partial(self._complete, messages, schema, options)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
         """Free the memory; the next request loads the model again."""

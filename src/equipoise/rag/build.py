@@ -173,7 +173,10 @@ def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
 
 def _local(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
     chat: ChatModel = _class(CHATS["local"]).from_weights(
-        name or DEFAULT_LOCAL, folder=settings.folder, n_ctx=settings.context
+        name or DEFAULT_LOCAL,
+        folder=settings.folder,
+        n_ctx=settings.context * settings.slots,
+        slots=settings.slots,
     )
     return chat
 

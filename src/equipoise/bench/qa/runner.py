@@ -1,7 +1,8 @@
 """Asks every question through every pipeline, and keeps what came out: one row and one timing each.
 
 A row that is there is not asked for again, except a failed one. Work goes document set by document set, several
-at a time; a budget that is used up lets what runs end and begins nothing new.
+questions at a time; the pipelines of one question follow each other, since the model's prompt cache has its
+documents by then. A budget that is used up lets what runs end and begins nothing new.
 """
 
 import asyncio
@@ -102,12 +103,19 @@ class _Work:
     async def _set(self, documents: Documents, todo: list[tuple[Item, Contender]]) -> None:
         async with stores.store_of(documents, self.desk.encoder) as store:
             pipelines = {one.name: self._pipeline(one, store) for _, one in todo}
-            await together(self._one(item, one, pipelines[one.name]) for item, one in todo)
+
+            async def one_item(item: Item, wanted: list[Contender]) -> None:
+                async with self.slots:
+                    for one in wanted:
+                        await self._one(item, one, pipelines[one.name])
+
+            by_item: dict[str, tuple[Item, list[Contender]]] = {}
+            for item, one in todo:
+                by_item.setdefault(item.item_id, (item, []))[1].append(one)
+            await together(one_item(item, wanted) for item, wanted in by_item.values())
 
     async def _one(self, item: Item, contender: Contender, pipeline: Pipeline) -> None:
-        async with self.slots:
-            if self.desk.budget.stop():
-                return
+        if not self.desk.budget.stop():
             self.desk.progress(self.count, self.total, f"{contender.name} {item.item_id}")
             key = dict(zip(KEY, self._key(item, contender), strict=True))
             begin = time.perf_counter()
