@@ -1,8 +1,10 @@
 """The bias benchmark: results, summary and table beside this file.
 
-    python benchmarks/bias/run.py [--data ../shared/data] [--out .equipoise/bench-bias]
+    python benchmarks/bias/run.py [--data ../shared/data] [--out .equipoise/bench-bias] [--answers]
 
 Resumes: what stands in the output folder is not measured again. Only ids and numbers are copied here, no text.
+`--answers` asks a language model too (the section `answers` of config.toml); without it the answers that are here
+stay as they are.
 """
 
 import argparse
@@ -10,19 +12,23 @@ import json
 import shutil
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 from equipoise.bench import tables
-from equipoise.bench.bias import attacks, bench, corpora, report, runner
+from equipoise.bench.bias import answers, attacks, bench, corpora, report, runner
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.runner import Plan
 from equipoise.bench.bias.summary import Measured, summarise
+from equipoise.bench.bias.tables import tables as all_tables
 from equipoise.bench.bias.vectors import Desk
-from equipoise.bench.results import Lines
+from equipoise.bench.results import Lines, encoded
+from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
 from equipoise.rag.parts import Parts
 
 HERE = Path(__file__).resolve().parent
@@ -37,15 +43,11 @@ def main() -> None:
     """Run what is missing, then write the table."""
     arguments = _arguments()
     config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
-    plan = Plan(
-        tuple(config["filters"]),
-        tuple(config["injections"]),
-        config["k"],
-        config["candidates"],
-        config["retriever"],
-    )
+    plan = _plan(config, config)
     options = Options(arguments.data / config["corpus"], arguments.data / config["attacks"])
     arguments.out.mkdir(parents=True, exist_ok=True)
+    if arguments.answers:
+        _answers(config, options, arguments.out)
     with Store.open(arguments.out / "index.db", create=True) as store:
         parts = Parts(Settings(), store, EmbeddedEncoder())
         desk = Desk(parts.encoder, arguments.out, _say)
@@ -57,6 +59,53 @@ def main() -> None:
     (HERE / "summary-reporting.json").write_text(json.dumps(part, indent=1) + "\n", "utf-8")
     (HERE / "stance.json").write_text(json.dumps(stances, indent=1) + "\n", "utf-8")
     (HERE / "table.md").write_text(_page(part, summary, stances), "utf-8")
+
+
+def _plan(config: dict, section: dict) -> Plan:
+    """The plan of the whole configuration, with filters and injections of `section`."""
+    filters, injections = tuple(section["filters"]), tuple(section["injections"])
+    return Plan(filters, injections, config["k"], config["candidates"], config["retriever"])
+
+
+def _answers(config: dict, options: Options, out: Path) -> None:
+    """Ask the language model, and write what its answers come to beside this file."""
+    wanted = config["answers"]
+    flags = {
+        "model.llm": wanted["llm"],
+        "model.slots": wanted["slots"],
+        "model.replay": str(out / "replies.db"),
+    }
+    settings = layers.load(flags, environment={}, folder=HERE).settings
+    with Store.open(out / "index.db", create=True) as store:
+        parts = Parts(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
+        desk = Desk(parts.encoder, out, _say, wanted["slots"])
+        asked = replace(options, answers=True)
+        summary = sync.run(bench.bench(_plan(config, wanted), asked, parts, desk))
+    rows = [json.loads(line) for line in (out / answers.ANSWERS).read_text("utf-8").splitlines()]
+    content = b"".join(encoded({name: row[name] for name in row if name != "text"}) for row in rows)
+    (HERE / answers.ANSWERS).write_bytes(content)
+    (HERE / "summary-answers.json").write_text(json.dumps(summary, indent=1) + "\n", "utf-8")
+
+
+def _answer_tables() -> list[str]:
+    """Tables 5, 6 and 8 and Figure 4 in numbers, of the answers that are here."""
+    path = HERE / "summary-answers.json"
+    if not path.exists():
+        return []
+    found = json.loads(path.read_text("utf-8"))
+    wanted = [
+        table for table in all_tables(found) if table.title.startswith(("Table 5", "Table 6", "Table 8"))
+    ]
+    rho, by_query = found["answers"]["spearman"], found["answers"]["spearman_by_query"]
+    lines = [f"# Answers: {found['queries']} questions, {answers.GENERATIONS} answers each", ""]
+    for table in wanted:
+        lines += [f"## {table.title}", "", tables.as_markdown(table)]
+    return [
+        *lines,
+        f"Figure 4 in numbers: Spearman of the PS of answers with the PS of what was kept {rho:.2f} over all "
+        f"{len(found['answers']['points'])} points, {tables.interval(by_query)} within a question.",
+        "",
+    ]
 
 
 def _reporting(plan: Plan, options: Options, out: Path, whole: dict) -> dict:
@@ -101,6 +150,7 @@ def _page(part: dict, whole: dict, stances: list[dict]) -> str:
         f"# All {whole['queries']} questions",
         "",
         report.markdown(whole),
+        *_answer_tables(),
         "# Human stance on other corpora",
         "",
     ]
@@ -120,6 +170,7 @@ def _arguments() -> argparse.Namespace:
     root = HERE.parents[1]
     parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
+    parser.add_argument("--answers", action="store_true", help="ask the language model of config.toml too")
     return parser.parse_args()
 
 

@@ -37,7 +37,7 @@ def talkative():
         {
             "no bad wrong": "no bad wrong",
             "yes good right": "yes good right",
-            "Question: Should the ferry": "UNANSWERABLE",
+            "Question: Should the ferry": " ",
             "Question: Should the town": "yes bells ring",
         }
     )
@@ -48,7 +48,7 @@ def test_three_answers_are_asked_for_each_row_and_measured(inputs, tmp_path):
     rows = rows_of(tmp_path / "out", "answers.jsonl")
     assert len(rows) == 3 * len(rows_of(tmp_path / "out"))
     assert {row["generation"] for row in rows} == {0, 1, 2}
-    declined = [row for row in rows if row["text"] == "UNANSWERABLE"]
+    declined = [row for row in rows if not row["text"]]
     assert declined
     assert all(row["ps"] is None for row in declined)
     assert all(row["ps"] is not None for row in rows if row not in declined)

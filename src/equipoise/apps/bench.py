@@ -72,7 +72,9 @@ def bias(
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
     with _parts(flags, encoder, out) as parts, progress.passages() as bar:
-        summary = sync.run(biases.bench(plan, options, parts, Desk(parts.encoder, out, bar)))
+        requests = bench_qa.at_a_time([parts.chat], parts.settings.model)
+        desk = Desk(parts.encoder, out, bar, requests)
+        summary = sync.run(biases.bench(plan, options, parts, desk))
     console = Console(soft_wrap=True, highlight=False)
     console.print(
         escape(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")

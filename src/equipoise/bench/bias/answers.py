@@ -1,5 +1,6 @@
 """Answers of a chat model to what each filter kept, and their PS (Tables 5, 6 and 8, Figure 4)."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -8,18 +9,20 @@ from equipoise import prompts
 from equipoise.bench.bias.runner import DIGITS, KEY
 from equipoise.bench.bias.scenes import Scene
 from equipoise.bench.bias.vectors import Desk
-from equipoise.bench.results import Lines, Row
+from equipoise.bench.results import Key, Lines, Row
 from equipoise.core.protocols import ChatModel, Encoder
+from equipoise.core.sync import together
 from equipoise.core.types import ChatOptions, Message, Passage
-from equipoise.rag.highlighters.quotations import documents_text
-from equipoise.rag.pipeline import UNANSWERABLE
 
 ANSWERS = "answers.jsonl"
 ANSWER_KEY = (*KEY, "generation", "model")
 GENERATIONS = 3
 """Answers to one question under one condition, as in the paper: sampling is random."""
 
-OPTIONS = ChatOptions(temperature=0.7, max_tokens=512)
+WORDS = 60
+"""Wanted of an answer; the paper gives no length."""
+
+OPTIONS = ChatOptions(temperature=0.7, max_tokens=256)
 """The paper gives no decoding parameters for answers."""
 
 
@@ -32,40 +35,52 @@ async def ask(
 ) -> list[Row]:
     """GENERATIONS answers for each row of results that the output folder does not hold yet; all of them by key.
 
-    Each has its `text`, and its `ps` on the question's axis, None where the model declined to answer. What a
-    model answers depends on the passages kept alone, so equal contexts share their answers.
+    Each has its `text`, and its `ps` on the question's axis, None where the model wrote nothing. What a model
+    answers depends on the passages kept alone, so equal contexts share their answers. `desk.concurrency` contexts
+    are asked at a time, the answers to one of them after each other: the model's prompt cache has read it then.
     Raises ModelError; what was answered before stays.
     """
     by_query = {scene.attack.query_id: scene for scene in scenes}
-    shared: dict[tuple[tuple[Message, ...], int], str] = {}
-    numbers = range(GENERATIONS)
-    wanted = {(*(row[name] for name in KEY), number, chat.name) for row in rows for number in numbers}
+    contexts: dict[tuple[Message, ...], list[Key]] = {}
+    for row in rows:
+        question = by_query[row["query_id"]].attack.question
+        messages = context(question, [passages[doc_id] for doc_id in row["kept"]])
+        contexts.setdefault(messages, []).append(tuple(row[name] for name in KEY))
+    gate, done = asyncio.Semaphore(desk.concurrency), 0
     with Lines(desk.out / ANSWERS, ANSWER_KEY) as lines:
-        for place, row in enumerate(rows):
-            scene = by_query[row["query_id"]]
-            messages = context(scene.attack.question, [passages[doc_id] for doc_id in row["kept"]])
-            for number in numbers:
-                desk.progress(
-                    place * GENERATIONS + number, len(rows) * GENERATIONS, f"answer {row['query_id']}"
-                )
-                key = {name: row[name] for name in KEY} | {"generation": number, "model": chat.name}
-                if lines.key_of(key) in lines:
-                    continue
-                if (messages, number) not in shared:
-                    shared[messages, number] = await _answer(chat, messages, number)
-                text = shared[messages, number]
-                lines.append(key | {"ps": score(text, scene, desk.encoder), "text": text})
-        return [row for row in lines.finish() if lines.key_of(row) in wanted]
+
+        async def answer(messages: tuple[Message, ...], number: int, keys: Sequence[Key]) -> None:
+            missing = [key for row in keys if (key := (*row, number, chat.name)) not in lines]
+            text = await _answer(chat, messages, number) if missing else ""
+            for key in missing:
+                named: Row = dict(zip(ANSWER_KEY, key, strict=True))
+                ps = score(text, by_query[named["query_id"]], desk.encoder)
+                lines.append(named | {"ps": ps, "text": text})
+
+        async def generations(messages: tuple[Message, ...], keys: Sequence[Key]) -> None:
+            nonlocal done
+            async with gate:
+                for number in range(GENERATIONS):
+                    desk.progress(done, len(contexts) * GENERATIONS, "answers")
+                    await answer(messages, number, keys)
+                    done += 1
+
+        await together(generations(messages, keys) for messages, keys in contexts.items())
+        asked = {
+            (*key, n, chat.name) for keys in contexts.values() for key in keys for n in range(GENERATIONS)
+        }
+        return [row for row in lines.finish() if lines.key_of(row) in asked]
 
 
 def context(question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
-    """The prompt of the plain RAG pipeline."""
-    return prompts.load("vanilla-v2", documents=documents_text(passages), question=question)
+    """The paper's Prompt-Generation."""
+    texts = "; ".join(f"[{place}] {passage.text}" for place, passage in enumerate(passages, 1))
+    return prompts.load("ebi-generation-v1", question=question, passages=texts, words=str(WORDS))
 
 
 def score(text: str, scene: Scene, encoder: Encoder) -> float | None:
-    """PS of an answer; None for an empty one and where the model said that it cannot answer."""
-    if not text or UNANSWERABLE in text:
+    """PS of an answer; None for an empty one."""
+    if not text:
         return None
     return round(float(np.asarray(encoder.encode([text])[0], np.float64) @ scene.axis), DIGITS) + 0.0
 

@@ -20,11 +20,12 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a run works: its encoder, its output folder, whom it tells how far it is."""
+    """Where a run works: its encoder, its output folder, whom it tells how far it is, requests at a time."""
 
     encoder: Encoder
     out: Path
     progress: Progress
+    concurrency: int = 1
 
 
 def encode(texts: Sequence[str], desk: Desk, what: str) -> Array:
