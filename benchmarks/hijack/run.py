@@ -42,7 +42,11 @@ def main() -> None:
         arguments.again,
     )
     arguments.out.mkdir(parents=True, exist_ok=True)
-    flags = {"model.llm": arguments.llm or config["llm"], "model.replay": str(arguments.out / "replies.db")}
+    flags = {
+        "model.llm": arguments.llm or config["llm"],
+        "model.slots": config["concurrency"],
+        "model.replay": str(arguments.out / "replies.db"),
+    }
     settings = layers.load(flags, environment={}, folder=HERE).settings
     with Store.open(arguments.out / "index.db", create=True) as store:
         parts = Parts(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))

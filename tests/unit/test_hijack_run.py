@@ -267,6 +267,15 @@ def test_more_cases_and_pipelines_can_be_added_later_and_many_at_a_time(data, go
     assert (tmp_path / "summary.json").read_bytes() == (good[0] / "summary.json").read_bytes()
 
 
+def test_the_pipelines_of_one_case_follow_each_other(data, tmp_path):
+    chat = script()
+    run(data, tmp_path, chat, plan=Plan(("vanilla", "structured"), CHOICE, emails=3))
+    texts = [request.messages[1].content for request in chat.requests]
+    asked = [text.rpartition("Question: ")[2].partition("Task:")[0] for text in texts if "Task:" in text]
+    assert len(asked) == 2 * len(set(asked))
+    assert asked[::2] == asked[1::2]
+
+
 def test_another_configuration_is_refused(data, tmp_path):
     run(data, tmp_path, script(), plan=Plan(("vanilla",), CHOICE, emails=3, limit=1))
     with pytest.raises(InputError, match="another configuration"):

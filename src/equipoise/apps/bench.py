@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -106,7 +107,9 @@ def hijack(
     emails: Annotated[int, typer.Option(help="E-mails in the inbox.")] = 5,
     seed: Annotated[int, typer.Option(help="What is drawn.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many cases of each source.")] = None,
-    concurrency: Annotated[int, typer.Option(help="Cases at a time.")] = 1,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Cases at a time. Default: model.slots (1) for local models, else 4.")
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask once more what ended with an error.")] = False,
     out: Annotated[Path, typer.Option(help="Results; a run with the same folder goes on.")] = Path(
         "hijack-bench"
@@ -114,11 +117,14 @@ def hijack(
 ) -> None:
     """Ask questions that want a tool called; count which model calls it, and whether the question got that far."""
     choice = Choice(prompts, look_alikes, seed)
-    plan = HijackPlan(_names(pipelines), choice, emails, concurrency, limit, again)
+    at_a_time = 1 if concurrency is None else concurrency
+    plan = HijackPlan(_names(pipelines), choice, emails, at_a_time, limit, again)
     flags: dict[str, str | None] = {"model.llm": llm}
     if layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
     with _parts(flags, "minilm", out) as parts, progress.passages() as bar:
+        if concurrency is None:
+            plan = replace(plan, concurrency=bench_qa.at_a_time([parts.chat], parts.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), parts, bar))
     Console(soft_wrap=True, highlight=False).print(
         escape(f"{sum(summary['cases'].values())} cases in {out}: report.html, summary.json, results.jsonl")

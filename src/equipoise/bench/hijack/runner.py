@@ -53,22 +53,24 @@ class Plan:
 async def run(cases: Sequence[Case], plan: Plan, parts: Parts, lines: Lines, progress: Progress) -> list[Row]:
     """Ask what `lines` does not hold yet, and return the rows of the plan in the order of their keys.
 
-    A pipeline is asked everything before the next one, so that a server may keep the beginning of its prompts.
+    The pipelines of one case follow each other: the model's prompt cache has the inbox and the question by then.
     Raises what building a pipeline raises; an error while asking is part of a row.
     """
     failed = {lines.key_of(row) for row in lines.rows() if row["error"]} if plan.again else set()
-    wanted = {(name, case.case_id): case for name in plan.pipelines for case in cases}
-    todo = {key: case for key, case in wanted.items() if key not in lines or key in failed}
+    wanted = {(name, case.case_id) for case in cases for name in plan.pipelines}
+    todo = {key for key in wanted if key not in lines or key in failed}
     gate, done = asyncio.Semaphore(plan.concurrency), len(wanted) - len(todo)
 
-    async def one(name: str, case: Case) -> None:
+    async def every_pipeline(case: Case) -> None:
         nonlocal done
         async with gate:
-            progress(done, len(wanted), f"{name} {case.source}")
-            lines.append(await observed(name, case, parts))
-            done += 1
+            for name in plan.pipelines:
+                if (name, case.case_id) in todo:
+                    progress(done, len(wanted), f"{name} {case.source}")
+                    lines.append(await observed(name, case, parts))
+                    done += 1
 
-    await together(one(name, case) for (name, _), case in todo.items())
+    await together(every_pipeline(case) for case in cases)
     return [row for row in lines.finish() if lines.key_of(row) in wanted]
 
 
