@@ -206,8 +206,9 @@ def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, before, p
     proposal = highlight(built(name, ScriptedChat([*before, "I think so.", honest])), QUESTION, passages)
     assert ANSWER in quoted(proposal, store)
     assert proposal.usage.calls == 2 + len(before)
-    with pytest.raises(ModelReplyError, match="twice sent no valid"):
+    with pytest.raises(ModelReplyError, match="twice sent no valid") as raised:
         highlight(built(name, ScriptedChat([*before, "I think so.", "Still."])), QUESTION, passages)
+    assert raised.value.usage.calls == 2 + len(before)
 
 
 class TestTwoStep:
@@ -244,8 +245,9 @@ class TestTwoStep:
         proposal, _ = self.asked(built, passages, answer, "I think so.", extracts)
         assert quoted(proposal, store) == [ANSWER]
         assert proposal.usage.calls == 3
-        with pytest.raises(ModelReplyError, match="twice sent no valid"):
+        with pytest.raises(ModelReplyError, match="twice sent no valid") as raised:
             self.asked(built, passages, answer, "I think so.", "Still.")
+        assert raised.value.usage.calls == 3
 
 
 @pytest.mark.live

@@ -170,6 +170,7 @@ class TestReasonsOfHighlightSummarize:
         assert_lawful(refused, store)
         assert refused.reason is Reason.MODEL_FAILED
         assert "twice sent no valid" in refused.detail
+        assert refused.trace.usage.calls == 3
         quoted = asked("hs", chat=script(guesses=["?"]), settings=STRUCTURED)
         assert isinstance(quoted, Answer)
         assert not quoted.grounded

@@ -157,6 +157,7 @@ class TestEverySummarizerThatAsksAModel:
         assert_lawful(kept, quotes)
         assert (kept.answer, kept.grounded) == ("A loan is renewed once unless somebody else waits.", False)
         assert "twice sent no valid SummaryReply" in kept.failure
+        assert kept.usage.calls == 2
         repaired = ScriptedChat([reply(answer), reply("A loan is renewed once unless somebody else waits.")])
         summary = summarize(built(name, repaired), quotes)
         assert_lawful(summary, quotes)

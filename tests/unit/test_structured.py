@@ -69,9 +69,11 @@ def test_a_long_bad_reply_goes_back_shortened():
 
 def test_two_bad_replies_are_an_error_and_not_a_third_call():
     model = ScriptedChat(["no", "still no", GOOD], name="stubborn")
-    with pytest.raises(ModelReplyError, match="stubborn twice sent no valid Choice"):
+    with pytest.raises(ModelReplyError, match="stubborn twice sent no valid Choice") as raised:
         ask(model)
     assert len(model.requests) == 2
+    assert raised.value.usage.calls == 2
+    assert raised.value.usage.completion_tokens > 0
 
 
 def test_errors_of_the_model_pass_through():

@@ -15,7 +15,11 @@
 A message is one sentence or two: what happened, to which file or field, and what to do next.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
+
+from equipoise.core.types import Usage
 
 
 class EquipoiseError(Exception):
@@ -59,7 +63,11 @@ class StoreError(CorpusError):
 
 
 class ModelError(EquipoiseError):
-    """Something about an encoder or a language model."""
+    """Something about an encoder or a language model. `usage` is what the failed work had cost, where known."""
+
+    def __init__(self, message: str, *, usage: Usage = Usage()) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 class ModelUnavailable(ModelError):
@@ -72,3 +80,13 @@ class ModelReplyError(ModelError):
 
 class WeightsError(ModelError):
     """A weights file is missing or its sha256 is not the manifest's."""
+
+
+@contextmanager
+def after_spending(usage: Usage) -> Iterator[None]:
+    """Adds `usage`, what the work before cost, to a ModelError that is raised inside."""
+    try:
+        yield
+    except ModelError as error:
+        error.usage += usage
+        raise

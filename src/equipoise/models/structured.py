@@ -50,7 +50,8 @@ async def complete_as(
     value = parsed(second.text, schema)
     if isinstance(value, str):
         raise ModelReplyError(
-            f"{model.name} twice sent no valid {schema.__name__} ({value}): use another model"
+            f"{model.name} twice sent no valid {schema.__name__} ({value}): use another model",
+            usage=reply.usage + second.usage,
         )
     return value, reply.usage + second.usage
 

@@ -110,6 +110,7 @@ class HighlightSummarize:
             with journal.stage("summarize"):
                 summary = await self.summarizer.summarize(highlights, tags=proposal.tags)
         except ModelError as error:
+            journal.usage += error.usage
             return _refuse(Reason.MODEL_FAILED, str(error), journal)
         return await self._monitored(query, highlights, summary, journal)
 
@@ -175,6 +176,7 @@ class Vanilla:
             journal.usage += reply.usage
             text = _worded(reply)
         except ModelError as error:
+            journal.usage += error.usage
             return _refuse(Reason.MODEL_FAILED, str(error), journal)
         if UNANSWERABLE in text:
             return _refuse(Reason.MODEL_DECLINED, "The model says the documents do not answer this.", journal)

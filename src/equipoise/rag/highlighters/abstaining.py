@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from equipoise.core.errors import after_spending
 from equipoise.core.protocols import Highlighter
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.rag.abstention import Check
@@ -21,7 +22,8 @@ class AbstainingHighlighter:
         checked = await self.check.ask(query, sentences_of(passages))
         if declined := self.check.declines(checked):
             return declined
-        proposal = await self.inner.highlight(query, passages)
+        with after_spending(checked.usage):
+            proposal = await self.inner.highlight(query, passages)
         return replace(
             proposal,
             usage=checked.usage + proposal.usage,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field, field_validator
 
 from equipoise import prompts
+from equipoise.core.errors import after_spending
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span, Tag, Usage
 from equipoise.models.odds import yes_odds
@@ -63,8 +64,10 @@ class IndexedHighlighter:
         checked = await self.check.ask(query, sentences)
         if declined := self.check.declines(checked):
             return declined
-        picked = await self._pick(query, sentences)
-        tags, cost = await self._tags(query, sentences) if picked.spans else (frozenset(), Usage())
+        with after_spending(checked.usage):
+            picked = await self._pick(query, sentences)
+        with after_spending(checked.usage + picked.usage):
+            tags, cost = await self._tags(query, sentences) if picked.spans else (frozenset(), Usage())
         return Proposal(
             widened(picked.spans, checked.likeliest),
             picked.dropped,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from equipoise import prompts
+from equipoise.core.errors import after_spending
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Message, Passage, Proposal, Query
 from equipoise.models.structured import complete_as
@@ -43,6 +44,7 @@ class TwoStepHighlighter:
         if declines(answer.text):
             return Proposal((), usage=answer.usage)
         messages = (*asked, Message("assistant", answer.text), *prompts.load("two-step-extract-v1"))
-        reply, usage = await complete_as(self.chat, messages, ExtractsReply, options=self.options)
+        with after_spending(answer.usage):
+            reply, usage = await complete_as(self.chat, messages, ExtractsReply, options=self.options)
         spans, dropped = place(reply.text_extracts, passages, threshold=self.threshold)
         return Proposal(spans, dropped, answer.usage + usage)

@@ -77,7 +77,7 @@ class LlmSummarizer:
         try:
             reply, usage = await complete_as(self.chat, messages, reply_schema(self.guesses), options=options)
         except ModelReplyError as error:
-            return Summary(joined(highlights, tags), grounded=False, failure=str(error))
+            return Summary(joined(highlights, tags), grounded=False, failure=str(error), usage=error.usage)
         guessed = distinct(reply.guessed_questions)[: self.guesses]
         written = opening(reply.answer, most=max(MOST_SENTENCES, len(highlights)))
         invented = unsupported(written, evidence(highlights))
