@@ -71,6 +71,24 @@ def test_it_answers_and_counts(chat, name):
     assert reply.logprobs == ()
 
 
+def test_slots_answer_several_requests_each_its_own(name):
+    capitals = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid"}
+    chat = LocalChat.from_weights(name, folder=weights_folder(), n_ctx=3 * 512, slots=3)
+
+    async def all_at_once():
+        asked = [
+            [Message("user", f"What is the capital of {country}? Answer with one word.")]
+            for country in capitals
+        ]
+        return await asyncio.gather(*(chat.complete(m, options=ChatOptions(max_tokens=8)) for m in asked))
+
+    try:
+        replies = asyncio.run(all_at_once())
+    finally:
+        chat.close()
+    assert [town in reply.text for town, reply in zip(capitals.values(), replies, strict=True)] == [True] * 3
+
+
 def test_logprobs_spell_the_reply(chat):
     reply = ask(chat, FRANCE, options=ChatOptions(max_tokens=8, top_logprobs=3))
     assert "".join(token.token for token in reply.logprobs) == reply.text
