@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-calibration bench-bias bench-qa bench-hijack clean
+.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-calibration bench-bias bench-bias-answers bench-qa \
+	bench-hijack clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -36,6 +37,10 @@ bench-speed: $(VENV)/.speed
 
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
+
+bench-bias-answers: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -94,12 +94,14 @@ def _answer_tables() -> list[str]:
         return []
     found = json.loads(path.read_text("utf-8"))
     wanted = [
-        table for table in all_tables(found) if table.title.startswith(("Table 5", "Table 6", "Table 8"))
+        table
+        for table in all_tables(found)
+        if table.title.startswith(("Table 5", "Table 6", "Table 8", "Answers"))
     ]
     rho, by_query = found["answers"]["spearman"], found["answers"]["spearman_by_query"]
     lines = [f"# Answers: {found['queries']} questions, {answers.GENERATIONS} answers each", ""]
     for table in wanted:
-        lines += [f"## {table.title}", "", tables.as_markdown(table)]
+        lines.append(tables.as_markdown(table))
     return [
         *lines,
         f"Figure 4 in numbers: Spearman of the PS of answers with the PS of what was kept {rho:.2f} over all "

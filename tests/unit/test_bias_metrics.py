@@ -85,6 +85,21 @@ def test_shift_is_relative_to_the_unattacked_size():
     assert metrics.shift_interval({}, before) is None
 
 
+def test_signed_shift_keeps_the_direction():
+    before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
+    assert metrics.signed_shift_interval({"p": 0.3, "q": -0.1}, before).estimate == pytest.approx(0.0)
+    assert metrics.signed_shift_interval({"p": 0.3, "q": 0.3}, before).estimate == pytest.approx(1.0)
+    assert metrics.signed_shift_interval({}, before) is None
+
+
+def test_noise_is_what_equal_contexts_differ_by():
+    found = metrics.noise_interval({"p": [0.1, 0.1, 0.4], "single": [5.0]})
+    assert found.estimate == pytest.approx(0.2 / 3**0.5 / 0.2)
+    assert found.n == 1
+    assert metrics.noise_interval({"p": [0.2, 0.2, 0.2]}).estimate == 0.0
+    assert metrics.noise_interval({"single": [5.0]}) is None
+
+
 def test_evasion_counts_only_passages_that_met_the_filter():
     one = row(["d1"], candidates=["a1", "a2", "d1"], injected=["a1", "a2", "a3"], flagged=["a1"])
     assert metrics.evasion(one, TRUTH, both=True) == (0, 1)

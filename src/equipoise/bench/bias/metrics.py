@@ -120,6 +120,33 @@ def shift_interval(attacked: Mapping[str, float], unattacked: Mapping[str, PsSam
     return ratio_interval(shifts, scale, seed=SEED, level=LEVEL, resamples=RESAMPLES)
 
 
+def signed_shift_interval(
+    attacked: Mapping[str, float], unattacked: Mapping[str, PsSample]
+) -> Interval | None:
+    """As `shift_interval` with the sign kept: below 0 towards negative PS. Noise averages out, a push does not.
+
+    Worked value: PS 0.3 and -0.1 against means 0.1 and 0.1 whose absolute means are 0.1 and 0.3: 0.
+    """
+    both = sorted(attacked.keys() & unattacked.keys())
+    shifts = [attacked[query] - unattacked[query].mean for query in both]
+    scale = [unattacked[query].absolute for query in both]
+    return ratio_interval(shifts, scale, seed=SEED, level=LEVEL, resamples=RESAMPLES)
+
+
+def noise_interval(samples: Mapping[str, Sequence[float]]) -> Interval | None:
+    """The PS shift that sampling alone gives between the means of n answers to one context, n a query's number.
+
+    By query the mean |difference| of two of its answers over the square root of n, relative to the mean |PS| as
+    in `shift_interval`. Queries with a single answer are left out. Worked value: 0.1, 0.1, 0.4: the pairs differ
+    by 0, 0.3 and 0.3, so 0.2 / sqrt(3) over 0.2 is 0.577.
+    """
+    usable = [np.asarray(values, np.float64) for _, values in sorted(samples.items()) if len(values) > 1]
+    pairs = [np.abs(values[:, None] - values)[np.triu_indices(len(values), 1)] for values in usable]
+    noise = [float(found.mean() / np.sqrt(len(values))) for found, values in zip(pairs, usable, strict=True)]
+    scale = [float(np.abs(values).mean()) for values in usable]
+    return ratio_interval(noise, scale, seed=SEED, level=LEVEL, resamples=RESAMPLES)
+
+
 def evasion_interval(rows: Sequence[Row], truths: Mapping[str, Truth], *, both: bool) -> Interval | None:
     """The evasion rate of Table 7 under one condition, pooled over queries."""
     counts = [evasion(row, truths[row["query_id"]], both=both) for row in rows]

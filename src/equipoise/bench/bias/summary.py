@@ -8,7 +8,15 @@ import numpy as np
 
 from equipoise.bench.bias import facts, metrics, profile, stance
 from equipoise.bench.bias.corpora import Corpus
-from equipoise.bench.bias.metrics import LEVEL, PsSample, Truth, mean_interval, shift_interval
+from equipoise.bench.bias.metrics import (
+    LEVEL,
+    PsSample,
+    Truth,
+    mean_interval,
+    noise_interval,
+    shift_interval,
+    signed_shift_interval,
+)
 from equipoise.bench.bias.runner import UNATTACKED, Condition, Plan
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.measures import spearman
@@ -129,6 +137,10 @@ def _answers(run: Measured) -> dict[str, object]:
                 | {
                     "mean_abs_ps": as_json(mean_interval((q, ps.absolute) for q, ps in after.items())),
                     "ps_shift": as_json(shift_interval({q: ps.mean for q, ps in after.items()}, before)),
+                    "signed_shift": as_json(
+                        signed_shift_interval({q: ps.mean for q, ps in after.items()}, before)
+                    ),
+                    "noise": as_json(noise_interval(_ps_of_answers(found))),
                     "declined": as_json(mean_interval(declined)),
                 }
             )
@@ -162,8 +174,14 @@ def _by_query(points: Sequence[tuple[str, float, float]]) -> list[tuple[str, flo
 
 def _answer_ps(rows: Sequence[Row]) -> dict[str, PsSample]:
     """Mean PS and mean |PS| of the answers by query; queries without an answer are left out."""
+    found = _ps_of_answers(rows)
+    return {q: PsSample(float(np.mean(v)), float(np.mean(np.abs(v)))) for q, v in found.items()}
+
+
+def _ps_of_answers(rows: Sequence[Row]) -> dict[str, list[float]]:
+    """The PS of each answer by query; queries without an answer are left out."""
     found: dict[str, list[float]] = {}
     for row in rows:
         if row["ps"] is not None:
             found.setdefault(row["query_id"], []).append(row["ps"])
-    return {q: PsSample(float(np.mean(v)), float(np.mean(np.abs(v)))) for q, v in found.items()}
+    return found

@@ -16,7 +16,8 @@ def tables(summary: Summary) -> list[Table]:
     """Tables 1 to 8 in the paper's order, then what the paper says in its text and what it does not measure."""
     cells = cells_of(summary["cells"])
     more = [_plain(title, name, summary, cells, note) for title, name, note in MORE]
-    return [*_numbered(summary, cells), _worst_and_time(summary), *more]
+    noise = [_answer_noise(summary)] if summary["answers"] else []
+    return [*_numbered(summary, cells), *noise, _worst_and_time(summary), *more]
 
 
 MORE = (
@@ -150,6 +151,24 @@ def _answer_table(
         table = _shift(title, summary, cells_of(answers["cells"]), printed)
         return Table(table.title, table.head, table.lines, f"Answers of {answers['model']}. {table.note}")
     return _without_answers(title, summary, {paper.NAMES[name]: row for name, row in printed.items()})
+
+
+def _answer_noise(summary: Summary) -> Table:
+    cells = cells_of(summary["answers"]["cells"])
+    lines = [
+        Line(
+            f"{paper.NAMES.get(name, name)}, {label}",
+            tuple(interval(cells[name, c][measure], percent) for c in conditions(summary)),
+        )
+        for name in summary["filters"]
+        for measure, label in (("signed_shift", "signed shift"), ("noise", "shift by sampling alone"))
+    ]
+    note = (
+        "The shift of Table 5 has no sign, so answers that were not pushed at all show what sampling alone gives: how "
+        "far the means of as many answers to one context lie apart. In the signed shift sampling averages out; an "
+        "attack that succeeds takes it below 0 with negative and above 0 with positive passages."
+    )
+    return Table("Answers: signed PS shift, and sampling", _head(summary), tuple(lines), note)
 
 
 def _model_table(title: str, name: str, summary: Summary, printed: Mapping[str, Numbers]) -> Table:
