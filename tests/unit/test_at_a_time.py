@@ -6,10 +6,9 @@ import threading
 
 import pytest
 import test_bias_run
-import test_qa_run
-from test_qa_run import file  # noqa: F401
 
 import bias_corpus
+import qa_town
 from equipoise.apps.bench_qa import CONCURRENCY, at_a_time
 from equipoise.bench.bias import bench
 from equipoise.bench.bias.bench import Options
@@ -81,9 +80,11 @@ def test_generations_of_one_context_follow_each_other(folders):
     assert len(again) == 2 * len(set(chat.order))  # three in a row
 
 
-def test_pipelines_of_one_question_follow_each_other(file, tmp_path):  # noqa: F811
-    chat = Meeting(test_qa_run.say, 2, "town-crier")
-    test_qa_run.run(file, tmp_path, chat=chat, pipelines=("vanilla", "baseline"), concurrency=2)
+def test_pipelines_of_one_question_follow_each_other(tmp_path):
+    chat = Meeting(qa_town.say, 2, "town-crier")
+    qa_town.run(
+        qa_town.questions(tmp_path), tmp_path, chat=chat, pipelines=("vanilla", "baseline"), concurrency=2
+    )
     assert chat.most == 2
     for messages in chat.together:
         asked = [found[1] for m in messages if (found := re.search(r"Question: (.*)", m[1].content))]

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from test_qa_run import questions, rows_of
+
+from qa_town import questions, rows_of
 
 ENDPOINT = "openai/tiny-1"
 

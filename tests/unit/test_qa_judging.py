@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from test_qa_run import Counting, killed_after, questions, rows_of, run
 
 from equipoise.bench.qa import judging
 from equipoise.bench.qa.budget import Budget
@@ -11,6 +10,7 @@ from equipoise.bench.qa.judging import Pair
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
+from qa_town import Counting, killed_after, questions, rows_of, run
 
 PIPELINES = ("vanilla", "indexed", "sentence+extractive")
 RATINGS = {"correct": True, "relevance": 3, "rating": 7}

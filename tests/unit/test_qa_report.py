@@ -4,7 +4,6 @@ import json
 
 import pytest
 from test_qa_judging import judge_of
-from test_qa_run import questions, run
 
 import qa_folder
 from equipoise.bench.qa.reporting import paper, recorded, report
@@ -13,6 +12,7 @@ from equipoise.bench.qa.reporting.measures import MEANS, SHARES, decisions
 from equipoise.bench.qa.reporting.ratings import correlations
 from equipoise.bench.qa.reporting.tables import tables
 from equipoise.core.errors import InputError
+from qa_town import questions, run
 
 pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")

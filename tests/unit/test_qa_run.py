@@ -1,13 +1,8 @@
 """The question answering benchmark end to end on a few questions: rows, resuming after SIGKILL, budgets."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -19,12 +14,10 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
 from equipoise.core.types import Usage
-from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
+from qa_town import BELLS, FERRY, PIPELINES, by_key, killed_after, questions, rows_of, run, say, silent
 
-TESTS = Path(__file__).resolve().parent.parent
-PIPELINES = ("vanilla", "baseline", "structured", "indexed", "sentence+extractive")
 FIELDS = [
     *("dataset", "item_id", "pipeline", "model", "question", "answerable", "decision", "outcome", "reason"),
     *(
@@ -41,86 +34,6 @@ FIELDS = [
     ),
     *("guesses", "usage", "scores"),
 ]
-
-BELLS = "The bells ring at six in the morning. They were cast in Ghent in 1650 by Peter Hall. Some like them."
-FERRY = "The ferry crosses the river every ten minutes. It carries forty cars. A ticket costs two crowns."
-
-
-def questions(folder):
-    """Four questions about two documents, one of them not answerable."""
-    bells = {"documents": [{"doc_id": "bells", "title": "Bells", "text": BELLS}]}
-    ferry = {"documents": [{"doc_id": "ferry", "title": "Ferry", "text": FERRY}]}
-    cast = BELLS.index("They were")
-    rows = [
-        bells | {"item_id": "b1", "question": "Where were the bells cast?", "references": ["Ghent"],
-                 "gold": [["bells", cast, BELLS.index(" Some")]], "answerable": True},
-        bells | {"item_id": "b2", "question": "Who sold the bells?", "answerable": False},
-        ferry | {"item_id": "f1", "question": "What does a ferry ticket cost?", "references": ["two crowns"],
-                 "answerable": True},
-        ferry | {"item_id": "f2", "question": "Does the ferry carry cars?", "references": ["yes"],
-                 "answerable": True, "decision": "yes"},
-    ]  # fmt: skip
-    path = folder / "town.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def say(messages):
-    """A model that knows the town: replies by the form of the request and by its question."""
-    asked, system = messages[1].content, messages[0].content
-    question, _, task = asked.rpartition("Question:")[2].partition("Task:")
-    if "numbered sentences" in system:
-        found = {"cast": [2], "ticket": [3], "cars": [2]}
-        picked = next((numbers for word, numbers in found.items() if word in question), [])
-        return json.dumps({"sentences": picked}) if "JSON" in task else "yes" if picked else "no"
-    if "guessed_questions" in system or "guess" in system:
-        text = re.findall(r"(?m)^- (.*)", asked)
-        return json.dumps({"guessed_questions": ["Where were they cast?", "What costs?"], "answer": text[0]})
-    if "sold" in question:
-        return "UNANSWERABLE" if "UNANSWERABLE" in task else "NONE"
-    quote = (
-        "They were cast in Ghent in 1650 by Peter Hall." if "cast" in question else "It carries forty cars."
-    )
-    if "text_extracts" in task:
-        return json.dumps({"answer": "It is said.", "text_extracts": [quote]})
-    return quote
-
-
-class Counting:
-    """ScriptedChat that writes each request it gets into a file, to be counted across processes."""
-
-    def __init__(self, file, inside=None):
-        self.file, self.inside = file, inside or ScriptedChat(say, name="town-crier")
-        self.name = self.inside.name
-
-    async def complete(self, messages, *, schema=None, options=None):
-        with self.file.open("a") as out:
-            out.write(json.dumps([m.content for m in messages] + [options.seed]) + "\n")
-        return await self.inside.complete(messages, schema=schema, options=options)
-
-
-def silent(done, total, what):
-    pass
-
-
-def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, concurrency=1, **options):
-    """The benchmark as the command runs it, with a model of ours."""
-    budget = budget or Budget()
-    out.mkdir(parents=True, exist_ok=True)
-    model = chat or Counting(out / "asked.jsonl")
-    kept = Replayed(Metered(model, budget), ReplayCache(out / "replies.db"))
-    chosen = Options(str(file), pipelines, **options)
-    plan = bench.plan(chosen, Settings(), with_llm=True, judges=len(judges))
-    desk = Desk(Settings(), HashedWords(64), kept, out, budget, silent, concurrency)
-    return sync.run(bench.bench(plan, chosen, desk, judges))
-
-
-def rows_of(out, name="results.jsonl"):
-    return [json.loads(line) for line in (out / name).read_text().splitlines()]
-
-
-def by_key(out):
-    return {(row["item_id"], row["pipeline"]): row for row in rows_of(out)}
 
 
 @pytest.fixture(scope="module")
@@ -236,35 +149,6 @@ def test_more_pipelines_and_questions_can_be_added_but_not_other_settings(done, 
             run(other, tmp_path)
     finally:
         other.rename(file)
-
-
-CHILD = """
-import sys, time
-from pathlib import Path
-import test_qa_run
-from equipoise.bench import results
-append = results.Lines.append
-def slow(self, row):
-    append(self, row)
-    print(self.path.name, flush=True)
-    time.sleep(0.02)
-results.Lines.append = slow
-test_qa_run.run(Path(sys.argv[1]), Path(sys.argv[2]), concurrency=int(sys.argv[3]))
-"""
-
-
-def killed_after(lines, file, out, *arguments, child=CHILD):
-    """Run in a process of its own, kill it once it has written so many lines; whether it was still alive."""
-    path = os.pathsep.join(str(one) for one in (TESTS.parent / "src", TESTS, TESTS / "unit"))
-    command = [sys.executable, "-c", child, *map(str, (file, out, *arguments))]
-    environment = os.environ | {"PYTHONPATH": path}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        for number, _ in enumerate(process.stdout, 1):
-            if number == lines:
-                break
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-    return process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(("lines", "concurrency"), [(1, 1), (9, 1), (20, 1), (14, 4)])
