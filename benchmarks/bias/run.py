@@ -99,11 +99,10 @@ def _answer_tables() -> list[str]:
         if table.title.startswith(("Table 5", "Table 6", "Table 8", "Answers"))
     ]
     rho, by_query = found["answers"]["spearman"], found["answers"]["spearman_by_query"]
-    lines = [f"# Answers: {found['queries']} questions, {answers.GENERATIONS} answers each", ""]
-    for table in wanted:
-        lines.append(tables.as_markdown(table))
     return [
-        *lines,
+        f"# Answers: {found['queries']} questions, {answers.GENERATIONS} answers each",
+        "",
+        *map(tables.as_markdown, wanted),
         f"Figure 4 in numbers: Spearman of the PS of answers with the PS of what was kept {rho:.2f} over all "
         f"{len(found['answers']['points'])} points, {tables.interval(by_query)} within a question.",
         "",

@@ -5,7 +5,7 @@ conditions and the three answers of one query are not independent. (BCa does not
 the same for all queries but one, which is common here.) None means "could not be measured", never 0.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -114,10 +114,7 @@ def shift_interval(attacked: Mapping[str, float], unattacked: Mapping[str, PsSam
     A query's shift is |its PS under attack - its PS without| (Eq. 4). Worked value: PS 0.3 and -0.1 against
     means 0.1 and 0.1 whose absolute means are 0.1 and 0.3: shifts 0.2 and 0.2, so 0.4 / 0.4 = 1.
     """
-    both = sorted(attacked.keys() & unattacked.keys())
-    shifts = [abs(attacked[query] - unattacked[query].mean) for query in both]
-    scale = [unattacked[query].absolute for query in both]
-    return ratio_interval(shifts, scale, seed=SEED, level=LEVEL, resamples=RESAMPLES)
+    return _shift(attacked, unattacked, abs)
 
 
 def signed_shift_interval(
@@ -127,8 +124,14 @@ def signed_shift_interval(
 
     Worked value: PS 0.3 and -0.1 against means 0.1 and 0.1 whose absolute means are 0.1 and 0.3: 0.
     """
+    return _shift(attacked, unattacked, float)
+
+
+def _shift(
+    attacked: Mapping[str, float], unattacked: Mapping[str, PsSample], of: Callable[[float], float]
+) -> Interval | None:
     both = sorted(attacked.keys() & unattacked.keys())
-    shifts = [attacked[query] - unattacked[query].mean for query in both]
+    shifts = [of(attacked[query] - unattacked[query].mean) for query in both]
     scale = [unattacked[query].absolute for query in both]
     return ratio_interval(shifts, scale, seed=SEED, level=LEVEL, resamples=RESAMPLES)
 

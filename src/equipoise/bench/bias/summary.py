@@ -131,15 +131,14 @@ def _answers(run: Measured) -> dict[str, object]:
         for condition in run.plan.conditions():
             found = rows.get((name, *condition), [])
             after = _answer_ps(found)
+            means = {query: ps.mean for query, ps in after.items()}
             declined = [(row["query_id"], float(row["ps"] is None)) for row in found]
             cells.append(
                 {"filter": name, "sign": condition[0], "injections": condition[1]}
                 | {
                     "mean_abs_ps": as_json(mean_interval((q, ps.absolute) for q, ps in after.items())),
-                    "ps_shift": as_json(shift_interval({q: ps.mean for q, ps in after.items()}, before)),
-                    "signed_shift": as_json(
-                        signed_shift_interval({q: ps.mean for q, ps in after.items()}, before)
-                    ),
+                    "ps_shift": as_json(shift_interval(means, before)),
+                    "signed_shift": as_json(signed_shift_interval(means, before)),
                     "noise": as_json(noise_interval(_ps_of_answers(found))),
                     "declined": as_json(mean_interval(declined)),
                 }

@@ -31,6 +31,9 @@ TIME_DIGITS = 4
 Progress = Callable[[int, int, str], None]
 """(done, total, what is in work)."""
 
+Todo = tuple[Item, list[Contender]]
+"""A question and the pipelines that have not answered it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
@@ -87,50 +90,47 @@ class _Work:
         left = [
             (documents, todo)
             for documents, group in stores.by_documents(items).items()
-            if (
-                todo := [(item, one) for item in group for one in self.wanted if not self._is_done(item, one)]
-            )
+            if (todo := [(item, missing) for item in group if (missing := self._missing(item))])
         ]
-        self.count = self.total - sum(len(todo) for _, todo in left)
+        self.count = self.total - sum(len(missing) for _, todo in left for _, missing in todo)
 
-        async def one_set(documents: Documents, todo: list[tuple[Item, Contender]]) -> None:
+        async def one_set(documents: Documents, todo: Sequence[Todo]) -> None:
             async with open_sets:
                 if not self.desk.budget.stop():
                     await self._set(documents, todo)
 
         await together(one_set(documents, todo) for documents, todo in left)
 
-    async def _set(self, documents: Documents, todo: list[tuple[Item, Contender]]) -> None:
+    async def _set(self, documents: Documents, todo: Sequence[Todo]) -> None:
         async with stores.store_of(documents, self.desk.encoder) as store:
-            pipelines = {one.name: self._pipeline(one, store) for _, one in todo}
+            wanted = {one.name: one for _, missing in todo for one in missing}
+            pipelines = {name: self._pipeline(one, store) for name, one in wanted.items()}
 
-            async def one_item(item: Item, wanted: list[Contender]) -> None:
+            async def one_item(item: Item, missing: Sequence[Contender]) -> None:
                 async with self.slots:
-                    for one in wanted:
+                    for one in missing:
                         await self._one(item, one, pipelines[one.name])
 
-            by_item: dict[str, tuple[Item, list[Contender]]] = {}
-            for item, one in todo:
-                by_item.setdefault(item.item_id, (item, []))[1].append(one)
-            await together(one_item(item, wanted) for item, wanted in by_item.values())
+            await together(one_item(item, missing) for item, missing in todo)
 
     async def _one(self, item: Item, contender: Contender, pipeline: Pipeline) -> None:
-        if not self.desk.budget.stop():
-            self.desk.progress(self.count, self.total, f"{contender.name} {item.item_id}")
-            key = dict(zip(KEY, self._key(item, contender), strict=True))
-            begin = time.perf_counter()
-            try:
-                result = await pipeline.ask(item.question)
-            except (EquipoiseError, OSError, ValueError, RuntimeError) as error:
-                row = rows.failure(key, item, contender, error)
-            else:
-                seconds = time.perf_counter() - begin
-                row = rows.row(key, item, contender, result)
-                if row["outcome"] != FAILED and not result.trace.usage.replayed:
-                    self.timings.append(key | _timing(seconds, result.trace.timings))
-            self.desk.budget.saw(failed=row["outcome"] == FAILED)
-            self.lines.append(row)
-            self.count += 1
+        if self.desk.budget.stop():
+            return
+        self.desk.progress(self.count, self.total, f"{contender.name} {item.item_id}")
+        key = dict(zip(KEY, self._key(item, contender), strict=True))
+        begin = time.perf_counter()
+        try:
+            result = await pipeline.ask(item.question)
+        except (EquipoiseError, OSError, ValueError, RuntimeError) as error:
+            row = rows.failure(key, item, contender, error)
+        else:
+            seconds = time.perf_counter() - begin
+            row = rows.row(key, item, contender, result)
+            if row["outcome"] != FAILED and not result.trace.usage.replayed:
+                self.timings.append(key | _timing(seconds, result.trace.timings))
+        self.desk.budget.saw(failed=row["outcome"] == FAILED)
+        self.lines.append(row)
+        self.count += 1
 
     def _pipeline(self, contender: Contender, store: Store) -> Pipeline:
         """The contender's pipeline over this store; its models are loaded once for the whole run."""
@@ -143,8 +143,8 @@ class _Work:
     def _key(self, item: Item, contender: Contender) -> tuple[str, ...]:
         return self.dataset, item.item_id, contender.name, contender.model(self.desk.chat)
 
-    def _is_done(self, item: Item, contender: Contender) -> bool:
-        return self._key(item, contender) in self.done
+    def _missing(self, item: Item) -> list[Contender]:
+        return [one for one in self.wanted if self._key(item, one) not in self.done]
 
 
 def _timing(seconds: float, stages: Mapping[str, float]) -> Row:
