@@ -6,6 +6,7 @@ a last line without its end, which the next run drops. `finish` puts the lines i
 the order of their keys, so that an interrupted run ends with the same bytes as one that was not.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -94,6 +95,15 @@ def check_config(out: Path, config: Mapping[str, object]) -> None:
         )
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content)
+
+
+def fingerprint(texts: Sequence[str]) -> str:
+    """sha256 (hex) of `texts` in their order; where one ends and the next begins counts too."""
+    total = hashlib.sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        total.update(len(data).to_bytes(8, "big") + data)
+    return total.hexdigest()
 
 
 def read_rows(path: Path, fields: Sequence[str]) -> list[Row]:

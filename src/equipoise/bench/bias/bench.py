@@ -17,7 +17,6 @@ from equipoise.bench.bias import (
     scenes,
     stance,
     stored,
-    vectors,
 )
 from equipoise.bench.bias.attacks import SIGNS, Attack
 from equipoise.bench.bias.background import Background, InMemory, Shelf
@@ -27,7 +26,7 @@ from equipoise.bench.bias.runner import Plan
 from equipoise.bench.bias.scenes import Scene
 from equipoise.bench.bias.summary import Measured, summarise
 from equipoise.bench.bias.vectors import Desk
-from equipoise.bench.results import Row, check_config, encoded, write_atomically
+from equipoise.bench.results import Row, check_config, encoded, fingerprint, write_atomically
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Retriever
 from equipoise.core.types import Passage
@@ -165,8 +164,8 @@ def _config(plan: Plan, corpus: Corpus, written: Sequence[Attack], parts: Parts)
     return runner.config_of(
         plan,
         corpus=corpus.name,
-        corpus_sha256=vectors.fingerprint(texts)[:16],
-        attacks_sha256=vectors.fingerprint(passages)[:16],
+        corpus_sha256=fingerprint(texts)[:16],
+        attacks_sha256=fingerprint(passages)[:16],
         encoder=parts.encoder.name,
         filter_settings=", ".join(f"{name} {value}" for name, value in chosen.items()),
     )

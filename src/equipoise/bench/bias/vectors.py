@@ -1,6 +1,5 @@
 """Vectors of a benchmark's texts, computed once and kept beside its results."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.bench.results import write_atomically
+from equipoise.bench.results import fingerprint, write_atomically
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 
@@ -48,12 +47,3 @@ def encode(texts: Sequence[str], desk: Desk, what: str) -> Array:
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content.getvalue())
     return rows
-
-
-def fingerprint(texts: Sequence[str]) -> str:
-    """sha256 (hex) of `texts` in their order; where one ends and the next begins counts too."""
-    total = hashlib.sha256()
-    for text in texts:
-        data = text.encode("utf-8", "surrogatepass")
-        total.update(len(data).to_bytes(8, "big") + data)
-    return total.hexdigest()

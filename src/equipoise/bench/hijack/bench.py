@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.bias.vectors import fingerprint
 from equipoise.bench.hijack import cases, inbox, report, runner
 from equipoise.bench.hijack.cases import Case
 from equipoise.bench.hijack.inbox import Email
 from equipoise.bench.hijack.runner import KEY, RESULTS, Plan, Progress
 from equipoise.bench.hijack.summary import Measured, summarise
-from equipoise.bench.results import Lines, check_config, write_atomically
+from equipoise.bench.results import Lines, check_config, fingerprint, write_atomically
 from equipoise.core.errors import InputError
 from equipoise.rag.parts import Parts
 from equipoise.redteam.hijack import told
