@@ -1,6 +1,6 @@
 """Fits, for one language model, the probability that passages answer a question: `rag/abstention.json`.
 
-    python benchmarks/calibration/abstain.py [--llm local/qwen2.5-coder-1.5b] [--limit 160] [--data ../shared/data]
+    python benchmarks/calibration/abstain.py [--llm local/qwen2.5-coder-1.5b] [--limit 120] [--data ../shared/data]
 
 A logistic model over two log-odds, "yes" as the first token of a plain check and the clues of the sentence
 highlighter, on questions of the squad2 articles of `splits.FIT`, half of them not answerable. The threshold is the
@@ -86,7 +86,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--llm", default="local/qwen2.5-coder-1.5b")
-    parser.add_argument("--limit", type=int, default=160)
+    parser.add_argument("--limit", type=int, default=120)
     return parser.parse_args()
 
 
