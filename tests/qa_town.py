@@ -1,12 +1,7 @@
 """Two documents about a town, four questions, and a model that knows them: what tests of `bench qa` run on."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 from equipoise.bench.qa import bench
 from equipoise.bench.qa.bench import Options
@@ -18,7 +13,6 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
 
-TESTS = Path(__file__).resolve().parent
 PIPELINES = ("vanilla", "baseline", "structured", "indexed", "sentence+extractive")
 
 BELLS = "The bells ring at six in the morning. They were cast in Ghent in 1650 by Peter Hall. Some like them."
@@ -100,32 +94,3 @@ def rows_of(out, name="results.jsonl"):
 
 def by_key(out):
     return {(row["item_id"], row["pipeline"]): row for row in rows_of(out)}
-
-
-CHILD = """
-import sys, time
-from pathlib import Path
-import qa_town
-from equipoise.bench import results
-append = results.Lines.append
-def slow(self, row):
-    append(self, row)
-    print(self.path.name, flush=True)
-    time.sleep(0.02)
-results.Lines.append = slow
-qa_town.run(Path(sys.argv[1]), Path(sys.argv[2]), concurrency=int(sys.argv[3]))
-"""
-
-
-def killed_after(lines, file, out, *arguments, child=CHILD):
-    """Run in a process of its own, kill it once it has written so many lines; whether it was still alive."""
-    path = os.pathsep.join(str(one) for one in (TESTS.parent / "src", TESTS, TESTS / "unit"))
-    command = [sys.executable, "-c", child, *map(str, (file, out, *arguments))]
-    environment = os.environ | {"PYTHONPATH": path}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        for number, _ in enumerate(process.stdout, 1):
-            if number == lines:
-                break
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-    return process.returncode == -signal.SIGKILL

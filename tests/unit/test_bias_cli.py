@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from test_bias_run import ENVIRONMENT
 
 import bias_corpus
+from processes import ENVIRONMENT
 
 
 def equipoise(*arguments, cwd):

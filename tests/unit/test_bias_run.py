@@ -1,13 +1,10 @@
 """The bias benchmark end to end on a tiny corpus: results, resuming after SIGKILL, the report page."""
 
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,9 +25,8 @@ from equipoise.rag.retrieval import DenseRetriever
 from equipoise.redteam.passages import Kind
 from equipoise.redteam.planter import PREFIX, planted
 from hashed_words import HashedWords
+from processes import killed_after, started
 
-TESTS = Path(__file__).resolve().parent.parent
-ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])}
 FILTERS = ("none", "mmr", "brra", "biasdef")
 
 
@@ -121,37 +117,14 @@ def test_another_configuration_is_refused(inputs, tmp_path):
 
 
 CHILD = """
-import asyncio, signal, sys
-from pathlib import Path
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 import test_bias_run
-from equipoise.bench import results
-append = results.Lines.append
-def slow(self, row):
-    append(self, row)
-    print(self.path.name, flush=True)
-    import time; time.sleep(0.02)
-results.Lines.append = slow
 test_bias_run.run((Path(sys.argv[1]), Path(sys.argv[2])), Path(sys.argv[3]))
 """
 
 
-def killed_after(lines, inputs, out):
-    """Run in a process of its own, kill it once it has written so many lines; whether it was still alive."""
-    command = [sys.executable, "-c", CHILD, *map(str, inputs), str(out)]
-    environment = ENVIRONMENT | {"PYTHONPATH": ENVIRONMENT["PYTHONPATH"] + os.pathsep + str(TESTS / "unit")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        for number, _ in enumerate(process.stdout, 1):
-            if number == lines:
-                break
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-    return process.returncode == -signal.SIGKILL
-
-
 @pytest.mark.parametrize("lines", [1, 24, 61])
 def test_a_killed_run_ends_with_the_same_bytes(inputs, done, tmp_path, lines):
-    assert killed_after(lines, inputs, tmp_path)
+    assert killed_after(lines, CHILD, *inputs, tmp_path)
     left = (tmp_path / "results.jsonl").read_bytes()
     assert left.count(b"\n") < len(rows_of(done[0]))
     with (tmp_path / "results.jsonl").open("ab") as file:
@@ -162,11 +135,7 @@ def test_a_killed_run_ends_with_the_same_bytes(inputs, done, tmp_path, lines):
 
 
 def test_ctrl_c_ends_quietly_and_keeps_what_was_done(inputs, tmp_path):
-    command = [sys.executable, "-c", CHILD, *map(str, inputs), str(tmp_path)]
-    environment = ENVIRONMENT | {"PYTHONPATH": ENVIRONMENT["PYTHONPATH"] + os.pathsep + str(TESTS / "unit")}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
-    ) as process:
+    with started(CHILD, *inputs, tmp_path, stderr=subprocess.PIPE) as process:
         for _ in range(20):
             process.stdout.readline()
         process.send_signal(signal.SIGINT)

@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +18,8 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.redteam.ebi import EbiAttack, EbiSettings, Sign, case_for
 from equipoise.redteam.passages import Journal, Kind, read_passages
 from hashed_words import HashedWords
+from processes import ENVIRONMENT
 
-TESTS = Path(__file__).resolve().parent.parent
-ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])}
 CASE = AttackCase("q1", "Should tea be served?")
 SMALL = EbiSettings(synthetic=3, adversarial=2, min_words=3, attempts=3, concurrency=1)
 VIEWS = [

@@ -1,11 +1,6 @@
 """The tool hijack benchmark end to end: who is counted where, errors, resuming, the report page."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -22,8 +17,8 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.parts import Parts
 from hashed_words import HashedWords
+from processes import killed_after
 
-TESTS = Path(__file__).resolve().parent.parent
 PIPELINES = ("vanilla", "sentence", "indexed", "structured", "baseline")
 CHOICE = Choice(prompts=5, look_alikes=2)
 SETTINGS = {"highlight.threshold": 0.0}
@@ -295,33 +290,14 @@ def test_a_replayed_run_gives_the_same_bytes_without_the_model(data, tmp_path):
 
 
 CHILD = """
-import sys, time
-from pathlib import Path
 import test_hijack_run
-from equipoise.bench import results
-append = results.Lines.append
-def slow(self, row):
-    append(self, row)
-    print(self.path.name, flush=True)
-    time.sleep(0.02)
-results.Lines.append = slow
 test_hijack_run.run(Path(sys.argv[1]), Path(sys.argv[2]), test_hijack_run.script())
 """
 
 
 @pytest.mark.parametrize("lines", [1, 30, 80])
 def test_a_killed_run_ends_with_the_same_bytes(data, good, tmp_path, lines):
-    paths = os.pathsep.join(map(str, (TESTS.parent / "src", TESTS, TESTS / "unit")))
-    command = [sys.executable, "-c", CHILD, str(data), str(tmp_path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": paths}, text=True
-    ) as process:
-        for number, _ in enumerate(process.stdout, 1):
-            if number == lines:
-                break
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-    assert process.returncode == -signal.SIGKILL
+    assert killed_after(lines, CHILD, data, tmp_path)
     left = (tmp_path / "results.jsonl").read_bytes()
     assert lines <= left.count(b"\n") < 100
     with (tmp_path / "results.jsonl").open("ab") as file:

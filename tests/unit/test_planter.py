@@ -1,10 +1,8 @@
 """Planting leaves a store as it was: after use, after errors, beside readers and after a kill."""
 
-import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,8 @@ from equipoise.corpus.store import Store
 from equipoise.redteam.passages import AttackPassage, Kind
 from equipoise.redteam.planter import PREFIX, is_planted, plant, planted, planted_id, uproot
 from hashed_words import HashedWords
+from processes import ENVIRONMENT
 
-TESTS = Path(__file__).resolve().parent.parent
-ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])}
 PASSAGES = [
     AttackPassage(
         f"q-pos{n:02}", "q", "Is tea good?", Kind.ADV_POS, n, f"Tea is good, says reason {n}.\x00 Drink it."

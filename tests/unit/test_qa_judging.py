@@ -10,7 +10,8 @@ from equipoise.bench.qa.judging import Pair
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
-from qa_town import Counting, killed_after, questions, rows_of, run
+from processes import killed_after
+from qa_town import Counting, questions, rows_of, run
 
 PIPELINES = ("vanilla", "indexed", "sentence+extractive")
 RATINGS = {"correct": True, "relevance": 3, "rating": 7}
@@ -115,16 +116,7 @@ def test_what_was_not_scored_is_asked_again_and_nothing_else(judged, file, tmp_p
 
 
 CHILD = """
-import sys, time
-from pathlib import Path
 import test_qa_judging
-from equipoise.bench import results
-append = results.Lines.append
-def slow(self, row):
-    append(self, row)
-    print(self.path.name, flush=True)
-    time.sleep(0.01)
-results.Lines.append = slow
 test_qa_judging.whole(Path(sys.argv[1]), Path(sys.argv[2]))
 """
 
@@ -140,7 +132,7 @@ def whole(file, out):
 @pytest.mark.parametrize("lines", [22, 40, 62])
 def test_judging_that_was_killed_goes_on_with_the_same_bytes(file, tmp_path, lines):
     whole(file, tmp_path / "done")
-    assert killed_after(lines, file, tmp_path / "killed", child=CHILD)
+    assert killed_after(lines, CHILD, file, tmp_path / "killed")
     whole(file, tmp_path / "killed")
     for name in ("results.jsonl", "judgements.jsonl", "comparisons.jsonl", "meta.json"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "done" / name).read_bytes()

@@ -16,7 +16,8 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Usage
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
-from qa_town import BELLS, FERRY, PIPELINES, by_key, killed_after, questions, rows_of, run, say, silent
+from processes import killed_after
+from qa_town import BELLS, FERRY, PIPELINES, by_key, questions, rows_of, run, say, silent
 
 FIELDS = [
     *("dataset", "item_id", "pipeline", "model", "question", "answerable", "decision", "outcome", "reason"),
@@ -151,11 +152,17 @@ def test_more_pipelines_and_questions_can_be_added_but_not_other_settings(done, 
         other.rename(file)
 
 
+CHILD = """
+import qa_town
+qa_town.run(Path(sys.argv[1]), Path(sys.argv[2]), concurrency=int(sys.argv[3]))
+"""
+
+
 @pytest.mark.parametrize(("lines", "concurrency"), [(1, 1), (9, 1), (20, 1), (14, 4)])
 def test_a_killed_run_goes_on_with_the_same_bytes_and_asks_nothing_twice(
     done, file, tmp_path, lines, concurrency
 ):
-    assert killed_after(lines, file, tmp_path, concurrency)
+    assert killed_after(lines, CHILD, file, tmp_path, concurrency)
     left = (tmp_path / "results.jsonl").read_bytes()
     assert left.count(b"\n") < 20
     with (tmp_path / "results.jsonl").open("ab") as out:

@@ -1,6 +1,5 @@
 """The store under real processes: killed, read while written, and in a folder that cannot be written."""
 
-import os
 import random
 import signal
 import subprocess
@@ -14,9 +13,7 @@ import pytest
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
-
-TESTS = Path(__file__).resolve().parent.parent
-ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])}
+from processes import ENVIRONMENT
 
 WRITER = """
 import sys
