@@ -73,6 +73,11 @@ def test_a_text_without_sentences_has_no_window(tokenizer):
     assert cut(tokenizer, 32, text=" \n ") == []
 
 
+def test_a_token_that_reaches_into_two_sentences_belongs_to_both(tokenizer):
+    (window,) = cut(tokenizer, 32, text="?\x08.A")  # three sentences in two tokens
+    assert window.sentences == {0: (4, 5), 1: (4, 5), 2: (5, 6)}
+
+
 @given(st.text(max_size=300), st.text(max_size=40), st.integers(80, 120))
 def test_every_sentence_with_a_token_is_in_a_window_and_no_window_is_too_long(
     tokenizer, text, question, max_tokens
@@ -84,4 +89,6 @@ def test_every_sentence_with_a_token_is_in_a_window_and_no_window_is_too_long(
     for window in found:
         for row, (first, last) in window.sentences.items():
             start, end = sentences[row]
-            assert all(start <= window.offsets[n][0] < end for n in range(first, last))
+            assert all(
+                window.offsets[n][0] < end and start < window.offsets[n][1] for n in range(first, last)
+            )

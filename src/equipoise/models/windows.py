@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from tokenizers import Encoding, Tokenizer
 
@@ -97,14 +96,10 @@ def _window(encoding: Encoding, begin: int, rows: Sequence[tuple[int, Offsets]])
 def _token_ranges(
     offsets: Sequence[Offsets | None], rows: Sequence[tuple[int, Offsets]]
 ) -> dict[int, Offsets]:
-    def row_of(place: int) -> int | None:
-        here = offsets[place]
-        inside = [row for row, (start, end) in rows if here and start <= here[0] < end]
-        return inside[0] if inside else None
-
+    """The tokens of each row; one that reaches into two sentences belongs to both."""
     found: dict[int, Offsets] = {}
-    for row, places in groupby(range(len(offsets)), key=row_of):
-        tokens = list(places)
-        if row is not None:
-            found[row] = (min(tokens[0], found.get(row, (tokens[0],))[0]), tokens[-1] + 1)
+    for row, (start, end) in rows:
+        inside = [place for place, here in enumerate(offsets) if here and here[0] < end and start < here[1]]
+        if inside:
+            found[row] = (inside[0], inside[-1] + 1)
     return found
