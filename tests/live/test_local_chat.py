@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from equipoise import prompts
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Message
 from equipoise.models import local, weights
 from equipoise.models.local import LocalChat
+from equipoise.models.structured import strict_schema
+from equipoise.rag.summarizers.llm import reply_schema
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
@@ -106,6 +109,15 @@ def test_the_schema_is_obeyed_on_one_line(chat):
     assert set(value["sentences"]) <= {1, 2, 3}
     assert "\n" not in reply.text
     assert "".join(token.token for token in reply.logprobs) == reply.text
+
+
+def test_a_guess_is_one_question(chat):
+    quotes = "From Harlow bridge:\n- It was built in 1871, is 212 metres long and stands on seven piers of grey stone."
+    asked = prompts.load("summarize-v2", guesses="1", quotes=quotes)
+    reply = ask(chat, asked, schema=strict_schema(reply_schema(1)), options=ChatOptions(max_tokens=200))
+    (guess,) = json.loads(reply.text)["guessed_questions"]
+    assert guess.endswith("?")
+    assert guess.count("?") == 1
 
 
 def test_the_same_request_gives_the_same_reply(chat):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from equipoise.core.types import (
     Usage,
 )
 from equipoise.models.scripted import ScriptedChat
+from equipoise.models.structured import strict_schema
 from equipoise.rag.highlighters.baseline import extracts
 from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
 from equipoise.rag.highlighters.quotations import documents_text, place
@@ -243,6 +245,20 @@ class TestBlindSummarizer:
         )
         more = reply_schema(1)(guessed_questions=["Who?", "Why?"], answer="Ada.")
         assert more.guessed_questions == ["Who?"]
+
+    def test_a_guess_ends_at_its_first_question_mark(self):
+        said = reply_schema(2)(guessed_questions=["Who? When? Who?", "An owl"], answer="Ada.")
+        assert said.guessed_questions == ["Who?", "An owl"]
+
+    @pytest.mark.parametrize(
+        ("guess", "fits"),
+        [("Who built it?", True), ("Wer baute es, und wann?", True), ("Who? When?", False), ("Who built it", False),
+         ("?", False), ("Who\nbuilt it?", False), ('Who said "no"?', False), ("o" * 201 + "?", False)],
+    )  # fmt: skip
+    def test_a_model_that_is_bound_writes_one_question_a_guess(self, guess, fits):
+        items = strict_schema(reply_schema(1))["properties"]["guessed_questions"]["items"]
+        assert items["type"] == "string"
+        assert bool(re.search(items["pattern"], guess)) == fits
 
     @pytest.mark.parametrize("bad", [{"answer": " "}, {"answer": "..."}, {"guessed_questions": ["", "?"]}])
     def test_reply_schema_wants_words(self, bad):

@@ -1,6 +1,7 @@
 """complete_as, strict_schema and the search for JSON in a reply."""
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -13,10 +14,10 @@ import timing
 from chat_server import ChatServer, Say, completion
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
-from equipoise.core.types import ChatOptions, Message, Usage
+from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.scripted import ScriptedChat
-from equipoise.models.structured import complete_as, outermost_objects, parsed, strict_schema
+from equipoise.models.structured import begun, complete_as, outermost_objects, parsed, strict_schema
 
 ASKED = (Message("user", "Which sentences?"),)
 
@@ -74,6 +75,42 @@ def test_two_bad_replies_are_an_error_and_not_a_third_call():
     assert len(model.requests) == 2
     assert raised.value.usage.calls == 2
     assert raised.value.usage.completion_tokens > 0
+
+
+CUT_SHORT = ChatReply('{"answerable": true, "sentences": [1, 2, ', "scripted", finish_reason="length")
+
+
+def test_a_reply_that_was_cut_counts_as_far_as_it_came_where_that_is_wanted():
+    model = ScriptedChat([CUT_SHORT])
+    assert ask(model, cut=True)[0] == VALUE
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "how"),
+    [
+        (CUT_SHORT, {}),
+        (replace(CUT_SHORT, finish_reason="stop"), {"cut": True}),
+        (replace(CUT_SHORT, text='{"answerable": tr'), {"cut": True}),
+        (replace(CUT_SHORT, text="Let me see: {"), {"cut": True}),
+    ],
+)
+def test_a_reply_that_was_not_cut_or_says_too_little_is_repaired(first, how):
+    model = ScriptedChat([first, GOOD])
+    assert ask(model, **how)[0] == VALUE
+    assert len(model.requests) == 2
+
+
+def test_the_last_string_of_a_cut_reply_is_kept():
+    class Extracts(BaseModel):
+        extracts: list[str]
+
+    assert begun('{"extracts": ["one", "tw', Extracts) == Extracts(extracts=["one", "tw"])
+
+
+def test_a_reply_that_is_cut_twice_asks_for_more_room():
+    with pytest.raises(ModelReplyError, match=r"raise model.max_tokens \(40\) or use another model"):
+        ask(ScriptedChat([CUT_SHORT, CUT_SHORT]), options=ChatOptions(max_tokens=40))
 
 
 def test_errors_of_the_model_pass_through():

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import ChatOptions, Message, Usage
+from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
 
 T = TypeVar("T", bound=BaseModel)
 
+CUT = "length"  # why a reply ended: at max_tokens
 _MAX_QUOTED = 2000  # characters of a bad reply that go back to the model
 _MAX_PROBLEMS = 5
 _MAX_BRACES = 200  # opening braces tried in one reply: bounds the work on hostile text
@@ -29,16 +31,23 @@ async def complete_as(
     schema: type[T],
     *,
     options: ChatOptions = ChatOptions(),
+    cut: bool = False,
 ) -> tuple[T, Usage]:
     """The model's reply as a `schema`, and what it cost (both calls, where a repair was needed).
 
-    The reply may stand in a code fence or in prose; it counts when exactly one JSON object in it is valid.
+    The reply may stand in a code fence or in prose; it counts when exactly one JSON object in it is valid. With
+    `cut`, one that ended at `options.max_tokens` counts as far as it came, its last string included.
     Otherwise the model gets its reply and the problem back, once. Raises ModelReplyError when the second
     reply is no better, and what `model` raises.
     """
+
+    def read(reply: ChatReply) -> T | str:
+        value = parsed(reply.text, schema)
+        return begun(reply.text, schema) or value if cut and reply.finish_reason == CUT else value
+
     strict = strict_schema(schema)
     reply = await model.complete(messages, schema=strict, options=options)
-    value = parsed(reply.text, schema)
+    value = read(reply)
     if not isinstance(value, str):
         return value, reply.usage
     repair = (
@@ -47,10 +56,12 @@ async def complete_as(
         Message("user", _REPAIR.replace("$problem", value)),
     )
     second = await model.complete(repair, schema=strict, options=options)
-    value = parsed(second.text, schema)
+    value = read(second)
     if isinstance(value, str):
+        longer = f"raise model.max_tokens ({options.max_tokens}) or "
         raise ModelReplyError(
-            f"{model.name} twice sent no valid {schema.__name__} ({value}): use another model",
+            f"{model.name} twice sent no valid {schema.__name__} ({value}): "
+            f"{longer if second.finish_reason == CUT else ''}use another model",
             usage=reply.usage + second.usage,
         )
     return value, reply.usage + second.usage
@@ -73,6 +84,14 @@ def parsed(text: str, schema: type[T]) -> T | str:
     if any(other != valid[0] for other in valid[1:]):
         return "it holds several different JSON objects that are valid"
     return valid[0] if valid else problem
+
+
+def begun(text: str, schema: type[T]) -> T | None:
+    """The object that `text` begins and does not end, where what stands there is valid under `schema`."""
+    try:
+        return schema.model_validate(from_json(text, allow_partial="trailing-strings"))
+    except ValueError:
+        return None
 
 
 def outermost_objects(text: str) -> Iterator[str]:

@@ -36,6 +36,6 @@ class StructuredHighlighter:
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed extracts; raises ModelError."""
         messages = prompts.load("structured-v2", documents=documents_text(passages), question=query.text)
-        reply, usage = await complete_as(self.chat, messages, StructuredReply, options=self.options)
+        reply, usage = await complete_as(self.chat, messages, StructuredReply, options=self.options, cut=True)
         spans, dropped = place(reply.text_extracts, passages, threshold=self.threshold)
         return Proposal(spans, dropped, usage)

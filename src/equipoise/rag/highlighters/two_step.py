@@ -45,6 +45,8 @@ class TwoStepHighlighter:
             return Proposal((), usage=answer.usage)
         messages = (*asked, Message("assistant", answer.text), *prompts.load("two-step-extract-v1"))
         with after_spending(answer.usage):
-            reply, usage = await complete_as(self.chat, messages, ExtractsReply, options=self.options)
+            reply, usage = await complete_as(
+                self.chat, messages, ExtractsReply, options=self.options, cut=True
+            )
         spans, dropped = place(reply.text_extracts, passages, threshold=self.threshold)
         return Proposal(spans, dropped, answer.usage + usage)

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import groupby
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, create_model, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model, field_validator
 
 from equipoise import prompts
 from equipoise.core.errors import ModelReplyError
@@ -27,12 +27,24 @@ MOST_SENTENCES = 2
 SHORT = 400
 WATCHED = 5
 """Guesses for a monitor; each one costs about as much time as a short answer."""
+ONE_QUESTION = r'^[^?"\\\n\r\t]{1,200}[?]$'
+"""A question ends at its question mark: small models put one after another into a single entry until they are cut."""
+
+
+def first_question(guess: object) -> object:
+    """A guess up to its first question mark, for models that no schema binds."""
+    return guess[: guess.index("?") + 1] if isinstance(guess, str) and "?" in guess else guess
+
+
+Guess = Annotated[
+    str, BeforeValidator(first_question), WithJsonSchema({"type": "string", "pattern": ONE_QUESTION})
+]
 
 
 class SummaryReply(BaseModel):
     """Guesses come first: they settle what the answer is about. Without one the monitor would see nothing."""
 
-    guessed_questions: list[str]
+    guessed_questions: list[Guess]
     answer: str
 
     @field_validator("guessed_questions")
@@ -124,7 +136,7 @@ def _folded(text: str) -> str:
 def reply_schema(guesses: int) -> type[SummaryReply]:
     """The reply's schema with the number of guesses bounded; a reply that holds more is cut."""
     cut = BeforeValidator(lambda said: said[:guesses] if isinstance(said, list) else said)
-    bounded: Any = (Annotated[list[str], cut], Field(min_length=1, max_length=guesses))
+    bounded: Any = (Annotated[list[Guess], cut], Field(min_length=1, max_length=guesses))
     return create_model("SummaryReply", __base__=SummaryReply, guessed_questions=bounded)
 
 
