@@ -12,11 +12,12 @@ import json
 import shutil
 import sys
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from equipoise.bench.qa import bench, datasets, items
+from equipoise.bench.qa import bench, datasets, items, runner
 from equipoise.bench.qa.bench import Options, Plan
 from equipoise.bench.qa.budget import Budget, Metered
 from equipoise.bench.qa.contenders import contenders
@@ -28,7 +29,6 @@ from equipoise.bench.results import encoded
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
-from equipoise.core.settings import Settings
 from equipoise.core.types import Message
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
@@ -83,40 +83,55 @@ def runs(config: dict) -> list[Run]:
 
 
 def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -> None:
-    """One section. `speed` asks pipeline by pipeline, each with a model that was just started."""
-    out = arguments.out / run.name
+    """What is missing of one section."""
     drawn = items.sample(reported(run.dataset, arguments.data), run.limit)
     slots = 1 if run.name == "speed" else config["slots"]
     flags = {"model.llm": run.llm, "model.max_tokens": config["max_tokens"], "model.slots": slots}
     settings = layers.load(flags, environment={}, folder=HERE).settings
-    groups = [[name] for name in run.pipelines] if run.name == "speed" else [list(run.pipelines)]
-    for names in groups:
-        step(run, drawn, names, settings, out, budget)
-
-
-def step(  # noqa: PLR0917
-    run: Run, drawn: Sequence[Item], names: Sequence[str], settings: Settings, out: Path, budget: Budget
-) -> None:
-    """Some pipelines of one section over all its questions."""
-    model = build.chat_model(settings.model)
-    chat = kept(model, run, out, budget) if model else None
-    wanted = contenders(names, with_llm=model is not None)
-    plan = Plan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
-    desk = Desk(settings, EmbeddedEncoder(), chat, out, budget, _say, settings.model.slots)
-    desk.encoder.encode(["warm up"])
-    if chat and run.name == "speed":
-        sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed
-    judges = [chat] if chat and run.judge else []
-    done = sync.run(bench.bench(plan, Options(run.dataset, tuple(names)), desk, judges))
-    if isinstance(model, LocalChat):
-        model.close()
+    encoder = EmbeddedEncoder()
+    encoder.encode(["warm up"])
+    desk = Desk(settings, encoder, None, arguments.out / run.name, budget, _say, slots)
+    if run.name == "speed":
+        side_by_side(run, drawn, desk)
+    with started(run, desk) as chat:
+        wanted = contenders(run.pipelines, with_llm=chat is not None)
+        plan = Plan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
+        judges = [chat] if chat and run.judge else []
+        options = Options(run.dataset, run.pipelines)
+        done = sync.run(bench.bench(plan, options, replace(desk, chat=chat), judges))
     print(f"{run.name}: {done.answers} answers, {done.missing} missing {done.stopped}", file=sys.stderr)
 
 
-def kept(model: ChatModel, run: Run, out: Path, budget: Budget) -> ChatModel:
-    """The model behind its budget, and behind the cache of replies where seconds do not count."""
-    metered = Metered(model, budget)
-    return metered if run.name == "speed" else Replayed(metered, ReplayCache(out.parent / bench.REPLIES))
+def side_by_side(run: Run, drawn: Sequence[Item], desk: Desk) -> None:
+    """Question by question through all pipelines, each with a model of its own.
+
+    So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
+    """
+    with ExitStack() as stack:
+        chats = {name: stack.enter_context(started(run, desk)) for name in run.pipelines}
+        for chat in filter(None, chats.values()):
+            sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed
+        for item in drawn:
+            for name, chat in chats.items():
+                wanted = contenders([name], with_llm=chat is not None)
+                sync.run(runner.run(run.dataset, [item], wanted, replace(desk, chat=chat)))
+
+
+@contextmanager
+def started(run: Run, desk: Desk) -> Iterator[ChatModel | None]:
+    """The section's model behind the budget, and behind the cache of replies where seconds do not count."""
+    model = build.chat_model(desk.settings.model)
+    try:
+        if model is None:
+            yield None
+        elif run.name == "speed":
+            yield Metered(model, desk.budget)
+        else:
+            replies = ReplayCache(desk.out.parent / bench.REPLIES)
+            yield Replayed(Metered(model, desk.budget), replies)
+    finally:
+        if isinstance(model, LocalChat):
+            model.close()
 
 
 def reported(dataset: str, data: Path) -> list[Item]:
