@@ -43,7 +43,9 @@ async def complete_as(
 
     def read(reply: ChatReply) -> T | str:
         value = parsed(reply.text, schema)
-        return begun(reply.text, schema) or value if cut and reply.finish_reason == CUT else value
+        if cut and reply.finish_reason == CUT and isinstance(value, str):
+            return begun(reply.text, schema) or value
+        return value
 
     strict = strict_schema(schema)
     reply = await model.complete(messages, schema=strict, options=options)
