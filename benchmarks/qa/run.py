@@ -24,8 +24,9 @@ from equipoise.bench.qa.contenders import contenders
 from equipoise.bench.qa.estimate import estimate
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.reporting import recorded, report
+from equipoise.bench.qa.rows import KEY
 from equipoise.bench.qa.runner import Desk
-from equipoise.bench.results import encoded
+from equipoise.bench.results import Lines, encoded
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
@@ -107,11 +108,16 @@ def side_by_side(run: Run, drawn: Sequence[Item], desk: Desk) -> None:
 
     So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
     """
+    with Lines(desk.out / runner.RESULTS, KEY) as lines:
+        answered = {(row["item_id"], row["pipeline"]) for row in lines.rows()}
+    left = [item for item in drawn if any((item.item_id, name) not in answered for name in run.pipelines)]
+    if not left:
+        return
     with ExitStack() as stack:
         chats = {name: stack.enter_context(started(run, desk)) for name in run.pipelines}
         for chat in filter(None, chats.values()):
             sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed
-        for item in drawn:
+        for item in left:
             for name, chat in chats.items():
                 wanted = contenders([name], with_llm=chat is not None)
                 sync.run(runner.run(run.dataset, [item], wanted, replace(desk, chat=chat)))
