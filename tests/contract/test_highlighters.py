@@ -13,7 +13,7 @@ from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Highlighter
 from equipoise.core.settings import HighlightSettings, Settings
-from equipoise.core.types import ChatReply, Message, Query
+from equipoise.core.types import CUT, ChatReply, Message, Query
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import HIGHLIGHTERS, make
 from equipoise.rag.parts import Parts
@@ -215,7 +215,7 @@ def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, before, p
 def test_extracts_of_a_reply_that_was_cut_count(built, name, before, passages, store):
     honest = line(name, "honest", passages, [Message("assistant", "212 metres.")])
     begun = honest.removesuffix('"]}') + '", "And it has'
-    cut = ChatReply(begun, "scripted", finish_reason="length")
+    cut = ChatReply(begun, "scripted", finish_reason=CUT)
     proposal = highlight(built(name, ScriptedChat([*before, cut])), QUESTION, passages)
     assert quoted(proposal, store) == [ANSWER]
     assert [dropped.quotation for dropped in proposal.dropped] == ["And it has"]

@@ -11,7 +11,7 @@ from equipoise.bench.judges import rating
 from equipoise.bench.judges.rating import MAX_TOKENS, RUBRICS
 from equipoise.core import sync
 from equipoise.core.errors import InputError
-from equipoise.core.types import ChatOptions, ChatReply
+from equipoise.core.types import CUT, ChatOptions, ChatReply
 from equipoise.models.scripted import ScriptedChat
 
 QUESTION, GOLD, GIVEN = "How long is the Harlow bridge?", "212 metres", "About two hundred paces."
@@ -172,6 +172,6 @@ def test_an_injection_stays_material(name):
 
 
 def test_a_cut_reply_of_a_local_model_is_unscored():
-    cut = ChatReply('{"explanation": "it seems', "local", finish_reason="length")
+    cut = ChatReply('{"explanation": "it seems', "local", finish_reason=CUT)
     score, _ = judged("relevance", [cut, cut])
     assert score.value is None

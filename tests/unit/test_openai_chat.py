@@ -11,7 +11,8 @@ import pytest
 from chat_server import KEY, Say, completion, error
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
-from equipoise.core.types import ChatOptions, Message, Usage
+from equipoise.core.types import CUT, ChatOptions, Message, Usage
+from equipoise.models.dialect import THINKING
 from equipoise.models.openai import OpenAIChat
 from openai_client import HELLO, ask, chat
 
@@ -209,7 +210,6 @@ def test_the_time_out_covers_the_whole_answer(server, pause):
         (Say(body=completion(None, refusal="I can't")), "declined"),
         (Say(body=completion("half", finish_reason="content_filter")), "content filter"),
         (Say(400, error("filtered", code="content_filter")), "content filter"),
-        (Say(body=completion("", finish_reason="length")), "cut off at max_tokens=512"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_a_reply_error(server, say, words):
@@ -217,12 +217,70 @@ def test_an_answer_that_cannot_be_used_is_a_reply_error(server, say, words):
     assert words in str(failure_of(chat(server), ModelReplyError))
 
 
-def test_a_cut_off_reply_is_an_error_only_where_json_was_asked(server):
-    cut = Say(body=completion('{"yes": tr', finish_reason="length"))
-    server.says.extend([cut, cut])
-    assert ask(chat(server)).finish_reason == "length"
-    failure = failure_of(chat(server), ModelReplyError, schema=SCHEMA)
-    assert "raise max_tokens" in str(failure)
+@pytest.mark.parametrize("schema", [None, SCHEMA])
+def test_a_reply_that_was_cut_off_is_given_as_far_as_it_came(server, schema):
+    server.says.append(Say(body=completion('{"yes": tr', finish_reason="length")))
+    reply = ask(chat(server), schema=schema)
+    assert (reply.text, reply.finish_reason) == ('{"yes": tr', CUT)
+
+
+# a model that thinks before it answers
+
+THOUGHT = Say(body=completion("", finish_reason=CUT))
+
+
+@pytest.mark.parametrize(
+    ("say", "calls"),
+    [
+        (THOUGHT, 2),
+        (Say(body=completion(None, finish_reason=CUT, reasoning_content="Let me see: ")), 2),
+        (
+            Say(
+                400,
+                error("Could not finish the message because max_tokens or model output limit was reached."),
+            ),
+            1,
+        ),
+    ],
+)
+def test_a_model_that_thinks_gets_tokens_for_it_from_then_on(server, say, calls):
+    server.says.append(say)
+    model = chat(server)
+    reply = ask(model, options=ChatOptions(max_tokens=1))
+    assert (reply.text, reply.usage.calls) == ("HELLO", calls)
+    assert ask(model).usage.calls == 1
+    assert [r.body["max_tokens"] for r in server.received] == [1, 1 + THINKING, 512 + THINKING]
+
+
+def test_tokens_to_think_are_given_under_the_newer_name_too(server):
+    server.refuses = {"max_tokens"}
+    model = chat(server)
+    ask(model)
+    server.says.append(THOUGHT)
+    ask(model)
+    assert server.received[-1].body["max_completion_tokens"] == 512 + THINKING
+
+
+def test_a_model_that_only_thinks_is_asked_twice_and_what_it_cost_is_told(server):
+    server.says.extend([THOUGHT, THOUGHT])
+    failure = failure_of(chat(server), ModelReplyError)
+    assert "used up its tokens before the first word" in str(failure)
+    assert failure.usage == Usage(2, 14, 6)
+
+
+def test_what_the_thinking_cost_is_told_where_the_second_reply_cannot_be_used(server):
+    server.says.extend([THOUGHT, Say(body=completion(None, refusal="I can't"))])
+    assert failure_of(chat(server), ModelReplyError).usage.calls == 1
+
+
+def test_a_blank_first_token_with_its_probabilities_is_a_reply(server):
+    blank = completion("\n", finish_reason=CUT)
+    told = {"token": "\n", "logprob": -0.1, "top_logprobs": [{"token": "yes", "logprob": -2.0}]}
+    blank["choices"][0]["logprobs"] = {"content": [told]}
+    server.says.append(Say(body=blank))
+    reply = ask(chat(server), options=ChatOptions(max_tokens=1, top_logprobs=2))
+    assert reply.logprobs[0].top == (("yes", -2.0),)
+    assert len(server.received) == 1
 
 
 # an endpoint that does not know every parameter

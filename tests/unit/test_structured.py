@@ -14,7 +14,7 @@ import timing
 from chat_server import ChatServer, Say, completion
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError, ModelUnavailable
-from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
+from equipoise.core.types import CUT, ChatOptions, ChatReply, Message, Usage
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import begun, complete_as, outermost_objects, parsed, strict_schema
@@ -77,7 +77,7 @@ def test_two_bad_replies_are_an_error_and_not_a_third_call():
     assert raised.value.usage.completion_tokens > 0
 
 
-CUT_SHORT = ChatReply('{"answerable": true, "sentences": [1, 2, ', "scripted", finish_reason="length")
+CUT_SHORT = ChatReply('{"answerable": true, "sentences": [1, 2, ', "scripted", finish_reason=CUT)
 
 
 def test_a_reply_that_was_cut_counts_as_far_as_it_came_where_that_is_wanted():
@@ -109,7 +109,9 @@ def test_the_last_string_of_a_cut_reply_is_kept():
 
 
 def test_a_reply_that_is_cut_twice_asks_for_more_room():
-    with pytest.raises(ModelReplyError, match=r"raise model.max_tokens \(40\) or use another model"):
+    with pytest.raises(
+        ModelReplyError, match=r"raise model\.max_tokens if it is at most 40, or use another model"
+    ):
         ask(ScriptedChat([CUT_SHORT, CUT_SHORT]), options=ChatOptions(max_tokens=40))
 
 
@@ -124,6 +126,13 @@ def test_repair_works_over_the_wire():
         value, usage = ask(OpenAIChat("tiny-1", base_url=server.url))
         assert value == Choice(answerable=True, sentences=[1])
         assert usage == Usage(2, 14, 6)
+
+
+def test_a_cut_reply_comes_over_the_wire_as_far_as_it_came():
+    with ChatServer() as server:
+        server.says.append(Say(body=completion(CUT_SHORT.text, finish_reason=CUT)))
+        value, usage = ask(OpenAIChat("tiny-1", base_url=server.url), cut=True)
+        assert (value, usage.calls) == (VALUE, 1)
 
 
 # finding the object

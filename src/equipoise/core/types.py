@@ -298,6 +298,10 @@ class Message:
     content: str
 
 
+CUT = "length"
+"""Why a reply ended: it came to `max_tokens` (the word of the OpenAI protocol)."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
     """Sampling settings of one request. `top_logprobs` > 0 asks for token log-probabilities."""
@@ -319,7 +323,10 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What a chat model wrote. `usage.calls` is 1 for a real call, 0 for one that was replayed."""
+    """What a chat model wrote. `usage.calls` is 1 for a real call, 0 for one that was replayed.
+
+    `finish_reason` is CUT where the reply ended at `ChatOptions.max_tokens`.
+    """
 
     text: str
     model: str

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from equipoise.core.errors import ModelReplyError
-from equipoise.core.types import ChatOptions, ChatReply, TokenLogprob, Usage
+from equipoise.core.types import CUT, ChatOptions, ChatReply, TokenLogprob, Usage
 
 
 class _Alternative(BaseModel):
@@ -43,12 +43,12 @@ class _Completion(BaseModel):
     usage: _Usage | None = None
 
 
-def read_completion(body: bytes, *, model: str, options: ChatOptions, json_wanted: bool) -> ChatReply:
+def read_completion(body: bytes, *, model: str, options: ChatOptions) -> ChatReply:
     """The reply in `body`, the bytes of a /chat/completions answer of `model`.
 
-    `logprobs` is empty when none were asked for or the endpoint sent none. Raises ModelReplyError when there
-    is no text to use: not a completion, no choices, a refusal, a content filter, no content, or (with
-    `json_wanted`) a text cut off at `options.max_tokens`.
+    `text` is blank where the reply was cut before its first word. `logprobs` is empty when none were asked for or
+    the endpoint sent none. Raises ModelReplyError when there is no text to use: not a completion, no choices, a
+    refusal, a content filter, no content.
     """
     try:
         completion = _Completion.model_validate_json(body)
@@ -64,7 +64,7 @@ def read_completion(body: bytes, *, model: str, options: ChatOptions, json_wante
             f"the endpoint's answer for {model} has no choices: ask again, or check the endpoint's log"
         )
     choice = completion.choices[0]
-    text = _usable_text(choice, model=model, options=options, json_wanted=json_wanted)
+    text = _usable_text(choice, model=model)
     counts = completion.usage or _Usage()
     return ChatReply(
         text=text,
@@ -75,19 +75,15 @@ def read_completion(body: bytes, *, model: str, options: ChatOptions, json_wante
     )
 
 
-def _usable_text(choice: _Choice, *, model: str, options: ChatOptions, json_wanted: bool) -> str:
-    text = choice.message.content
+def _usable_text(choice: _Choice, *, model: str) -> str:
+    text = choice.message.content or ""
     if choice.finish_reason == "content_filter":
         raise ModelReplyError(
             f"the content filter of {model}'s provider withheld the reply: rephrase the input"
         )
     if choice.message.refusal:
         raise ModelReplyError(f"{model} declined to answer: rephrase the input or use another model")
-    if choice.finish_reason == "length" and (json_wanted or not text):
-        raise ModelReplyError(
-            f"{model}'s reply was cut off at max_tokens={options.max_tokens} before its end: raise max_tokens"
-        )
-    if not text or not text.strip():
+    if not text.strip() and choice.finish_reason != CUT:
         raise ModelReplyError(f"{model} sent an empty reply: ask again or use another model")
     return text
 

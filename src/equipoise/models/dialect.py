@@ -12,6 +12,9 @@ from equipoise.models import control
 
 log = logging.getLogger("equipoise")
 
+THINKING = 8192
+"""Tokens that a model gets beside those for its answer, once it is known to think before it."""
+
 JSON_ONLY = (
     "Reply with one JSON object and nothing else: no prose, no code fence. "
     "It must be valid under this JSON Schema:\n"
@@ -31,13 +34,18 @@ _REFUSAL = re.compile(
     r"|not permitted|not allowed|invalid parameter|forbidden|not implemented|not enabled",
     re.IGNORECASE,
 )
+_OUT_OF_TOKENS = re.compile("could not finish the message because max_tokens", re.IGNORECASE)
 
 
 class Dialect:
-    """The form of requests for one endpoint and model. `refused` holds the parameters it does not take."""
+    """The form of requests for one endpoint and model.
+
+    `refused` holds the parameters it does not take; `thinks` says that it spends tokens before its first word.
+    """
 
     def __init__(self) -> None:
         self.refused: set[str] = set()
+        self.thinks = False
 
     def request(
         self, model: str, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions
@@ -54,7 +62,7 @@ class Dialect:
         }
         optional: dict[str, Any] = {"temperature": options.temperature, "seed": options.seed}
         limit = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
-        optional[limit] = options.max_tokens
+        optional[limit] = options.max_tokens + (THINKING if self.thinks else 0)
         if schema is not None:
             optional["response_format"] = response_format(schema)
         if options.top_logprobs and "logprobs" not in self.refused:
@@ -65,8 +73,11 @@ class Dialect:
         """Note the parameters of `request` that `complaint`, the text of a 400 or 422, refuses.
 
         True when a request without them is worth sending. A complaint about a value only (a temperature out
-        of range, too many tokens) teaches nothing. Refusals are kept for the life of the instance.
+        of range, too many tokens) teaches nothing but that the model thinks. All of it is kept for the life of
+        the instance.
         """
+        if _OUT_OF_TOKENS.search(complaint):
+            return self.learn_to_wait(request)
         named = {
             name
             for name, words in _NAMES.items()
@@ -78,6 +89,19 @@ class Dialect:
             log.warning("the endpoint refuses %s: asking without from now on", ", ".join(sorted(named)))
         self.refused |= named
         return bool(named)
+
+    def learn_to_wait(self, request: Mapping[str, Any]) -> bool:
+        """Note that the tokens of `request` were used up before the first word.
+
+        True when the same with `THINKING` tokens more is worth sending.
+        """
+        if not self.thinks:
+            log.warning(
+                "the model thinks before it answers: asking with %d tokens more from now on", THINKING
+            )
+        self.thinks = True
+        limit = request.get("max_tokens", request.get("max_completion_tokens"))
+        return limit is not None and limit < THINKING
 
 
 def response_format(schema: JsonSchema) -> dict[str, Any]:

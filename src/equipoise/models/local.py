@@ -104,7 +104,7 @@ class LocalChat:
         schema: JsonSchema | None = None,
         options: ChatOptions = ChatOptions(),
     ) -> ChatReply:
-        """One reply. With `schema` its text is JSON of that form, unless `finish_reason` is "length".
+        """One reply. With `schema` its text is JSON of that form, unless `finish_reason` is CUT.
 
         Raises MissingExtra without xllamacpp, ModelUnavailable when the file cannot be loaded,
         ModelReplyError when the prompt is longer than the context or the model fails.

@@ -3,15 +3,16 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import openai
 from pydantic import SecretStr
 
-from equipoise.core.errors import ModelUnavailable, SettingsError
+from equipoise.core.errors import ModelReplyError, ModelUnavailable, SettingsError, after_spending
 from equipoise.core.protocols import JsonSchema
-from equipoise.core.types import ChatOptions, ChatReply, Message
+from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
 from equipoise.models.completion import read_completion
 from equipoise.models.dialect import Dialect
 from equipoise.models.failures import Endpoint, Failure, complaint, explained, is_passing, wait_s
@@ -114,11 +115,23 @@ class OpenAIChat:
     ) -> ChatReply:
         """One reply. A parameter that the endpoint refuses is left out from then on (a schema goes in words).
 
-        So `logprobs` may be empty although asked for. Raises ModelUnavailable or ModelReplyError, never with
-        the key in the message.
+        So `logprobs` may be empty although asked for. A model that came to `max_tokens` before its first word is
+        taken for one that thinks first: it is asked again, and gets `dialect.THINKING` tokens more from then on.
+        Raises ModelUnavailable or ModelReplyError, never with the key in the message.
         """
-        body = await self._body(messages, schema, options)
-        return read_completion(body, model=self.name, options=options, json_wanted=schema is not None)
+        spent = Usage()
+        while True:
+            request, body = await self._exchange(messages, schema, options)
+            with after_spending(spent):
+                reply = read_completion(body, model=self.name, options=options)
+            spent += reply.usage
+            if reply.text.strip() or reply.logprobs:
+                return replace(reply, usage=spent)
+            if not self._dialect.learn_to_wait(request):
+                raise ModelReplyError(
+                    f"{self.name} used up its tokens before the first word of a reply: use another model",
+                    usage=spent,
+                )
 
     async def aclose(self) -> None:
         """Close the running loop's connections now; otherwise they close when the loop shuts down."""
@@ -126,15 +139,16 @@ class OpenAIChat:
         if entry:
             await entry[1].aclose()
 
-    async def _body(
+    async def _exchange(
         self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions
-    ) -> bytes:
+    ) -> tuple[dict[str, Any], bytes]:
+        """The request in the form that the endpoint took, and the body of its answer."""
         tries = 0
         while True:
             request = self._dialect.request(self.name, messages, schema, options)
             outcome = await self._outcome(request)
             if isinstance(outcome, bytes):
-                return outcome
+                return request, outcome
             if _is_about_parameters(outcome) and self._dialect.learn(complaint(outcome), request):
                 continue
             tries += 1

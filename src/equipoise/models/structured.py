@@ -10,11 +10,10 @@ from pydantic_core import from_json
 
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
+from equipoise.core.types import CUT, ChatOptions, ChatReply, Message, Usage
 
 T = TypeVar("T", bound=BaseModel)
 
-CUT = "length"  # why a reply ended: at max_tokens
 _MAX_QUOTED = 2000  # characters of a bad reply that go back to the model
 _MAX_PROBLEMS = 5
 _MAX_BRACES = 200  # opening braces tried in one reply: bounds the work on hostile text
@@ -60,7 +59,7 @@ async def complete_as(
     second = await model.complete(repair, schema=strict, options=options)
     value = read(second)
     if isinstance(value, str):
-        longer = f"raise model.max_tokens ({options.max_tokens}) or "
+        longer = f"raise model.max_tokens if it is at most {options.max_tokens}, or "
         raise ModelReplyError(
             f"{model.name} twice sent no valid {schema.__name__} ({value}): "
             f"{longer if second.finish_reason == CUT else ''}use another model",
