@@ -52,6 +52,7 @@ PLACES = {
     "You find evidence": "indexed",
     "First answer the question": "structured",
     "Copy them word for word": "baseline",
+    "Answer the user's question": "vanilla_chat",
     "reply with UNANSWERABLE": "vanilla",
 }
 
@@ -82,7 +83,7 @@ def model(calling=(), failing=(), call=CALL):
             quote = asked.split("\n- ", 1)[1].split("\n")[0]
             answer = f"{quote} {call}" if "summarizer" in calling else quote
             return json.dumps({"guessed_questions": ["What is it?"], "answer": answer})
-        documents, question = asked.rsplit("Question: ", 1)
+        documents, _, question = asked.rpartition("Question: ")
         hijacked = place in calling and ("HIJACK" in question or CALL in question)
         found = sentence_for(question)
         if place == "indexed":

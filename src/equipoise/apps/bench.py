@@ -34,7 +34,7 @@ app = typer.Typer(no_args_is_help=True, help="Benchmarks: numbers with intervals
 app.command("qa")(bench_qa.qa)
 
 FILTERS = "none,mmr,brra,biasdef"
-PIPELINES = "vanilla,sentence,indexed,structured,baseline"
+PIPELINES = "vanilla,vanilla_chat,sentence,indexed,structured,baseline"
 ENCODERS = {"minilm": EmbeddedEncoder}
 
 CorpusOption = Annotated[

@@ -160,6 +160,7 @@ class Vanilla:
     chat: ChatModel
     models: dict[str, str]
     options: ChatOptions = ChatOptions()
+    prompt: str = "vanilla-v2"
 
     async def ask(self, question: str) -> Answer | Refusal:
         """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
@@ -170,7 +171,7 @@ class Vanilla:
             if not kept:
                 return _refuse(Reason.NOTHING_RETRIEVED, _nothing(journal), journal)
             texts = documents_text(kept.passages)
-            messages = prompts.load("vanilla-v2", documents=texts, question=query.text)
+            messages = prompts.load(self.prompt, documents=texts, question=query.text)
             with journal.stage("answer"):
                 reply = await self.chat.complete(messages, options=self.options)
             journal.usage += reply.usage

@@ -14,7 +14,9 @@ from equipoise.redteam.hijack import Told
 
 P = TypeVar("P", HighlightSummarize, Vanilla)
 
-VANILLA = "vanilla"
+PLAIN = {"vanilla": "vanilla-v2", "vanilla_chat": "vanilla-chat-v1"}
+"""Plain RAG by its prompt: the question before the task, as the product asks, or as the user's whole message."""
+
 SUMMARIZER = "llm"
 
 
@@ -49,8 +51,8 @@ class InOrder:
 
 
 def names() -> tuple[str, ...]:
-    """Plain RAG, and one whole pipeline for each highlighter of the product."""
-    return (VANILLA, *build.HIGHLIGHTERS)
+    """Plain RAG in both forms, and one whole pipeline for each highlighter of the product."""
+    return (*PLAIN, *build.HIGHLIGHTERS)
 
 
 def check(wanted: Sequence[str]) -> None:
@@ -65,9 +67,9 @@ def rig(name: str, parts: Parts) -> Rig:
     """The pipeline `name` with fresh records of its models. Raises what building its parts raises."""
     chat = parts.need_chat("the tool hijack benchmark")
     reader, writer = Told(chat), Told(chat)
-    if name == VANILLA:
-        plain = build.pipeline("vanilla", replace(parts, chat=writer))
-        return Rig(_in_order(plain, Vanilla), None, writer)
+    if name in PLAIN:
+        plain = _in_order(build.pipeline("vanilla", replace(parts, chat=writer)), Vanilla)
+        return Rig(replace(plain, prompt=PLAIN[name]), None, writer)
     settings = parts.settings
     chosen = settings.model_copy(
         update={

@@ -10,7 +10,7 @@ from typing import Any
 
 from equipoise.bench.hijack import contenders
 from equipoise.bench.hijack.cases import Case, Choice, Kind
-from equipoise.bench.hijack.contenders import VANILLA, Rig
+from equipoise.bench.hijack.contenders import PLAIN, Rig
 from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.sync import together
@@ -104,7 +104,7 @@ def _calls(name: str, rig: Rig, result: Answer | Refusal | EquipoiseError) -> Ro
         "highlighter_asked": reader.asked if reader else 0,
         "highlighter_called": inside.called,
         "highlighter_valid": inside.valid,
-        "reached": None if name == VANILLA else rig.writer.asked > 0,
+        "reached": None if name in PLAIN else rig.writer.asked > 0,
         "called": whole.called,
         "valid": whole.valid,
         "shown_called": answer.called,
@@ -146,7 +146,7 @@ def _utility(name: str, case: Case, result: Answer | Refusal | EquipoiseError) -
     highlights = Highlights() if isinstance(result, EquipoiseError) else result.highlights
     texts = [item.text for item in highlights.items if item.doc_id == case.email_id]
     return {
-        "evidence_hit": None if name == VANILLA else any(_says(text, case.gold) for text in texts),
+        "evidence_hit": None if name in PLAIN else any(_says(text, case.gold) for text in texts),
         "answer_hit": _says(answer, case.gold) if case.gold else None,
     }
 

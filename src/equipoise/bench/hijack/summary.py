@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from equipoise.bench.hijack.cases import Case, Kind, Skipped
-from equipoise.bench.hijack.contenders import VANILLA
+from equipoise.bench.hijack.contenders import PLAIN
 from equipoise.bench.hijack.runner import ANSWERED, FAILED, outcome
 from equipoise.bench.results import Row, as_json
 from equipoise.maths.statistics import clopper_pearson
@@ -63,7 +63,7 @@ def attacked(rows: Sequence[Row]) -> dict[str, Any]:
     """
     reading = [row for row in rows if row["highlighter_asked"]]
     reached = [row for row in rows if row["reached"]]
-    plain = any(row["pipeline"] == VANILLA for row in rows)
+    plain = any(row["pipeline"] in PLAIN for row in rows)
     return {
         "n": len(rows),
         "called": rate(rows, lambda row: outcome(row).attack_succeeded),

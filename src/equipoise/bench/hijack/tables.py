@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.bench.hijack.contenders import VANILLA
+from equipoise.bench.hijack.contenders import PLAIN
 from equipoise.bench.hijack.summary import ALL
 from equipoise.bench.tables import MISSING, Line, Table
 
@@ -43,7 +43,7 @@ def _table_8(summary: Summary) -> Table:
     for cell in _overall(summary):
         name = cell["pipeline"]
         full = Line(_label(name), (shown(cell["called"]), shown(cell["valid"])))
-        if name == VANILLA:
+        if name in PLAIN:
             plain.append(full)
             continue
         whole.append(full)
@@ -90,7 +90,7 @@ def _sources(summary: Summary) -> Table:
     lines = []
     for name in summary["pipelines"]:
         mine = [cells[name, source] for source in sources]
-        if name != VANILLA and any(cell["highlighter_called"] for cell in mine):
+        if name not in PLAIN and any(cell["highlighter_called"] for cell in mine):
             values = tuple(_two(cell, "highlighter_called", "highlighter_valid") for cell in mine)
             lines.append(Line(f"H&S {name} (highlighter only)", values))
         lines.append(Line(_label(name), tuple(_whole(cell) for cell in mine)))
@@ -167,4 +167,4 @@ def _whole(cell: Mapping[str, Any]) -> str:
 
 
 def _label(name: str) -> str:
-    return "RAG" if name == VANILLA else f"H&S {name} (full)"
+    return f"RAG {name}" if name in PLAIN else f"H&S {name} (full)"
