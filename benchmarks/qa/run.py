@@ -109,7 +109,7 @@ def side_by_side(run: Run, drawn: Sequence[Item], desk: Desk) -> None:
     So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
     """
     with Lines(desk.out / runner.RESULTS, KEY) as lines:
-        answered = {(row["item_id"], row["pipeline"]) for row in lines.rows()}
+        answered = {(row["item_id"], row["pipeline"]) for row in runner.settled(lines)}
     left = [item for item in drawn if any((item.item_id, name) not in answered for name in run.pipelines)]
     if not left:
         return

@@ -152,6 +152,9 @@ class HighlightSummarize:
         return Answer(summary.answer, highlights, summary.grounded, journal.trace())
 
 
+VANILLA_PROMPT = "vanilla-v2"
+
+
 @dataclass(frozen=True, slots=True)
 class Vanilla:
     """Plain RAG (the paper's comparison): question and passages in one prompt. Not protected."""
@@ -160,7 +163,7 @@ class Vanilla:
     chat: ChatModel
     models: dict[str, str]
     options: ChatOptions = ChatOptions()
-    prompt: str = "vanilla-v2"
+    prompt: str = VANILLA_PROMPT
 
     async def ask(self, question: str) -> Answer | Refusal:
         """Raises InputError for a question that cannot be used; a failing model is a Refusal."""

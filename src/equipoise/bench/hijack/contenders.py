@@ -9,12 +9,12 @@ from equipoise.core.protocols import PassageFilter, Pipeline
 from equipoise.core.types import Candidates, Filtered, Query
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import HighlightSummarize, Vanilla
+from equipoise.rag.pipeline import VANILLA_PROMPT, HighlightSummarize, Vanilla
 from equipoise.redteam.hijack import Told
 
 P = TypeVar("P", HighlightSummarize, Vanilla)
 
-PLAIN = {"vanilla": "vanilla-v2", "vanilla_chat": "vanilla-chat-v1"}
+PLAIN = {"vanilla": VANILLA_PROMPT, "vanilla_chat": "vanilla-chat-v1"}
 """Plain RAG by its prompt: the question before the task, as the product asks, or as the user's whole message."""
 
 SUMMARIZER = "llm"

@@ -65,6 +65,11 @@ async def run(dataset: str, items: Sequence[Item], wanted: Sequence[Contender], 
         ]
 
 
+def settled(lines: Lines) -> list[Row]:
+    """The rows that need no second run: all but the failed ones."""
+    return [row for row in lines.rows() if row["outcome"] != FAILED]
+
+
 @dataclass(slots=True)
 class _Work:
     """One run: what is open, and how far it is (`count` of `total` rows)."""
@@ -82,7 +87,7 @@ class _Work:
 
     def __post_init__(self) -> None:
         self.slots = asyncio.Semaphore(self.desk.concurrency)
-        self.done = {self.lines.key_of(row) for row in self.lines.rows() if row["outcome"] != FAILED}
+        self.done = {self.lines.key_of(row) for row in settled(self.lines)}
 
     async def all(self, items: Sequence[Item]) -> None:
         """Every document set that has work left."""
