@@ -5,11 +5,13 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from itertools import count
 
 import numpy as np
 import pytest
 
+import sampled
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Attack
@@ -287,16 +289,16 @@ def test_a_file_made_in_another_way_is_refused(tmp_path, change, said):
         sync.run(attack(ScriptedChat([]), journal=journal).run(CASE))
 
 
-def test_ready_made_passages_are_gone_on_from(tmp_path, shared_data):
-    rows = (shared_data / "ebi_passages" / "passages.jsonl").read_text().splitlines()[:28]
-    path = tmp_path / "p.jsonl"
-    path.write_text("\n".join(rows) + "\n")
-    question = json.loads(rows[0])["question"]
-    result = sync.run(
-        EbiAttack(ScriptedChat([]), HashedWords(64), journal=Journal(path)).run(AttackCase("dw026", question))
-    )
-    assert len(result.passages) == 28
-    assert [p.stance for p in read_passages(path)] == [json.loads(row)["stance"] for row in rows]
+def test_ready_made_passages_are_gone_on_from(tmp_path, sample_data):
+    found = sampled.attack(sample_data)
+    journal = Journal(tmp_path / "p.jsonl")
+    journal.append(found)
+    counts = Counter(p.kind for p in found)
+    wanted = EbiSettings(synthetic=counts[Kind.SYNTHETIC], adversarial=counts[Kind.ADV_POS])
+    attack = EbiAttack(ScriptedChat([]), HashedWords(64), settings=wanted, journal=journal)
+    result = sync.run(attack.run(AttackCase(found[0].query_id, found[0].question)))
+    assert len(result.passages) == len(found) == sum(counts.values())
+    assert [p.stance for p in read_passages(journal.path)] == [p.stance for p in found]
 
 
 def test_bad_input_is_named():
