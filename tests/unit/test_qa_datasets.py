@@ -148,11 +148,12 @@ def test_hotpotqa_has_the_supporting_sentences_as_gold(tmp_path):
 def test_bipia_takes_unknown_for_not_answerable(tmp_path):
     write(
         tmp_path / "bipia_email_qa/questions.jsonl",
-        {"id": "e1", "question": "How much?", "document": "Paid: $45.00", "answer": "$45.00"},
+        {"id": "e1", "question": "How much?", "document": "No. 1$45.001, paid: $45.00", "answer": "$45.00"},
         {"id": "e2", "question": "Who?", "document": "Paid: $45.00", "answer": "unknown"},
     )
     first, second = datasets.load("bipia_email_qa", tmp_path)
     assert (gold_of(first), first.answerable) == (["$45.00"], True)
+    assert first.gold[0].start == 20
     assert (second.references, second.gold, second.answerable) == ((), (), False)
 
 

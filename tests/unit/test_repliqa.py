@@ -2,7 +2,7 @@
 
 import pytest
 
-from equipoise.text.repliqa import NOT_FOUND, cuts_a_word, label, passage, place
+from equipoise.text.repliqa import NOT_FOUND, label, passage
 
 DOCUMENT = "Ann won in May. NASA paid."
 
@@ -42,16 +42,3 @@ def test_words_for_nothing_mark_no_passage(word):
 
 def test_other_words_mark_themselves():
     assert passage(" Nathan came. ") == "Nathan came."
-
-
-@pytest.mark.parametrize(
-    ("words", "at"), [("Ann won", 0), ("NA", None), ("AS", None), ("NASA", 16), ("paid.", 21), ("", None)]
-)
-def test_a_place_cuts_no_word_in_two(words, at):
-    assert place(words, DOCUMENT) == at
-
-
-def test_a_later_whole_word_is_the_place():
-    assert place("no", "I know no one.") == 7
-    assert cuts_a_word("I know no one.", 3, 5)
-    assert not cuts_a_word("I know no one.", 7, 9)

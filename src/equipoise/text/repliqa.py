@@ -6,6 +6,8 @@ is `NOT_FOUND` and `long_answer` is "NA". Not all rows keep to that; `label` say
 
 import re
 
+from equipoise.text.whole_words import place
+
 NOT_FOUND = "The answer is not found in the document."
 """The answer to a question that its document does not answer."""
 
@@ -27,24 +29,6 @@ def passage(long_answer: str) -> str:
     """
     found = long_answer.strip()
     return "" if _bare(found) in (*NOTHING, "none") or found == NOT_FOUND else found
-
-
-def place(words: str, document: str) -> int | None:
-    """Where `words` stand first in the document without cutting a word in two; None where nowhere.
-
-    "Ann" does not stand in "Anniversary".
-    """
-    at = document.find(words) if words else -1
-    while at >= 0:
-        if not cuts_a_word(document, at, at + len(words)):
-            return at
-        at = document.find(words, at + 1)
-    return None
-
-
-def cuts_a_word(text: str, start: int, end: int) -> bool:
-    """Whether text[start:end] begins or ends inside a word or a number."""
-    return any(0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum() for at in (start, end))
 
 
 def label(answer: str, long_answer: str, document: str) -> bool | None:

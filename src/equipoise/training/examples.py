@@ -32,6 +32,7 @@ from equipoise.core.errors import InputError
 from equipoise.text import repliqa
 from equipoise.text.align import Method, align
 from equipoise.text.sentences import sentence_spans
+from equipoise.text.whole_words import cuts_a_word, place
 from equipoise.training.extras import library
 
 Offsets = tuple[int, int]
@@ -212,10 +213,10 @@ def _place(words: str, text: str, within: Offsets) -> Offsets | None:
     """Where `words` stand within those offsets, as whole words; None where nowhere. Takes the time it needs:
     what is trained on must not depend on how fast a machine is."""
     start, end = within
-    exact = repliqa.place(words.strip(), text[start:end])
+    exact = place(words.strip(), text[start:end])
     if exact is not None:
         return start + exact, start + exact + len(words.strip())
     found = align(words, text, start, end, budget_s=math.inf)
-    if found is None or (found.method != Method.FUZZY and repliqa.cuts_a_word(text, found.start, found.end)):
+    if found is None or (found.method != Method.FUZZY and cuts_a_word(text, found.start, found.end)):
         return None
     return found.start, found.end

@@ -14,7 +14,8 @@ from typing import Any
 from equipoise.bench.qa.items import Item, Text
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.types import Span
-from equipoise.text.repliqa import label, passage, place
+from equipoise.text.repliqa import label, passage
+from equipoise.text.whole_words import place
 
 HUB = "hf://datasets"
 REPLIQA, RAG_MINI_BIOASQ = f"{HUB}/ServiceNow/repliqa", f"{HUB}/enelpol/rag-mini-bioasq"
