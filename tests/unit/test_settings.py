@@ -13,13 +13,11 @@ def load(folder: Path, flags=None, **environment):
 def test_layers_override_in_order_and_remember_where_a_value_came_from(tmp_path):
     (tmp_path / "equipoise.toml").write_text("[retrieval]\nk = 3\ncandidates = 9\n")
     layered = load(tmp_path, {"retrieval.k": 7}, EQUIPOISE_RETRIEVAL_K="4", EQUIPOISE_HIGHLIGHT_MIN_WORDS="2")
-    assert (layered.settings.retrieval.k, layered.origin["retrieval.k"]) == (7, "flag")
-    assert (layered.settings.retrieval.candidates, layered.origin["retrieval.candidates"]) == (
-        9,
-        "equipoise.toml",
-    )
+    assert (layered.settings.retrieval.k, layered.origin["retrieval.k"].layer) == (7, "flag")
+    assert layered.settings.retrieval.candidates == 9
+    assert str(layered.origin["retrieval.candidates"]) == str(tmp_path / "equipoise.toml")
     assert layered.settings.highlight.min_words == 2
-    assert layered.origin["highlight.min_words"] == "EQUIPOISE_HIGHLIGHT_MIN_WORDS"
+    assert str(layered.origin["highlight.min_words"]) == "EQUIPOISE_HIGHLIGHT_MIN_WORDS"
     assert "store.path" not in layered.origin
 
 
