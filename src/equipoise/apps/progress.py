@@ -57,9 +57,9 @@ def _late(*columns: ProgressColumn) -> Iterator[Report]:
     begin = monotonic()
 
     def report(done: int, total: int, what: str) -> None:
+        bar.update(task, completed=done, total=total, description=one_line(what))
         if monotonic() - begin > PATIENCE_S:
             bar.start()
-        bar.update(task, completed=done, total=total, description=one_line(what))
 
     try:
         yield report

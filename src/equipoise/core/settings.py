@@ -38,6 +38,7 @@ USER_FILE_NAME = "config.toml"
 PREFIX = "EQUIPOISE_"
 NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_")
 """Variables that begin like ours (the second: all that begin so) and set nothing here."""
+GONE = "the current folder is gone: change to one that is there"
 MAX_TEXT = 4096
 MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
@@ -309,6 +310,8 @@ def resolved(folder: Path) -> Path:
     """`folder` as an absolute path without links; raises SettingsError where there is none such."""
     try:
         return folder.resolve()
+    except FileNotFoundError:
+        raise SettingsError(GONE) from None
     except (OSError, RuntimeError) as error:
         raise SettingsError(f"{folder} leads nowhere: {error}") from None
 
@@ -323,7 +326,7 @@ def _folder(folder: Path | None) -> Path:
     try:
         return folder or Path.cwd()
     except FileNotFoundError:
-        raise SettingsError("the current folder is gone: change to one that is there") from None
+        raise SettingsError(GONE) from None
 
 
 def _validated(chosen: Mapping[str, Any], origin: Mapping[str, Origin]) -> Settings:
@@ -333,9 +336,7 @@ def _validated(chosen: Mapping[str, Any], origin: Mapping[str, Origin]) -> Setti
         tree.setdefault(section, {})[name] = value
     try:
         return Settings.model_validate(tree)
-    except (ValidationError, OverflowError) as error:
-        if not isinstance(error, ValidationError):
-            raise SettingsError(f"settings: a number is too large: {error}") from None
+    except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         key = ".".join(str(part) for part in first["loc"][:2])
         raise SettingsError(f"{origin.get(key, 'settings')}: {key}: {first['msg']}") from None
