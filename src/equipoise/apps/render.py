@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.padding import Padding
-
+from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.types import Answer, Highlight, Part, Refusal, Trace
 from equipoise.rag.flags import FlaggedPassage
 
@@ -61,7 +58,7 @@ def trace_json(trace: Trace) -> dict[str, Any]:
 
 
 def show(
-    result: Answer | Refusal, flagged: Sequence[FlaggedPassage], console: Console, *, trace: bool = False
+    result: Answer | Refusal, flagged: Sequence[FlaggedPassage], console: Terminal, *, trace: bool = False
 ) -> None:
     """The answer with its quotes, or the refusal with its reason; then what the filter took out.
 
@@ -69,36 +66,40 @@ def show(
     """
     for number, part in enumerate(result.parts, 1):
         gap = "\n" if number > 1 else ""
-        console.print(f"{gap}[bold cyan]{number}.[/] [italic]{escape(part.question)}[/]")
+        console.print(styled(gap, (f"{number}.", "bold cyan"), " ", (one_line(part.question), "italic")))
         _show_one(part.result, console)
     if not result.parts:
         _show_one(result, console)
     if flagged:
-        console.print(f"\n[yellow]Taken out before reading ({len(flagged)}):[/]")
+        console.print(styled(("\nTaken out before reading", "yellow"), f" ({len(flagged)}):"))
     for taken in flagged:
-        source, why = escape(where(taken.passage)), escape(taken.flag.reason)
-        console.print(Padding(f"[cyan]{source}[/] {why} (score {taken.flag.score:.2f})", (0, 0, 0, 4)))
+        source, why = one_line(where(taken.passage)), one_line(taken.flag.reason)
+        console.paragraph(styled((source, "cyan"), f" {why} (score {taken.flag.score:.2f})"))
     if trace:
-        console.print_json(data=trace_json(result.trace) | {"timings": result.trace.timings})
+        print_json(trace_json(result.trace) | {"timings": result.trace.timings})
 
 
-def _show_one(result: Answer | Refusal, console: Console) -> None:
+def show_failure(result: Answer | Refusal) -> None:
+    """Tell the operator, on stderr, what failed: the refusal is for the person who asked, and does not say."""
+    if result.trace.failure:
+        complain("model failed:", result.trace.failure)
+
+
+def _show_one(result: Answer | Refusal, console: Terminal) -> None:
     if isinstance(result, Refusal):
-        console.print(f"[bold yellow]No answer[/] ({result.reason.value}): {escape(result.detail)}")
+        detail = f" ({result.reason.value}): {one_line(result.detail)}"
+        console.print(styled(("No answer", "bold yellow"), detail))
     else:
         if not _is_quotes(result):
-            console.print(f"[bold]{escape(result.text)}[/]\n")
+            console.print(styled((f"{result.text}\n", "bold")))
         if not result.grounded:
-            console.print(
-                "[yellow]The written answer did not say what the quotes say; these are the quotes.[/]"
-            )
+            unsaid = "The written answer did not say what the quotes say; these are the quotes."
+            console.print(styled((unsaid, "yellow")))
     for number, item in enumerate(result.highlights.items, 1):
-        console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")
-        console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
+        console.print(styled((f"[{number}] {one_line(where(item))}", "cyan")))
+        console.paragraph(styled(" ".join(item.text.split())))
         if item.context:
-            console.print(
-                Padding(f"[dim]read within: {escape(' '.join(item.context.split()))}[/]", (0, 0, 0, 4))
-            )
+            console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
 
 
 def where(item: Highlight) -> str:
