@@ -205,6 +205,10 @@ def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> Index
     errors = Console(stderr=True, soft_wrap=True)
     for failure in done.failed:
         errors.print(f"[yellow]not indexed:[/] {escape(str(failure))}")
+    for left in done.left_out:
+        errors.print(f"[yellow]left out:[/] {escape(str(left))}")
+    for source, characters in done.hidden:
+        errors.print(f"[yellow]hidden text left out:[/] {escape(source)}: {characters:,} characters")
     return done
 
 

@@ -58,7 +58,7 @@ def _late(*columns: ProgressColumn) -> Iterator[Report]:
     begin = monotonic()
 
     def report(done: int, total: int, what: str) -> None:
-        if monotonic() - begin > PATIENCE_S:
+        if bar.console.is_terminal and monotonic() - begin > PATIENCE_S:
             bar.start()
         bar.update(task, completed=done, total=total, description=what)
 
