@@ -122,7 +122,7 @@ class _Process:
                 cwd=os.sep,
             )
         except OSError as error:
-            raise CorpusError(f"no process to read files can be started ({error}): {_BY_HAND}") from error
+            raise CorpusError(f"no process to read files can be started ({error}): {_by_hand()}") from error
         self._to, self._from = _pipe(self._popen.stdin), _pipe(self._popen.stdout)
 
     def is_alive(self) -> bool:
@@ -131,8 +131,8 @@ class _Process:
 
     def read(self, source: str, data: bytes) -> list[Reading]:
         """See Readers.read. The process has ended where it broke a limit, crashed or sent nonsense."""
-        self._greet()
         limits = limits_for(len(data))
+        self._greet(source, limits)
         request = {"name": Path(source).name, "memory": limits.memory, "seconds": limits.seconds}
         try:
             with self._killed_after(limits.wall):
@@ -162,16 +162,18 @@ class _Process:
             except OSError:  # what was not yet written has nobody to go to
                 continue
 
-    def _greet(self) -> None:
-        """Wait until a new process is ready. Raises CorpusError where it is not."""
+    def _greet(self, source: str, limits: Limits) -> None:
+        """Wait until a new process is ready. Raises CorpusError where it cannot start, UnreadableFile if killed."""
         if self._greeted:
             return
         try:
             with self._killed_after(_STARTS_WITHIN):
                 frames.receive_header(self._from, most=_LARGEST_HEADER)
         except (OSError, frames.BrokenFrame) as error:
-            self.kill()
-            raise CorpusError(f"the process that reads files did not start: {_BY_HAND}") from error
+            how = self._how_it_ended(limits)
+            if self._popen.returncode < 0 and not self._late.is_set():
+                raise UnreadableFile(source, how) from error
+            raise CorpusError(f"the process that reads files did not start: {_by_hand()}") from error
         self._greeted = True
 
     def _documents(self, source: str, header: dict[str, Any], body: bytes, limits: Limits) -> list[Reading]:
@@ -218,7 +220,8 @@ class _Process:
         self.kill()
 
 
-_BY_HAND = f"run  python -m {MODULE}  to see why"
+def _by_hand() -> str:
+    return f"run  python -m {MODULE}  to see why"
 
 
 def _signalled(name: str) -> int | None:
