@@ -1,10 +1,10 @@
-"""The store under real processes: killed, read while written, and in a folder that cannot be written."""
+"""The store under real processes: killed, read while written, and in a folder that cannot be written.
 
-import random
-import signal
+No test here races another process: each is held at a chosen point (`held`), or answers when it is asked.
+"""
+
 import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,100 +13,158 @@ import pytest
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
+from held import WAITS, Held
 from processes import ENVIRONMENT
 
-WRITER = """
-import sys
-from pathlib import Path
-from hashed_words import HashedWords
-from equipoise.corpus.indexing import index
-from equipoise.corpus.store import Store
-with Store.open(Path(sys.argv[2]), create=True) as store:
-    index(sys.argv[1], store, HashedWords(), progress=lambda step: print(step.file, flush=True))
-"""
+FILES = 12
+PASSAGES = 6  # of each file
 
 READER = """
-import sys, time
+import sys
 from pathlib import Path
+from equipoise.core.errors import CorpusError
 from equipoise.corpus.store import Store
+
+def look(store):
+    with store.snapshot():
+        ids, matrix = store.matrix()
+        counts = store.counts()
+        assert len(ids) == len(matrix) == counts.passages, (len(ids), counts)
+        assert len(store.doc_ids()) == counts.files == counts.documents
+        for passage in store.passages(ids.tolist()):
+            assert passage.text == store.document(passage.doc_id).text[passage.start : passage.end]
+        hits = store.bm25("shared", 1000)
+        assert [i for i, _ in sorted(hits)] == ids.tolist()
+        new = sum("new" in d.text for d in store.documents(store.doc_ids()).values())
+    return counts.files, new
+
 with Store.open(Path(sys.argv[1]), read_only=True) as store:
-    seen = set()
-    while len(seen) < 3 or store.counts().files < int(sys.argv[2]):
-        with store.snapshot():
-            ids, matrix = store.matrix()
-            counts = store.counts()
-            assert len(ids) == len(matrix) == counts.passages, (len(ids), counts)
-            assert len(store.doc_ids()) == counts.files == counts.documents
-            for passage in store.passages(ids[-3:].tolist()):
-                assert passage.text == store.document(passage.doc_id).text[passage.start : passage.end]
-            assert len(store.bm25("shared", 1000)) == counts.passages
-        seen.add(counts.files)
-print(len(seen))
+    while order := sys.stdin.readline().strip():
+        if order == "look":
+            print(*look(store), flush=True)
+        else:
+            with store.snapshot():
+                print(*look(store), flush=True)
+                ids = store.matrix()[0].tolist()
+                sys.stdin.readline()
+                print(*look(store), flush=True)
+                assert store.matrix()[0].tolist() == ids
+                assert len(store.passages(ids)) == len(ids)
+            try:
+                store.passages(ids)
+                print("the same passages", flush=True)
+            except CorpusError:
+                print("other passages", flush=True)
 """
 
 
 def start(script, *arguments):
     command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.Popen(
-        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
+
+
+def asked(process, order):
+    """The line that the process answers to `order`."""
+    process.stdin.write(f"{order}\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
+def write(folder, word):
+    for number in range(FILES):
+        lines = (
+            f"Line {line} of {word} file {number} is a shared sentence of some length." for line in range(80)
+        )
+        (folder / f"f{number:02}.txt").write_text("\n".join(lines))
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Sixty files of about five passages each."""
+    """Twelve files of six passages each."""
     made = tmp_path / "files"
     made.mkdir()
-    for number in range(60):
-        lines = (f"Line {line} of file {number} is a shared sentence of some length." for line in range(80))
-        (made / f"f{number:02}.txt").write_text("\n".join(lines))
+    write(made, "old")
     return made
 
 
 def test_a_killed_writer_loses_at_most_the_file_in_work(folder, tmp_path):
     path = tmp_path / "store.db"
-    chance = random.Random(7)
     kept = 0
-    for _ in range(5):
-        writer = start(WRITER, folder, path)
-        begun = 0
-        until = kept + chance.randint(3, 10)
-        while begun < until:
-            begun = int(writer.stdout.readline())
-        time.sleep(chance.random() * 0.02)
-        writer.send_signal(signal.SIGKILL)
-        begun = int((writer.stdout.read().split() or [begun])[-1])
-        writer.communicate()
+    for point, written in (
+        ("file:1", 0),
+        ("begin:2", 1),
+        ("documents:2", 1),
+        ("words:7", 1),
+        ("vectors:1", 0),
+        ("commit:3", 2),
+        ("written:2", 2),
+        ("vectors:2", 1),
+    ):
+        with Held(folder, path, point) as writer:
+            assert writer.next() == point
+            workers = writer.kill()  # all of them are gone with it
+            assert workers or point == "file:1"  # where none may have been started yet
+        kept += written
         with Store.open(path) as store:
             store.verify()
             counts = store.counts()
-            assert counts.files == counts.documents == len(store.matrix()[0]) / 5
-            assert counts.files in (begun - 1, begun)
-            assert counts.files >= kept
-            kept = counts.files
+            assert counts.files == counts.documents == kept
+            assert len(store.matrix()[0]) == counts.passages == kept * PASSAGES
+    assert 0 < kept < FILES
     encoder = HashedWords()
     with Store.open(path) as store:
         report = index(folder, store, encoder)
-        assert (report.unchanged, report.added) == (kept, 60 - kept)
-        assert encoder.encoded == report.passages - kept * 5
+        assert (report.unchanged, report.added) == (kept, FILES - kept)
+        assert encoder.encoded == (FILES - kept) * PASSAGES
         killed = store.digest()
     with Store.open(tmp_path / "whole.db", create=True) as whole:
         index(folder, whole, HashedWords())
         assert whole.digest() == killed
 
 
-def test_two_processes_read_while_one_writes(folder, tmp_path):
+def test_readers_see_whole_files_while_one_writes(folder, tmp_path):
     path = tmp_path / "store.db"
     with Store.open(path, create=True) as store:
         index(folder / "f00.txt", store, HashedWords())
-    readers = [start(READER, path, 60) for _ in range(2)]
-    time.sleep(0.3)
-    writer = start(WRITER, folder, path)
-    assert writer.communicate(timeout=60)[1] == ""
+    readers = [start(READER, path) for _ in range(2)]
+    points = {"vectors:1": 1, "written:1": 2, "commit:3": 3, "written:3": 4, "written:11": 12}
+    with Held(folder, path, *points) as writer:
+        for point, files in points.items():
+            assert writer.next() == point
+            assert [asked(reader, "look") for reader in readers] == [f"{files} 0"] * 2
+            writer.go_on()
+        assert writer.end() == "done 11 0 0"
     for reader in readers:
-        output, errors = reader.communicate(timeout=60)
-        assert errors == ""
-        assert int(output) >= 3
+        output, errors = reader.communicate(timeout=WAITS)
+        assert (output, errors) == ("", "")
+
+
+def test_a_snapshot_is_one_moment_while_its_files_are_replaced(folder, tmp_path):
+    path = tmp_path / "store.db"
+    with Store.open(path, create=True) as store:
+        index(folder, store, HashedWords())
+    write(folder, "new")
+    inside, beside = start(READER, path), start(READER, path)
+    with Held(folder, path, "vectors:2", "written:3") as writer:
+        assert writer.next() == "vectors:2"
+        assert asked(inside, "inside") == "12 1"
+        writer.go_on()
+        assert writer.next() == "written:3"
+        assert asked(beside, "look") == "12 3"
+        assert asked(inside, "on") == "12 1"
+        assert inside.stdout.readline().strip() == "other passages"
+        assert asked(inside, "look") == "12 3"
+        writer.go_on()
+        assert writer.end() == "done 0 12 0"
+    for reader in (inside, beside):
+        assert reader.communicate(timeout=WAITS) == ("", "")
 
 
 READ_ONLY = """
@@ -140,5 +198,5 @@ def test_a_store_in_a_read_only_folder_is_read_and_not_written(folder):
         place.chmod(0o755)
     assert errors == ""
     passages, message = output.splitlines()
-    assert passages == "5"
+    assert int(passages) == PASSAGES
     assert "check the permissions of the file and its folder" in message

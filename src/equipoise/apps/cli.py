@@ -206,6 +206,10 @@ def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> Index
         done = library.update(path, paths, trust=trust, prune=prune, progress=report)
     for failure in done.failed:
         complain("not indexed:", str(failure))
+    for left in done.left_out:
+        complain("left out:", str(left))
+    for source, characters in done.hidden:
+        complain("hidden text left out:", f"{source}: {characters:,} characters")
     return done
 
 

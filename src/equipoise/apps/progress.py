@@ -58,7 +58,7 @@ def _late(*columns: ProgressColumn) -> Iterator[Report]:
 
     def report(done: int, total: int, what: str) -> None:
         bar.update(task, completed=done, total=total, description=one_line(what))
-        if monotonic() - begin > PATIENCE_S:
+        if bar.console.is_terminal and monotonic() - begin > PATIENCE_S:
             bar.start()
 
     try:

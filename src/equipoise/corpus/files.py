@@ -1,68 +1,104 @@
-"""Which files there are to index under the paths a user gave."""
+"""Which files there are to index under the paths a user gave, and their bytes.
+
+Only regular files inside a given folder are found: a link that leads out of it is left out and named. A path
+that is given may itself be a link.
+"""
 
 import os
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.errors import UnreadableFile
-from equipoise.corpus.loaders import LOADERS
+from equipoise.core.errors import InputError, UnreadableFile
+from equipoise.corpus.limits import LARGEST_FILE
+from equipoise.corpus.loaders import LOADERS, loader_for
+from equipoise.corpus.places import has_working_folder, shown
+
+_FLAGS = sum(
+    getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+)
+_NO_NAME = "the file's name is not valid UTF-8; rename it"
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file with its links resolved, and the path given by the user that led to it."""
+class LeftOut:
+    """Something that was met and on purpose not read or not done, and why."""
 
-    path: Path
-    root: Path
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
 
 
 @dataclass(slots=True)
 class Found:
     """What a walk met. `skipped` counts hidden files and unknown types inside folders.
 
-    `roots` are the given paths that were read, `missing` those that do not exist, `unread` the folders that
-    could not be listed; all with links resolved.
+    `files` have their links resolved. `roots` are the given paths that were read, `missing` those that do not
+    exist, `unread` the folders that could not be listed; all with links resolved.
     """
 
-    files: list[FoundFile] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
     failed: list[UnreadableFile] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
     skipped: int = 0
     roots: list[Path] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
     unread: list[Path] = field(default_factory=list)
 
 
-def shown(path: Path) -> str:
-    """`path` relative to the working folder, for sources and messages; absolute only on another drive."""
-    try:
-        return Path(os.path.relpath(path)).as_posix()
-    except ValueError:
-        return path.as_posix()
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file's bytes, and the size and time it had when they began to be read."""
+
+    data: bytes
+    size: int
+    mtime_ns: int
 
 
-def find_files(paths: Iterable[Path]) -> Found:
-    """The files at `paths`, folders with everything below them; sorted in each folder, every file once."""
+def find_files(paths: Iterable[str | Path]) -> Found:
+    """The files at `paths`, folders with everything below them; sorted in each folder, every file once.
+
+    Raises InputError for an empty path.
+    """
     found = Found()
     seen: set[Path] = set()
     for given in paths:
-        root = Path(os.path.realpath(given))
-        if root.is_dir():
-            found.roots.append(root)
-            _walk(root, root, found, seen)
-        elif root.exists():
-            found.roots.append(root)
-            _take(root, root, found, seen)
+        if not str(given):
+            raise InputError("an empty path was given: name a file or a folder, or . for the current folder")
+        try:
+            root = Path(os.path.realpath(given))
+            mode = root.stat().st_mode
+        except (OSError, ValueError) as error:
+            _miss(given, error, found)
+            continue
+        found.roots.append(root)
+        if stat.S_ISDIR(mode):
+            _walk(root, found, seen)
         else:
-            found.missing.append(root)
-            found.failed.append(
-                UnreadableFile(shown(root), "there is no such file or folder; check the path")
-            )
+            _take(root, found, seen)
     return found
 
 
-def _walk(folder: Path, root: Path, found: Found, seen: set[Path]) -> None:
-    waiting = [folder]
+def _miss(given: str | Path, error: OSError | ValueError, found: Found) -> None:
+    """Note a given path that is not there. One that could be there again is not taken for deleted."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        reason = "there is no such file or folder; check the path"
+        if not os.path.isabs(given) and not has_working_folder():  # noqa: PTH117
+            reason = "the current folder is gone; change to another one, or give a whole path"
+        else:
+            found.missing.append(Path(os.path.realpath(given)))
+    elif isinstance(error, OSError):
+        reason = f"the path cannot be followed ({error.strerror or type(error).__name__}); check it"
+    else:
+        reason = "a path cannot hold a zero character; check it"
+    found.failed.append(UnreadableFile(_decodable(str(given)), reason))
+
+
+def _walk(root: Path, found: Found, seen: set[Path]) -> None:
+    waiting = [root]
     while waiting:
         here = waiting.pop()
         if here in seen:
@@ -74,7 +110,7 @@ def _walk(folder: Path, root: Path, found: Found, seen: set[Path]) -> None:
         except OSError as error:
             found.unread.append(here)
             reason = f"the folder cannot be listed ({error.strerror}); check its permissions"
-            found.failed.append(UnreadableFile(shown(here), reason))
+            found.failed.append(UnreadableFile(_decodable(shown(here)), reason))
             continue
         waiting += reversed(_sort_out(entries, root, found, seen))
 
@@ -83,25 +119,74 @@ def _sort_out(entries: list[Path], root: Path, found: Found, seen: set[Path]) ->
     """Takes the readable files among `entries`, counts the others, returns the folders."""
     folders = []
     for entry in entries:
-        if entry.name.startswith("."):
+        place = Path(os.path.realpath(entry)) if entry.is_symlink() else entry
+        is_folder = os.path.isdir(place)  # noqa: PTH112  unlike Path.is_dir, never raises
+        known = is_folder or entry.suffix.lower() in LOADERS
+        if entry.name.startswith(".") or not known:
             found.skipped += 1
-        elif os.path.isdir(entry):  # noqa: PTH112  unlike Path.is_dir, never raises
-            folders.append(Path(os.path.realpath(entry)))
-        elif entry.suffix.lower() in LOADERS and os.path.isfile(entry):  # noqa: PTH113
-            _take(Path(os.path.realpath(entry)), root, found, seen)
+        elif reason := _not_taken(place, root):
+            found.left_out.append(LeftOut(_decodable(shown(entry)), reason))
+        elif is_folder:
+            folders.append(place)
         else:
-            found.skipped += 1
+            _take(place, found, seen)
     return folders
 
 
-def _take(path: Path, root: Path, found: Found, seen: set[Path]) -> None:
+def _not_taken(place: Path, root: Path) -> str:
+    """Why what an entry leads to is not read, empty where it is."""
+    if not os.path.exists(place):  # noqa: PTH110  unlike Path.exists, never raises
+        return "the link leads nowhere"
+    if not place.is_relative_to(root):
+        return f"the link leads out of the folder, to {_decodable(str(place))}; give that path to index it"
+    if os.path.isdir(place) or os.path.isfile(place):  # noqa: PTH112, PTH113
+        return ""
+    return "this is not a regular file"
+
+
+def _take(path: Path, found: Found, seen: set[Path]) -> None:
     if path in seen:
         return
     seen.add(path)
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        name = str(path).encode("utf-8", "replace").decode()
-        found.failed.append(UnreadableFile(name, "the file's name is not valid UTF-8; rename it"))
+    if _decodable(str(path)) == str(path):
+        found.files.append(path)
     else:
-        found.files.append(FoundFile(path, root))
+        found.failed.append(UnreadableFile(_decodable(str(path)), _NO_NAME))
+
+
+def _decodable(name: str) -> str:
+    """`name` with what is not UTF-8 in it replaced."""
+    return name.encode("utf-8", "replace").decode()
+
+
+def size_and_time(path: Path) -> tuple[int, int]:
+    """Bytes, and nanoseconds of the last change. Raises UnreadableFile."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return found.st_size, found.st_mtime_ns
+
+
+def read(path: Path, *, most: int = LARGEST_FILE) -> Content:
+    """The bytes of a regular file of a known type, `path` without links. Raises UnreadableFile.
+
+    Never waits for a pipe or a device, and never reads more than `most` bytes and one, however it grows.
+    """
+    loader_for(Path(shown(path)))
+    try:
+        with open(os.open(path, _FLAGS), "rb") as file:  # noqa: PTH123
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise UnreadableFile(shown(path), "this is not a regular file; give a file or a folder")
+            data = b"" if status.st_size > most else file.read(most + 1)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if max(status.st_size, len(data)) > most:
+        raise UnreadableFile(shown(path), f"the file is larger than {most:,} bytes; split it")
+    return Content(data, status.st_size, status.st_mtime_ns)
+
+
+def _unreadable(path: Path, error: OSError) -> UnreadableFile:
+    reason = error.strerror or type(error).__name__
+    return UnreadableFile(shown(path), f"the file cannot be read ({reason}); check it and its permissions")

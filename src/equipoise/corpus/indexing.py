@@ -1,26 +1,34 @@
-"""Files into the store: only what has changed is read, cut, embedded and written, one file at a time."""
+"""Files into the store: only what has changed is read, cut, embedded and written, one file at a time.
+
+Worker processes read and cut the next files while the ones before are embedded and written, in the order of
+the walk. A file that fails in any way is named with its reason; only a failing store or encoder ends the run.
+"""
 
 import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
-from equipoise.core.errors import CorpusError, ModelReplyError, UnreadableFile
+from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Document, Trust
+from equipoise.core.types import Document, Trust
+from equipoise.corpus.ahead import Same, Turn, in_turn
 from equipoise.corpus.chunks import passages
-from equipoise.corpus.files import Found, FoundFile, find_files, shown
-from equipoise.corpus.loaders import LOADERS, LoadedDocument, load, loader_for
-from equipoise.corpus.records import Entry, FileRecord, search_text
+from equipoise.corpus.embedding import Cut, entries
+from equipoise.corpus.files import LeftOut, find_files
+from equipoise.corpus.loaders import LOADERS
+from equipoise.corpus.places import Places
+from equipoise.corpus.readings import Reading
+from equipoise.corpus.records import Entry, FileRecord
+from equipoise.corpus.roots import Roots, gone, known_roots
 from equipoise.corpus.store import Store
+from equipoise.corpus.workers import Readers
+from equipoise.text import visible
 from equipoise.text.sentences import sentence_spans
 
-_BATCH = 64
-_LARGEST = 500_000_000  # bytes; SQLite keeps at most 10^9 in one value
 _NAMED = 5
 _OPTIMIZE_FROM = 0.1  # share of new passages from which a rewrite of the search index pays
 
@@ -44,6 +52,8 @@ class IndexReport:
     """What `index` did, in files, and what the store holds after it, in documents and passages.
 
     `relabelled` files only changed their trust; `skipped` are hidden files and unknown types in folders.
+    `left_out` names links out of a folder and roots that kept another trust; `hidden` has (source, characters)
+    for documents with hidden text that was left out.
     """
 
     added: int = 0
@@ -56,6 +66,8 @@ class IndexReport:
     documents: int = 0
     passages: int = 0
     seconds: float = 0.0
+    left_out: tuple[LeftOut, ...] = ()
+    hidden: tuple[tuple[str, int], ...] = ()
 
 
 def index(
@@ -69,39 +81,43 @@ def index(
 ) -> IndexReport:
     """Bring `store` up to date with the files at `paths`; with `prune` drop files that are gone from there.
 
-    A file that cannot be read is in `failed` and keeps its old content in the store. The encoder is asked for
-    vectors only where something is new. Raises CorpusError where nothing at all could be read, StoreError
-    where the store cannot be written or was built with another encoder.
+    A file that cannot be read is in `failed` and keeps its old content in the store. Links out of a folder are
+    not followed. A folder that was indexed on its own keeps its trust when a folder around it is indexed. The
+    encoder is asked for vectors only where something is new. Raises InputError for an empty path, CorpusError
+    where nothing at all could be read, StoreError where the store cannot be written or was built with another
+    encoder, ModelError where the encoder cannot be used.
     """
     began = time.monotonic()
+    found = find_files([paths] if isinstance(paths, str | Path) else paths)
     store.bind_encoder(encoder)
     before = store.counts().passages
-    given = [paths] if isinstance(paths, str | Path) else paths
-    found = find_files(Path(path) for path in given)
-    work = _Work(store, encoder, trust, progress or _silent)
-    for number, file in enumerate(found.files, 1):
-        work.take(file, number, len(found.files))
-    removed = _prune(store, found) if prune else 0
-    failed = (*found.failed, *work.failed)
-    if not (removed or any(work.done.values())):
-        raise CorpusError(_nothing_read(failed))
+    work = _Work.begun(store, encoder, trust, found.roots, progress or _silent)
+    work.take(found.files)
+    lost = gone(store.files().values(), found, work.places) if prune else []
+    for key in lost:
+        store.drop_file(key)
+    failed, left_out = (*found.failed, *work.failed), (*found.left_out, *work.roots.kept())
+    if not (lost or any(work.done.values())):
+        raise CorpusError(_nothing_read([*failed, *left_out]))
     if work.embedded > _OPTIMIZE_FROM * before:
         store.optimize()
     counts = store.counts()
     return IndexReport(
         **work.done,
-        removed=removed,
+        removed=len(lost),
         skipped=found.skipped,
         failed=failed,
         documents=counts.documents,
         passages=counts.passages,
         seconds=time.monotonic() - began,
+        left_out=left_out,
+        hidden=tuple(work.hidden),
     )
 
 
 def prepare(documents: Sequence[Document], encoder: Encoder) -> list[Entry]:
-    """Documents ready for `Store.add_documents`: sentences found, cut into passages, embedded."""
-    return list(_entries([_with_sentences(d) for d in documents], encoder, lambda _done, _of: None))
+    """Documents ready for `Store.add_documents`: title cleaned, sentences found, cut into passages, embedded."""
+    return list(entries([_cut(document) for document in documents], encoder, lambda _done, _of: None))
 
 
 def document_id(source: str) -> str:
@@ -123,158 +139,108 @@ class _Work:
 
     store: Store
     encoder: Encoder
-    trust: Trust
     progress: Progress
+    places: Places
+    roots: Roots
+    known: dict[str, FileRecord]
     failed: list[UnreadableFile] = field(default_factory=list)
+    hidden: list[tuple[str, int]] = field(default_factory=list)
     done: dict[str, int] = field(default_factory=_nothing_done)
     embedded: int = 0
-    known: dict[str, FileRecord] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.known = self.store.files()
+    @classmethod
+    def begun(
+        cls, store: Store, encoder: Encoder, trust: Trust, asked: Iterable[Path], progress: Progress
+    ) -> "_Work":
+        places = Places(Path(os.path.realpath(store.path.parent)))
+        known = store.files()
+        roots = Roots(frozenset(asked), trust, known_roots(known.values(), places))
+        return cls(store, encoder, progress, places, roots, known)
 
-    def take(self, file: FoundFile, number: int, files: int) -> None:
-        """Index one file, or note why it could not be read."""
-        step = Step(shown(file.path), number, files)
-        self.progress(step)
-        try:
-            self.done[self._one(file, step)] += 1
-        except UnreadableFile as error:
-            self.failed.append(error)
+    def take(self, found: Sequence[Path]) -> None:
+        """Index the files in their order, or note why one could not be read."""
+        with Readers() as readers:
+            for number, turn in enumerate(in_turn(found, self.known, self.places, readers), 1):
+                step = Step(turn.source, number, len(found))
+                self.progress(step)
+                trust, root = self.roots.decide(turn.path)
+                try:
+                    self.done[self._one(turn, trust, self.places.key(root), step)] += 1
+                except UnreadableFile as error:
+                    self.failed.append(error)
+                    self._tighten(turn.old, trust)
 
-    def _one(self, file: FoundFile, step: Step) -> str:
-        key = _key(self.store, file.path)
-        old = self.known.get(key)
-        stat = _stat(file.path)
-        same = old is not None and (old.size, old.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
-        if old is not None and same:
-            return self._same_content(old, replace(old, trust=self.trust))
-        data = _read(file.path)
-        digest = hashlib.sha256(data).hexdigest()
-        root = _key(self.store, file.root)
-        record = FileRecord(key, digest, stat.st_size, stat.st_mtime_ns, self.trust, root)
-        if old is not None and old.sha256 == digest:
-            return self._same_content(old, record)
-        documents = self._documents(load(Path(step.source), data), key, step.source)
-        entries = list(_entries(documents, self.encoder, lambda done, of: self._report(step, done, of)))
-        self.store.replace_file(record, entries)
-        self.embedded += sum(len(entry.spans) for entry in entries)
-        return "changed" if old is not None else "added"
+    def _one(self, turn: Turn, trust: Trust, root: str, step: Step) -> str:
+        """Bring the store up to date with one file; the field of the report that counts it."""
+        fresh = turn.outcome()
+        if isinstance(fresh, Same):
+            return self._same_content(fresh.old, replace(fresh.now, trust=trust, root=root))
+        record = FileRecord(turn.key, fresh.sha256, fresh.size, fresh.mtime_ns, trust, root)
+        documents = self._documents(fresh.readings, turn, trust)
+        cut = [(d, one.passages) for d, one in zip(documents, fresh.readings, strict=True)]
+        with _this_file(turn.source):
+            made = list(entries(cut, self.encoder, lambda done, of: self._report(step, done, of)))
+            self.store.replace_file(record, made)
+        self.embedded += sum(len(entry.spans) for entry in made)
+        counted = zip(documents, fresh.readings, strict=True)
+        self.hidden += [(document.source, one.hidden) for document, one in counted if one.hidden]
+        return "added" if turn.old is None else "changed"
 
     def _same_content(self, old: FileRecord, record: FileRecord) -> str:
         if old != record:
             self.store.update_file(record)
         return "unchanged" if old.trust == record.trust else "relabelled"
 
-    def _documents(self, loaded: list[LoadedDocument], key: str, source: str) -> list[Document]:
-        if self._is_taken(loaded[0], key, source):
-            source = (self.store.path.absolute().parent / key).resolve().as_posix()
-        return [self._document(one, source) for one in loaded]
+    def _tighten(self, old: FileRecord | None, trust: Trust) -> None:
+        """The old content of a file that could not be read is open, too, once the file is."""
+        if old is not None and trust is Trust.OPEN and old.trust is not Trust.OPEN:
+            self.store.update_file(replace(old, trust=trust))
+            self.done["relabelled"] += 1
 
-    def _is_taken(self, first: LoadedDocument, key: str, source: str) -> bool:
+    def _documents(self, readings: Sequence[Reading], turn: Turn, trust: Trust) -> list[Document]:
+        source = turn.source
+        if any(self._is_taken(_full_source(one, source), turn.key) for one in readings):
+            source = turn.path.as_posix()
+        return [_document(one, _full_source(one, source), trust) for one in readings]
+
+    def _is_taken(self, source: str, key: str) -> bool:
         """True where another file, indexed from another working folder, has this source already."""
-        owner = self.store.file_of(document_id(_full_source(first, source)))
+        owner = self.store.file_of(document_id(source))
         return owner is not None and owner != key
-
-    def _document(self, one: LoadedDocument, source: str) -> Document:
-        full = _full_source(one, source)
-        made = Document(document_id(full), one.text, full, one.title, self.trust, pages=one.pages)
-        return _with_sentences(made)
 
     def _report(self, step: Step, done: int, of: int) -> None:
         self.progress(replace(step, embedded=done, passages=of))
 
 
-def _full_source(one: LoadedDocument, source: str) -> str:
+@contextmanager
+def _this_file(source: str) -> Iterator[None]:
+    """What the store or the encoder has against a file is the file's; a store that fails is not."""
+    try:
+        yield
+    except (StoreError, UnreadableFile):
+        raise
+    except CorpusError as error:
+        raise UnreadableFile(source, str(error)) from error
+
+
+def _full_source(one: Reading, source: str) -> str:
     return f"{source}#{one.fragment}" if one.fragment else source
 
 
-def _with_sentences(document: Document) -> Document:
-    return replace(document, sentences=document.sentences or sentence_spans(document.text))
+def _document(one: Reading, source: str, trust: Trust) -> Document:
+    return Document(document_id(source), one.text, source, one.title, trust, one.sentences, one.pages)
 
 
-def _entries(
-    documents: Sequence[Document], encoder: Encoder, report: Callable[[int, int], None]
-) -> Iterator[Entry]:
-    cut = [tuple(passages(document)) for document in documents]
-    texts = [
-        search_text(document.title, document.text[start:end])
-        for document, spans in zip(documents, cut, strict=True)
-        for start, end in spans
-    ]
-    vectors = _embedded(texts, encoder, report)
-    row = 0
-    for document, spans in zip(documents, cut, strict=True):
-        yield Entry(document, spans, vectors[row : row + len(spans)])
-        row += len(spans)
+def _cut(document: Document) -> Cut:
+    sentences = document.sentences or sentence_spans(document.text)
+    clean = replace(document, title=visible.title(document.title), sentences=sentences)
+    return clean, tuple(passages(clean))
 
 
-def _embedded(texts: list[str], encoder: Encoder, report: Callable[[int, int], None]) -> Array:
-    vectors = np.empty((len(texts), encoder.dimensions), np.float32)
-    for start in range(0, len(texts), _BATCH):
-        batch = texts[start : start + _BATCH]
-        rows = encoder.encode(batch)
-        if rows.shape != (len(batch), encoder.dimensions):
-            raise ModelReplyError(
-                f"the encoder {encoder.name} gave vectors of shape {rows.shape} for {len(batch)} texts, "
-                f"{encoder.dimensions} dimensions were promised: check its settings"
-            )
-        vectors[start : start + len(batch)] = rows
-        report(start + len(batch), len(texts))
-    return vectors
-
-
-def _key(store: Store, path: Path) -> str:
-    """`path` relative to the store's folder: the same from every working folder, also after a move."""
-    try:
-        return Path(os.path.relpath(path, os.path.realpath(store.path.parent))).as_posix()
-    except ValueError:  # another drive
-        return path.as_posix()
-
-
-def _stat(path: Path) -> os.stat_result:
-    try:
-        return path.stat()
-    except OSError as error:
-        raise UnreadableFile(shown(path), _cannot_read(error)) from error
-
-
-def _read(path: Path) -> bytes:
-    loader_for(Path(shown(path)))
-    if not path.is_file():
-        raise UnreadableFile(shown(path), "this is not a regular file; give a file or a folder")
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise UnreadableFile(shown(path), f"the file is larger than {_LARGEST:,} bytes; split it")
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableFile(shown(path), _cannot_read(error)) from error
-
-
-def _cannot_read(error: OSError) -> str:
-    reason = error.strerror or type(error).__name__
-    return f"the file cannot be read ({reason}); check it and its permissions"
-
-
-def _prune(store: Store, found: Found) -> int:
-    """Drop stored files that were not found under the given paths. A missing folder drops nothing."""
-    present = {_key(store, file.path) for file in found.files}
-    folder = Path(os.path.realpath(store.path.parent))
-    gone = 0
-    for key in store.files():
-        path = Path(os.path.normpath(folder / key))
-        under = path in found.missing or any(path.is_relative_to(root) for root in found.roots)
-        hidden = any(path.is_relative_to(unread) for unread in found.unread)
-        if under and key not in present and not hidden:
-            store.drop_file(key)
-            gone += 1
-    return gone
-
-
-def _nothing_read(failed: Sequence[UnreadableFile]) -> str:
+def _nothing_read(reasons: Sequence[UnreadableFile | LeftOut]) -> str:
     kinds = " ".join(LOADERS)
-    if not failed:
+    if not reasons:
         return f"there is no file to index there: add some of the types {kinds}, or give another path"
-    named = "; ".join(str(error) for error in failed[:_NAMED])
-    more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    named = "; ".join(str(reason) for reason in reasons[:_NAMED])
+    more = f"; and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
     return f"no file could be read: {named}{more}"

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.errors import CorpusError
-from equipoise.core.types import Array, Document, Trust
+from equipoise.core.types import Array, Document, Passage, Trust
+from equipoise.corpus.offsets import Offsets, check_pages, check_spans, packed, spans, unpacked
+from equipoise.text import visible
 
-Offsets = tuple[int, int]
 Ids = NDArray[np.int64]
 
 PASSAGE = (
@@ -23,7 +24,15 @@ PASSAGE = (
     " FROM passages p JOIN documents d ON d.number = p.document"
 )
 DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages FROM documents"
+FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
+MOST_DIMENSIONS = 65_536
+_MOST_IDS = 1 << 62
+_UNIT = 1e-3  # of a squared length; float32 rows of 65,536 dimensions stay a hundred times nearer to 1
 _UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
+
+
+class Damage(Exception):
+    """The store holds what nobody wrote through `Store`: a damaged file, or one made by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,39 +65,122 @@ class Counts:
     passages: int
 
 
-def search_text(title: str, text: str) -> str:
+def search_text(title: str, passage: str) -> str:
     """What vectors and full text search see of a passage: its document's title, then its text."""
-    return f"{title}\n{text}" if title else text
+    return f"{title}\n{passage}" if title else passage
 
 
 def read_document(row: tuple[Any, ...]) -> Document:
-    """The document in a row of DOCUMENT."""
-    doc_id, text, source, title, trust, sentences, pages = row
-    pairs = np.frombuffer(sentences, "<i4").reshape(-1, 2).tolist()
-    spans = tuple((start, end) for start, end in pairs)
-    return Document(
-        doc_id, text, source, title, Trust(trust), spans, tuple(np.frombuffer(pages, "<i4").tolist())
-    )
+    """The document in a row of DOCUMENT. Raises Damage."""
+    doc_id, body, source, title = (text(value) for value in row[:4])
+    sentences, pages = (_offsets(value) for value in row[5:])
+    try:
+        check_pages(pages, len(body))
+        found = spans(sentences, len(body))
+    except ValueError as error:
+        raise Damage(f"the sentences or pages of document {doc_id!r}: {error}") from error
+    return Document(doc_id, body, source, visible.title(title), trust(row[4]), found, tuple(pages.tolist()))
+
+
+def read_passage(row: tuple[Any, ...]) -> Passage:
+    """The passage in a row of PASSAGE. Raises Damage."""
+    passage_id, start, end = _number(row[0]), _number(row[2]), _number(row[3])
+    piece = text(row[4])
+    if start < 0 or not piece or len(piece) != end - start:
+        raise Damage(f"passage {passage_id} lies outside its text")
+    return Passage(passage_id, text(row[1]), start, end, piece, visible.title(text(row[5])))
+
+
+def read_file(row: tuple[Any, ...]) -> FileRecord:
+    """The file in a row of FILE. Raises Damage."""
+    path, sha256, root = (text(row[n]) for n in (0, 1, 5))
+    return FileRecord(path, sha256, _number(row[2]), _number(row[3]), trust(row[4]), root)
+
+
+def trust(value: object) -> Trust:
+    """The trust that is stored as `value`. Raises Damage."""
+    try:
+        return Trust(text(value))
+    except ValueError as error:
+        raise Damage(f"{value!r} is no trust") from error
+
+
+def text(value: object) -> str:
+    """`value`, which must be text. Raises Damage."""
+    if not isinstance(value, str):
+        raise Damage("a value is not text")
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise Damage("a value is not a number")
+    return value
+
+
+def _offsets(value: object) -> NDArray[np.int64]:
+    try:
+        return unpacked(value if isinstance(value, bytes) else b"?")
+    except ValueError as error:
+        raise Damage(str(error)) from error
+
+
+def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
+    """The encoder's name and dimensions, empty before one is bound. Raises Damage."""
+    rows = connection.execute("SELECT key, value FROM meta").fetchall()
+    return {text(key): text(value) for key, value in rows}
 
 
 def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
-    """All passage ids (n,) ascending and their vectors (n, d); both cannot be written to."""
-    total = connection.execute("SELECT coalesce(sum(count), 0) FROM vectors").fetchone()[0]
+    """All passage ids (n,) ascending and their unit vectors (n, d); both cannot be written to. Raises Damage.
+
+    Memory is that of the vectors in the file, whatever it says of their number.
+    """
+    width = dimensions(connection)
+    size = "SELECT coalesce(sum(length(data)), 0), (SELECT count(*) FROM passages) FROM vectors"
+    stored, total = connection.execute(size).fetchone()
+    if stored != total * width * 4 or stored > _file_size(connection):
+        raise Damage(f"{stored} bytes of vectors for {total} passages of {width} dimensions")
     ids = np.empty(total, np.int64)
-    matrix = np.empty((total, dimensions(connection)), np.float32)
+    matrix = np.empty((total, width), np.float32)
     row = 0
     for first, count, data in connection.execute("SELECT first, count, data FROM vectors ORDER BY document"):
+        rows = _vectors(data, _number(count), width)
+        if not 0 < _number(first) < _MOST_IDS or row + count > total:
+            raise Damage("the vectors are not those of the passages")
         ids[row : row + count] = np.arange(first, first + count)
-        matrix[row : row + count] = np.frombuffer(data, "<f4").reshape(count, matrix.shape[1])
+        matrix[row : row + count] = rows
         row += count
+    if (np.diff(ids) <= 0).any() or not are_unit(matrix):
+        raise Damage("the vectors are not of length 1, or not in the order of their passages")
     ids.flags.writeable = matrix.flags.writeable = False
     return ids, matrix
 
 
+def _file_size(connection: sqlite3.Connection) -> int:
+    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return int(pages) * int(size)
+
+
+def _vectors(data: object, count: int, width: int) -> Array:
+    if not isinstance(data, bytes) or count < 0 or len(data) != count * width * 4:
+        raise Damage(f"the vectors of a document are not {count} of {width} dimensions")
+    return np.frombuffer(data, "<f4").reshape(count, width)
+
+
+def are_unit(vectors: Array) -> bool:
+    """Whether every row has length 1, up to the error of float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+    return bool((np.abs(squares - 1) < _UNIT).all())
+
+
 def dimensions(connection: sqlite3.Connection) -> int:
-    """The length of the store's vectors, 0 before an encoder is bound."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'dimensions'").fetchone()
-    return int(row[0]) if row else 0
+    """The length of the store's vectors, 0 before an encoder is bound. Raises Damage."""
+    stored = read_meta(connection).get("dimensions", "0")
+    if not (stored.isascii() and stored.isdigit() and len(stored) <= 6 and int(stored) <= MOST_DIMENSIONS):
+        raise Damage(f"{stored[:40]!r} is no number of dimensions")
+    return int(stored)
 
 
 def write_file(connection: sqlite3.Connection, record: FileRecord) -> None:
@@ -134,7 +226,7 @@ def add(connection: sqlite3.Connection, entries: Sequence[Entry], path: str | No
 
 def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, number: int, first: int) -> None:
     document, spans = entry.document, list(enumerate(entry.spans, first))
-    offsets = (np.asarray(x, "<i4").tobytes() for x in (document.sentences, document.pages))
+    offsets = (packed(document.sentences), packed(document.pages))
     row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
     connection.execute("INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text))
     connection.executemany(
@@ -156,11 +248,27 @@ def _check(connection: sqlite3.Connection, entry: Entry, width: int) -> None:
         raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
     if connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone():
         raise CorpusError(f"{name} is in the store already: give it another id, or remove the other first")
-    if any(not 0 <= start < end <= len(document.text) for start, end in entry.spans):
-        raise CorpusError(f"{name} has a passage outside its text: make passages with chunks.passages")
-    shape = (len(entry.spans), width)
-    if entry.vectors.shape != shape or not np.isfinite(entry.vectors).all():
+    if visible.title(document.title) != document.title:
         raise CorpusError(
-            f"{name} has vectors of shape {entry.vectors.shape}, finite ones of {shape} are wanted: "
+            f"{name} has a title that is not one clean line of {visible.MAX_TITLE} characters: "
+            "make it one with text.visible.title, or let indexing.prepare do it"
+        )
+    _check_offsets(name, entry)
+    shape = (len(entry.spans), width)
+    if entry.vectors.shape != shape or not are_unit(entry.vectors):
+        raise CorpusError(
+            f"{name} has vectors of shape {entry.vectors.shape}, ones of {shape} and length 1 are wanted: "
             "bind the encoder first and encode every passage with it"
         )
+
+
+def _check_offsets(name: str, entry: Entry) -> None:
+    document, length = entry.document, len(entry.document.text)
+    try:
+        check_spans(entry.spans, length)
+        check_spans(document.sentences, length)
+        check_pages(document.pages, length)
+    except ValueError as error:
+        raise CorpusError(
+            f"{name} has passages, sentences or pages that do not fit it: {error}; cut it again"
+        ) from error

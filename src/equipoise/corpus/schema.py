@@ -11,11 +11,15 @@ Document numbers and passage ids grow together: sorted by one is sorted by the o
 """
 
 import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 from equipoise.core.errors import StoreError
+from equipoise.corpus.places import has_working_folder
+from equipoise.corpus.records import Damage
 
 APPLICATION_ID = 0x45515053  # "EQPS"
 VERSION = 1
@@ -40,6 +44,7 @@ _PRAGMAS = (
     "synchronous = NORMAL",  # with the write-ahead log: safe against a kill, a power cut may lose the newest
     "foreign_keys = ON",
     "trusted_schema = OFF",
+    "cell_size_check = ON",
     "temp_store = MEMORY",
     "cache_size = -65536",  # KiB
 )
@@ -47,9 +52,8 @@ _PRAGMAS = (
 
 def connect(path: Path, *, create: bool, read_only: bool, timeout: float) -> sqlite3.Connection:
     """An open, checked connection in autocommit mode. Raises StoreError."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder: give the path of a store file")
-    if not create and not path.exists():
+    exists = _is_file(path)
+    if not create and not exists:
         raise StoreError(f"there is no store at {path}: make one with  equipoise index FOLDER")
     with mapped(path):
         if create and not read_only:
@@ -63,13 +67,41 @@ def connect(path: Path, *, create: bool, read_only: bool, timeout: float) -> sql
         return _opened(others[0], path, create=False, timeout=timeout)
 
 
+def _is_file(path: Path) -> bool:
+    """True for a regular file, False where there is nothing. Raises StoreError: reading a pipe might wait for ever."""
+    try:
+        mode = path.stat().st_mode
+        path.absolute()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not path.is_absolute() and not has_working_folder():
+            raise StoreError(f"the store {path} cannot be found: the current folder is gone") from error
+        return False
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StoreError(f"the store {path} cannot be opened ({reason}): give another path") from error
+    except ValueError as error:
+        raise StoreError("the path of a store cannot hold a zero character: give another path") from error
+    if stat.S_ISDIR(mode):
+        raise StoreError(f"{path} is a folder: give the path of a store file")
+    if not stat.S_ISREG(mode):
+        raise StoreError(f"{path} is not a regular file: give the path of a store file")
+    return True
+
+
 @contextmanager
 def mapped(path: Path) -> Iterator[None]:
-    """Turns every sqlite3.Error inside it into a StoreError of one sentence."""
+    """Turns every sqlite3.Error and Damage inside it into a StoreError of one sentence."""
     try:
         yield
+    except Damage as error:
+        raise damaged(path, str(error)) from error
     except sqlite3.Error as error:
         raise StoreError(_sentence(path, error)) from error
+
+
+def damaged(path: Path, reason: str) -> StoreError:
+    """The error for a store that holds what it should not."""
+    return StoreError(f"the store {path} is damaged ({reason}): delete it and index your documents again")
 
 
 def _make_folder(path: Path) -> None:
@@ -140,6 +172,22 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     if version != VERSION:
         advice = "update equipoise" if version > VERSION else "index your documents into a new store"
         raise StoreError(f"the store {path} has format {version}, this equipoise reads {VERSION}: {advice}")
+    if (found := _objects(connection)) != (ours := _our_objects()):
+        odd = sorted(f"{kind} {name}" for kind, name, _ in found ^ ours)[0]
+        raise Damage(f"its {odd} is missing, or not as equipoise makes it")
+
+
+def _objects(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
+    """(type, name, statement) of everything in the schema: views and triggers run when somebody reads or writes."""
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return frozenset((str(kind), str(name), str(sql)) for kind, name, sql in rows)
+
+
+@cache
+def _our_objects() -> frozenset[tuple[str, str, str]]:
+    with closing(sqlite3.connect(":memory:")) as empty:
+        _make_tables(empty)
+        return _objects(empty)
 
 
 _SENTENCES = {
@@ -148,12 +196,16 @@ _SENTENCES = {
     "CORRUPT": "the store {path} is damaged ({error}): delete it and index your documents again",
     "READONLY CANTOPEN PERM AUTH": "the store {path} cannot be opened or written here ({error}): "
     "check the permissions of the file and its folder",
+    "IOERR": "the disk of the store {path} failed ({error}): check that it is there and has space",
+    "TOOBIG": "something is too large for the store {path} ({error}): split the file it came from",
     "FULL": "the disk of the store {path} is full: free some space and try again",
 }
 
 
 def _sentence(path: Path, error: sqlite3.Error) -> str:
     code = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_").split("_")[0]
+    if not code and "decode to UTF-8" in str(error):  # raised by Python's sqlite3, not by SQLite
+        code = "CORRUPT"
     for codes, sentence in _SENTENCES.items():
         if code in codes.split():
             return sentence.format(path=path, error=error)

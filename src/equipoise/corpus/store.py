@@ -16,9 +16,9 @@ from typing import Any, Self
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Trust
-from equipoise.corpus import records
+from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.records import DOCUMENT, PASSAGE, Counts, Entry, FileRecord, Ids
+from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, Counts, Entry, FileRecord, Ids
 from equipoise.corpus.schema import connect, mapped
 
 
@@ -78,18 +78,16 @@ class Store:
 
     def files(self) -> dict[str, FileRecord]:
         """Every indexed file by its path relative to the store's folder."""
-        rows = self._rows("SELECT path, sha256, size, mtime_ns, trust, root FROM files ORDER BY path")
-        return {row[0]: FileRecord(row[0], row[1], row[2], row[3], Trust(row[4]), row[5]) for row in rows}
+        with mapped(self.path):
+            return {row[0]: records.read_file(row) for row in self._rows(f"{FILE} ORDER BY path")}
 
     def doc_ids(self) -> tuple[str, ...]:
         """Every document, in the order of the store."""
-        return tuple(row[0] for row in self._rows("SELECT doc_id FROM documents ORDER BY number"))
+        return self._texts("SELECT doc_id FROM documents ORDER BY number")
 
     def unfiled(self) -> tuple[str, ...]:
         """Documents that came from no file: `add_documents` put them in."""
-        return tuple(
-            row[0] for row in self._rows("SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number")
-        )
+        return self._texts("SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number")
 
     def file_of(self, doc_id: str) -> str | None:
         """The path (as in `files`) a document came from; None for an unknown one or one from no file."""
@@ -101,7 +99,8 @@ class Store:
         rows = self._rows(f"{DOCUMENT} WHERE doc_id = ?", (doc_id,))
         if not rows:
             raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
-        return records.read_document(rows[0])
+        with mapped(self.path):
+            return records.read_document(rows[0])
 
     def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
         """The documents by id. Raises CorpusError for an unknown one."""
@@ -113,29 +112,30 @@ class Store:
         rows = self._rows(f"{PASSAGE} WHERE p.passage_id = ?", (int(passage_id),))
         if not rows:
             raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
-        return Passage(*rows[0])
+        with mapped(self.path):
+            return records.read_passage(rows[0])
 
     def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
         """The passages in the order asked for. Raises CorpusError for an unknown one."""
         wanted = [int(passage_id) for passage_id in passage_ids]
         places = ",".join("?" * len(wanted))
-        rows = self._rows(f"{PASSAGE} WHERE p.passage_id IN ({places})", tuple(wanted))
-        found = {row[0]: Passage(*row) for row in rows}
-        return tuple(found.get(passage_id) or self.passage(passage_id) for passage_id in wanted)
+        with self.snapshot():
+            rows = self._rows(f"{PASSAGE} WHERE p.passage_id IN ({places})", tuple(wanted))
+            found = {row[0]: records.read_passage(row) for row in rows}
+            return tuple(found.get(passage_id) or self.passage(passage_id) for passage_id in wanted)
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document, in its order."""
-        return tuple(
-            Passage(*row)
-            for row in self._rows(f"{PASSAGE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
-        )
+        with mapped(self.path):
+            rows = self._rows(f"{PASSAGE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
+            return tuple(records.read_passage(row) for row in rows)
 
     def trust_of(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
         """The trust of each document; an unknown one is left out."""
         with self.snapshot():
             ask = "SELECT doc_id, trust FROM documents WHERE doc_id = ?"
             found = [row for doc_id in dict.fromkeys(doc_ids) for row in self._rows(ask, (doc_id,))]
-        return {doc_id: Trust(trust) for doc_id, trust in found}
+            return {doc_id: records.trust(trust) for doc_id, trust in found}
 
     def matrix(self) -> tuple[Ids, Array]:
         """All passage ids (n,) ascending and their unit vectors (n, d), both read-only.
@@ -224,13 +224,9 @@ class Store:
             self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
 
     def verify(self) -> None:
-        """Check the whole file. Raises StoreError for damage."""
-        with self._lock, mapped(self.path):
-            problem = self._one("PRAGMA integrity_check(1)")[0]
-            orphans = self._rows("PRAGMA foreign_key_check")
-        if problem != "ok" or orphans:
-            reason = problem if problem != "ok" else "rows without their document"
-            raise StoreError(f"the store {self.path} is damaged ({reason}): delete it and index again")
+        """Check the whole file and all that it holds. Raises StoreError for damage."""
+        with self.snapshot():
+            verification.verify(self._connection)
 
     def digest(self) -> str:
         """sha256 (hex) over everything the store holds, but not how SQLite lays it out in the file."""
@@ -251,7 +247,12 @@ class Store:
     # Inside
 
     def _meta(self) -> dict[str, str]:
-        return dict(self._rows("SELECT key, value FROM meta"))
+        with self._lock, mapped(self.path):
+            return records.read_meta(self._connection)
+
+    def _texts(self, ask: str) -> tuple[str, ...]:
+        with mapped(self.path):
+            return tuple(records.text(row[0]) for row in self._rows(ask))
 
     def _rows(self, ask: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock, mapped(self.path):

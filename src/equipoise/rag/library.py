@@ -1,5 +1,6 @@
 """Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import platformdirs
 
 from equipoise.core import settings as layers
 from equipoise.core import sync
+from equipoise.core.errors import StoreError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
 from equipoise.core.types import Answer, Refusal, Trust
@@ -80,8 +82,22 @@ def update(
 
 
 def private_index(docs: Iterable[Path]) -> Path:
-    """Where the index of just these paths is kept, in the user's cache folder."""
-    key = "\n".join(sorted(str(path.resolve()) for path in docs))
+    """Where the index of just these paths is kept, in the user's cache folder. Raises StoreError."""
+    key = "\n".join(sorted(_resolved(path) for path in docs))
     folder = Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder {folder} cannot be made ({error.strerror}): set XDG_CACHE_HOME"
+        ) from error
     return folder / f"{document_id(key)}.db"
+
+
+def _resolved(path: Path) -> str:
+    """`path` without links, as UTF-8; as it is where that cannot be, and indexing says what is wrong with it."""
+    try:
+        found = os.path.realpath(path)
+    except (OSError, ValueError):
+        found = str(path)
+    return found.encode("utf-8", "backslashreplace").decode()

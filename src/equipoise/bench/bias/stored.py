@@ -10,6 +10,7 @@ from equipoise.core.protocols import Encoder, Retriever
 from equipoise.core.types import Array, Candidates, Document, Query
 from equipoise.corpus.records import Entry
 from equipoise.corpus.store import Store
+from equipoise.text import visible
 from equipoise.text.sentences import sentence_spans
 
 
@@ -53,6 +54,6 @@ def entries(shelf: Shelf) -> list[Entry]:
     found = []
     for passage, vector in zip(shelf.passages, shelf.vectors, strict=True):
         text, name = passage.text or passage.title, passage.doc_id
-        document = Document(name, text, name, passage.title, sentences=sentence_spans(text))
+        document = Document(name, text, name, visible.title(passage.title), sentences=sentence_spans(text))
         found.append(Entry(document, ((0, len(text)),), vector[None]))
     return found

@@ -1,0 +1,107 @@
+"""Reading ahead: the next files are read in worker processes while the ones before are embedded and written."""
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from equipoise.core.errors import EquipoiseError, UnreadableFile
+from equipoise.corpus import files
+from equipoise.corpus.places import Places, shown
+from equipoise.corpus.readings import Reading
+from equipoise.corpus.records import FileRecord
+from equipoise.corpus.workers import Readers
+
+_FILES = 8
+_BYTES = 64_000_000  # of the files ahead together, unless one alone is larger
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A file whose content is the one in the store: its record there, and with its size and time of now."""
+
+    old: FileRecord
+    now: FileRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """New content: how the file was when it was read, and its documents."""
+
+    sha256: str
+    size: int
+    mtime_ns: int
+    readings: list[Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A file whose turn it is: its names for people and for the store, and what the store knows of it.
+
+    `size` is in bytes, 0 where size and time say that nothing has changed.
+    """
+
+    path: Path
+    source: str
+    key: str
+    old: FileRecord | None
+    size: int
+    reading: Future[Same | Fresh]
+
+    def outcome(self) -> Same | Fresh:
+        """What was read, once it is.
+
+        Raises UnreadableFile for what is wrong with this file, CorpusError where no worker can be started.
+        """
+        try:
+            return self.reading.result()
+        except EquipoiseError:
+            raise
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+            raise UnreadableFile(self.source, f"it cannot be read ({said}); leave it out") from error
+
+
+def in_turn(
+    paths: Iterable[Path], known: Mapping[str, FileRecord], places: Places, readers: Readers
+) -> Iterator[Turn]:
+    """The files in their order, each once it is its turn; no worker is started for unchanged ones."""
+    begun: deque[Turn] = deque()
+    for path in paths:
+        key = places.key(path)
+        old = known.get(key)
+        size = _size_to_read(path, old)
+        while begun and (len(begun) >= _FILES or size + sum(turn.size for turn in begun) > _BYTES):
+            yield begun.popleft()
+        source = shown(path)
+        begun.append(Turn(path, source, key, old, size, _begun(path, source, old, size, readers)))
+    yield from begun
+
+
+def _size_to_read(path: Path, old: FileRecord | None) -> int:
+    """Bytes, at least 1; 0 where size and time are those in the store."""
+    try:
+        size, mtime_ns = files.size_and_time(path)
+    except UnreadableFile:
+        return 1  # reading it says why
+    return 0 if old is not None and (old.size, old.mtime_ns) == (size, mtime_ns) else max(size, 1)
+
+
+def _begun(
+    path: Path, source: str, old: FileRecord | None, size: int, readers: Readers
+) -> Future[Same | Fresh]:
+    if old is None or size:
+        return readers.submit(lambda: _read(path, source, old, readers))
+    done: Future[Same | Fresh] = Future()
+    done.set_result(Same(old, old))
+    return done
+
+
+def _read(path: Path, source: str, old: FileRecord | None, readers: Readers) -> Same | Fresh:
+    content = files.read(path)
+    digest = hashlib.sha256(content.data).hexdigest()
+    if old is not None and old.sha256 == digest:
+        return Same(old, replace(old, size=content.size, mtime_ns=content.mtime_ns))
+    return Fresh(digest, content.size, content.mtime_ns, readers.read(source, content.data))

@@ -1,0 +1,55 @@
+"""Lists of offsets as bytes and back: little-endian int32, checked against the text they point into.
+
+Used where bytes come from outside: a store file, a worker process that has read a hostile file.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Offsets = tuple[int, int]
+Ints = NDArray[np.int64]
+
+
+def packed(offsets: Sequence[Offsets] | Sequence[int]) -> bytes:
+    """The offsets one after the other, 4 bytes each."""
+    return np.asarray(offsets, "<i4").tobytes()
+
+
+def unpacked(data: bytes) -> Ints:
+    """The numbers in `data`, (n,). Raises ValueError where its length is no multiple of 4."""
+    if len(data) % 4:
+        raise ValueError(f"a list of offsets is {len(data)} bytes long")
+    return np.frombuffer(data, "<i4").astype(np.int64)
+
+
+def spans(numbers: Ints, length: int) -> tuple[Offsets, ...]:
+    """The (start, end) pairs in `numbers`, checked by `check_spans`."""
+    if len(numbers) % 2:
+        raise ValueError("a start has no end")
+    pairs = numbers.reshape(-1, 2)
+    check_spans(pairs, length)
+    return tuple((start, end) for start, end in pairs.tolist())
+
+
+def check_spans(pairs: Iterable[Offsets] | Ints, length: int) -> None:
+    """Raises ValueError unless the pairs are in order, not empty, not overlapping, and inside 0..length."""
+    numbers = _as_ints(pairs, 2)
+    flat, (starts, ends) = numbers.ravel(), (numbers[:, 0], numbers[:, 1])
+    if len(flat) and (flat[0] < 0 or flat[-1] > length or (starts >= ends).any()):
+        raise ValueError(f"an offset is empty or outside its text of {length} characters")
+    if (starts[1:] < ends[:-1]).any():
+        raise ValueError("offsets overlap or are not in order")
+
+
+def check_pages(pages: Iterable[int] | Ints, length: int) -> None:
+    """Raises ValueError unless page starts rise, or stay for an empty page, inside 0..length."""
+    numbers = _as_ints(pages, 1).ravel()
+    if len(numbers) and (numbers[0] < 0 or numbers[-1] > length or (np.diff(numbers) < 0).any()):
+        raise ValueError(f"page starts are not in order or outside the text of {length} characters")
+
+
+def _as_ints(numbers: Iterable[object] | Ints, width: int) -> Ints:
+    found = numbers if isinstance(numbers, np.ndarray) else np.array(list(numbers), np.int64)
+    return found.reshape(-1, width)

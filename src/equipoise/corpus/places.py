@@ -1,0 +1,40 @@
+"""How files are named: for people relative to the working folder, for the store relative to its own."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def shown(path: Path) -> str:
+    """`path` relative to the working folder, for sources and messages; absolute where that cannot be."""
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except (ValueError, OSError):  # another drive; the working folder is gone
+        return path.as_posix()
+
+
+def has_working_folder() -> bool:
+    """False where somebody has deleted it: then no relative path leads anywhere."""
+    try:
+        Path.cwd()
+    except OSError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Files as the store names them: relative to its `folder`, so that both may move together."""
+
+    folder: Path
+
+    def key(self, path: Path) -> str:
+        """The name of a file or root in the store; absolute only on another drive."""
+        try:
+            return Path(os.path.relpath(path, self.folder)).as_posix()
+        except ValueError:
+            return path.as_posix()
+
+    def path(self, key: str) -> Path:
+        """Where what has this name lies."""
+        return Path(os.path.normpath(self.folder / key))

@@ -1,0 +1,102 @@
+"""What a worker process makes of a file, how it is sent, and how the receiver checks it.
+
+A worker has read hostile bytes: what it sends is checked like a file from a stranger before it is used.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.corpus.offsets import Offsets, check_pages, packed, spans, unpacked
+from equipoise.text import visible
+
+LONGEST_FRAGMENT = 1_000
+"""Characters of what tells the documents of one file apart (the id of a row): it stands in every source."""
+
+_LISTS = ("pages", "sentences", "passages")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One document of a file: its text, title, page starts, sentences and passages.
+
+    `fragment` tells the documents of one file apart; `hidden` counts characters of hidden text left out.
+    """
+
+    text: str
+    title: str
+    fragment: str = ""
+    pages: tuple[int, ...] = ()
+    sentences: tuple[Offsets, ...] = ()
+    passages: tuple[Offsets, ...] = ()
+    hidden: int = 0
+
+
+def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
+    """The readings as header and body of a frame."""
+    heads: list[dict[str, Any]] = []
+    body: list[bytes] = []
+    for one in readings:
+        parts = [one.text.encode(), packed(one.pages), packed(one.sentences), packed(one.passages)]
+        head = {"title": one.title, "fragment": one.fragment, "hidden": one.hidden}
+        heads.append(head | {"lengths": [len(part) for part in parts]})
+        body += parts
+    return {"documents": heads}, body
+
+
+def read(header: dict[str, Any], body: bytes) -> list[Reading]:
+    """The readings in a frame, at least one. Raises ValueError for any that is not in order."""
+    heads = header.get("documents")
+    if not isinstance(heads, list) or not heads:
+        raise ValueError("no documents")
+    parts = _Parts(body)
+    found = [_reading(head, parts) for head in heads]
+    if parts.left():
+        raise ValueError("more than the documents")
+    return found
+
+
+@dataclass(slots=True)
+class _Parts:
+    """Cuts the body into parts of the lengths that are asked for."""
+
+    body: bytes
+    at: int = 0
+
+    def take(self, lengths: object) -> Iterator[bytes]:
+        if not isinstance(lengths, list) or len(lengths) != len(_LISTS) + 1:
+            raise ValueError("no lengths")
+        for length in lengths:
+            if not isinstance(length, int) or not 0 <= length <= self.left():
+                raise ValueError("a length outside the body")
+            self.at += length
+            yield self.body[self.at - length : self.at]
+
+    def left(self) -> int:
+        return len(self.body) - self.at
+
+
+def _reading(head: object, parts: _Parts) -> Reading:
+    if not isinstance(head, dict):
+        raise ValueError("a document that is no object")  # noqa: TRY004  one kind of error for the caller
+    text_part, *lists = parts.take(head.get("lengths"))
+    text = text_part.decode()
+    pages, sentences, passages = (unpacked(part) for part in lists)
+    check_pages(pages, len(text))
+    hidden = head.get("hidden")
+    return Reading(
+        text,
+        visible.title(_string(head, "title")),
+        _string(head, "fragment"),
+        tuple(pages.tolist()),
+        spans(sentences, len(text)),
+        spans(passages, len(text)),
+        hidden if isinstance(hidden, int) and hidden > 0 else 0,
+    )
+
+
+def _string(head: dict[str, Any], key: str) -> str:
+    value = head.get(key)
+    if not isinstance(value, str):
+        raise ValueError(f"no {key}")  # noqa: TRY004
+    return value

@@ -1,0 +1,85 @@
+"""Which of the paths ever given decides about a file: its trust, and whether it is pruned.
+
+The nearest one does. A folder that was indexed on its own keeps its trust when a folder around it is indexed,
+also for files that are new in it: only who names it, or something in it, changes that.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equipoise.core.types import Trust
+from equipoise.corpus.files import Found, LeftOut
+from equipoise.corpus.places import Places, shown
+from equipoise.corpus.records import FileRecord
+
+
+@dataclass(slots=True)
+class Roots:
+    """The trust of files in one run: `trust` for what was asked for, what is known for nearer roots."""
+
+    asked: frozenset[Path]
+    trust: Trust
+    known: Mapping[Path, Trust]
+    _kept: dict[Path, int] = field(default_factory=dict)
+
+    def decide(self, path: Path) -> tuple[Trust, Path]:
+        """The trust of the file at `path`, and the root that decides it."""
+        for place in (path, *path.parents):
+            if place in self.asked:
+                return self.trust, self._around(place)
+            if place in self.known:
+                self._count(place)
+                return self.known[place], place
+        return self.trust, path
+
+    def kept(self) -> list[LeftOut]:
+        """Roots whose files have another trust than the run asked for."""
+        return [
+            LeftOut(
+                shown(root),
+                f"{count} files stay {self.known[root].value}, as this path was indexed; name it to change that",
+            )
+            for root, count in self._kept.items()
+        ]
+
+    def _around(self, asked: Path) -> Path:
+        """The known root that already says the same of `asked`, else `asked`, from now on a root of its own."""
+        nearest = next((place for place in (asked, *asked.parents) if place in self.known), None)
+        return nearest if nearest is not None and self.known[nearest] is self.trust else asked
+
+    def _count(self, root: Path) -> None:
+        if self.known[root] is not self.trust:
+            self._kept[root] = self._kept.get(root, 0) + 1
+
+
+def known_roots(records: Iterable[FileRecord], places: Places) -> dict[Path, Trust]:
+    """The roots of the store's files; one with files of both kinds is open."""
+    found: dict[Path, Trust] = {}
+    for record in records:
+        root = places.path(record.root)
+        if found.get(root) is not Trust.OPEN:
+            found[root] = record.trust
+    return found
+
+
+def gone(records: Iterable[FileRecord], found: Found, places: Places) -> list[str]:
+    """Files of the store, by name, that were asked for and not met: deleted, or reached by a link before.
+
+    Asked for are files under a given path and those recorded for it. A missing folder says nothing of its files.
+    """
+    present = {places.key(path) for path in found.files}
+
+    def is_gone(path: Path, root: Path) -> bool:
+        asked = path in found.missing or _in_any(path, found.roots) or _in_any(root, found.roots)
+        return asked and not _in_any(path, found.unread) and not _in_any(root, found.unread)
+
+    return [
+        record.path
+        for record in records
+        if record.path not in present and is_gone(places.path(record.path), places.path(record.root))
+    ]
+
+
+def _in_any(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)

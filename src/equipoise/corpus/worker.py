@@ -1,0 +1,108 @@
+"""A process that reads files for `corpus.workers`: it loads them, finds sentences and cuts passages.
+
+All that looks into hostile bytes happens here, within limits, away from the store, the models and their keys.
+Run as `python -m equipoise.corpus.worker`; requests come on stdin, replies go to stdout (`corpus.frames`).
+It ends with its parent: then stdin ends, which a thread notices at once also while a file is read.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import IO, Any
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.core.types import Document
+from equipoise.corpus import frames, limits, loaders, readings
+from equipoise.corpus.chunks import passages
+from equipoise.corpus.readings import LONGEST_FRAGMENT, Reading
+from equipoise.text import visible
+from equipoise.text.sentences import sentence_spans
+
+LARGEST_REQUEST = 100_000
+"""Bytes of the header of a request: little more than a file's name."""
+
+_Request = tuple[str, bytes]
+
+
+def main() -> None:
+    """Answer requests until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes stdin
+    replies = _own_stdout()
+    sys.dont_write_bytecode = True
+    limits.enclose()
+    requests: SimpleQueue[_Request] = SimpleQueue()
+    Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
+    frames.send(replies, {"ready": True})
+    while True:
+        header, body = _reply(*requests.get())
+        frames.send(replies, header, *body)
+        if "memory" in header:
+            return  # what is left of this process after a MemoryError is not to be relied on
+
+
+def _own_stdout() -> IO[bytes]:
+    """The pipe to the parent; what a library prints goes nowhere instead of between the frames."""
+    pipe = os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), 1)
+    return pipe
+
+
+def _listen(stream: IO[bytes], requests: "SimpleQueue[_Request]") -> None:
+    """Put every request into the queue, with its limits in force before its bytes are read."""
+    try:
+        while True:
+            header, length = frames.receive_header(stream, most=LARGEST_REQUEST)
+            limits.apply(memory=header["memory"], seconds=header["seconds"])
+            requests.put((header["name"], frames.exactly(stream, length)))
+    finally:
+        os._exit(0)
+
+
+def _reply(name: str, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """Header and body: the documents, or why there are none."""
+    try:
+        return readings.written(_read(Path(name), data))
+    except MemoryError:
+        return {"memory": True}, []
+    except UnreadableFile as error:
+        return {"failed": error.reason}, []
+
+
+def _read(path: Path, data: bytes) -> list[Reading]:
+    """The documents in a file. Raises UnreadableFile, whatever happens, and MemoryError."""
+    try:
+        return [_reading(one) for one in loaders.load(path, data)]
+    except (UnreadableFile, MemoryError):
+        raise
+    except Exception as error:  # a parser of hostile bytes may stumble in any way
+        said = visible.title(f"{type(error).__name__}: {error}")
+        reason = f"it cannot be read ({said}); save it again with the program it comes from, or leave it out"
+        raise UnreadableFile(str(path), reason) from error
+
+
+def _reading(loaded: loaders.LoadedDocument) -> Reading:
+    if len(loaded.fragment) > LONGEST_FRAGMENT:
+        begins = visible.title(loaded.fragment, 40)
+        reason = (
+            f"the id {begins!r} is longer than {LONGEST_FRAGMENT:,} characters; give its row a shorter one"
+        )
+        raise UnreadableFile("", reason)
+    sentences = sentence_spans(loaded.text)
+    document = Document("", loaded.text, "", sentences=sentences)
+    return Reading(
+        loaded.text,
+        visible.title(loaded.title),
+        loaded.fragment,
+        loaded.pages,
+        sentences,
+        tuple(passages(document)),
+        int(getattr(loaded, "hidden", 0)),
+    )
+
+
+if __name__ == "__main__":
+    main()
