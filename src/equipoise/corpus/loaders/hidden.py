@@ -114,6 +114,20 @@ def look(around: Look, style: Style) -> Look:
     )
 
 
+def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
+    """What HTML itself says about the look of an element; its style sheets may say something else."""
+    found = {}
+    if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
+        found["display"] = "none"
+    if tag in {"font", "body"} and (ink := attributes.get("color" if tag == "font" else "text")):
+        found["color"] = ink.strip().lower()
+    if paper := attributes.get("bgcolor"):
+        found["background-color"] = paper.strip().lower()
+    if attributes.get("background"):
+        found["background-image"] = "url()"
+    return found
+
+
 def _is_gone(style: Style) -> bool:
     return (
         style.get("display") == "none"

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import css
-from equipoise.corpus.loaders.hidden import WHITE, Look, Style, look
+from equipoise.corpus.loaders.hidden import WHITE, Look, hints, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decode, one_line
 from equipoise.corpus.loaders.markup import refuse_tangles
 from equipoise.corpus.loaders.selectors import Cascade, Element, TooTangled
@@ -170,7 +170,7 @@ class _Page:
         if self.cascade.has_rules:
             element = Element(tag, attributes, above.element, above.last_child, last=_is_last(node))
             above.last_child = element
-        style = self.cascade.style(element, _hints(tag, attributes))
+        style = self.cascade.style(element, hints(tag, attributes))
         self._opened.append(_Open(look(above.look, style), element))
         self._skipping += tag in _LEFT_OUT
         if tag in _BLOCKS:
@@ -238,20 +238,6 @@ class _Page:
         if text.strip():
             self.paragraphs.append(self._prefix + text)
             self._prefix = ""
-
-
-def _hints(tag: str, attributes: dict[str, str | None]) -> Style:
-    """What HTML itself says about the look of an element."""
-    found = {}
-    if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
-        found["display"] = "none"
-    if tag in {"font", "body"} and (ink := attributes.get("color" if tag == "font" else "text")):
-        found["color"] = ink.strip().lower()
-    if paper := attributes.get("bgcolor"):
-        found["background-color"] = paper.strip().lower()
-    if attributes.get("background"):
-        found["background-image"] = "url()"
-    return found
 
 
 class _Table:
