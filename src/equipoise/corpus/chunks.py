@@ -12,8 +12,8 @@ TARGET = 900  # characters, about 200 tokens: the embedded encoder reads 256
 MOST = 1200
 _LEAST = 200  # a shorter piece joins a neighbour where the two fit into MOST
 
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_ATX = re.compile(r"#{1,6}\s")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*+\n")
+_ATX = re.compile(r"#{1,6}+\s")
 _LIST_ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s")
 _HEADING_LENGTH = 100
 
