@@ -19,7 +19,6 @@ from equipoise.core.types import Answer, Reason, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport
 from equipoise.models import weights
 from equipoise.rag import library
-from equipoise.rag.flags import located
 from equipoise.rag.library import Library
 
 app = typer.Typer(
@@ -109,12 +108,11 @@ def ask(
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
     with _library(flags, docs, pipeline) as ready:
         result = ready.ask(question)
-        flagged = located(result.trace.flagged, ready.store)
     if as_json:
         extra = {"trace": render.trace_json(result.trace)} if trace else {}
-        print(json.dumps(render.as_json(result, flagged) | extra, ensure_ascii=False, indent=2))  # noqa: T201
+        print(json.dumps(render.as_json(result) | extra, ensure_ascii=False, indent=2))  # noqa: T201
     else:
-        render.show(result, flagged, Console(), trace=trace)
+        render.show(result, Console(), trace=trace)
     raise typer.Exit(_exit_code(result))
 
 
@@ -136,8 +134,7 @@ def chat(
     with _library(flags, docs, pipeline) as ready:
         for question in _questions(console):
             try:
-                result = ready.ask(question)
-                render.show(result, located(result.trace.flagged, ready.store), console, trace=trace)
+                render.show(ready.ask(question), console, trace=trace)
             except InputError as error:
                 console.print(f"[red]{escape(str(error))}[/]")
 

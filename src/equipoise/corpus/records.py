@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Trust
+from equipoise.corpus.offsets import Offsets
 
-Offsets = tuple[int, int]
 Ids = NDArray[np.int64]
 
 PASSAGE = (
     "SELECT p.passage_id, d.doc_id, p.start, p.end, substr(d.text, p.start + 1, p.end - p.start), d.title"
     " FROM passages p JOIN documents d ON d.number = p.document"
+)
+PLACE = (
+    "SELECT p.passage_id, d.doc_id, p.start, p.end FROM passages p JOIN documents d ON d.number = p.document"
 )
 DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages FROM documents"
 _UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
@@ -43,7 +46,7 @@ class Entry:
     """A document with its passages' offsets and their unit vectors (n, d)."""
 
     document: Document
-    spans: tuple[Offsets, ...]
+    spans: tuple[tuple[int, int], ...]
     vectors: Array
 
 
@@ -64,11 +67,8 @@ def search_text(title: str, text: str) -> str:
 def read_document(row: tuple[Any, ...]) -> Document:
     """The document in a row of DOCUMENT."""
     doc_id, text, source, title, trust, sentences, pages = row
-    pairs = np.frombuffer(sentences, "<i4").reshape(-1, 2).tolist()
-    spans = tuple((start, end) for start, end in pairs)
-    return Document(
-        doc_id, text, source, title, Trust(trust), spans, tuple(np.frombuffer(pages, "<i4").tolist())
-    )
+    numbers = tuple(np.frombuffer(pages, "<i4").tolist())
+    return Document(doc_id, text, source, title, Trust(trust), Offsets(sentences), numbers)
 
 
 def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
