@@ -57,7 +57,7 @@ SCRIPTS = {
 LIES = {
     "indexed": '{"sentences": [999, 0, -1]}',
     "baseline": "- The bridge is made of cheese, says nobody at all.",
-    "structured": '{"answer": "", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
+    "structured": '{"answer": "Cheese.", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
     "two_step": '{"text_extracts": ["The bridge is made of cheese, says nobody."]}',
     "span": '{"answer": "Cheese.", "text_extracts": [{"start": "The bridge is", "end": "made of cheese."}]}',
 }
