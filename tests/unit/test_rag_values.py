@@ -315,13 +315,13 @@ class TestJournal:
 
     def test_a_trace_is_a_copy(self):
         journal = Journal({"encoder": "e"}, usage=Usage(1, 2, 3))
-        journal.flagged = (Flag(1, "why", 0.5),)
+        journal.flagged = (Flag(FOX, "why", 0.5),)
         journal.saw(Candidates((FOX,), np.array([0.25], np.float32), np.eye(1, dtype=np.float32), np.ones(1)))
         trace = journal.trace()
         with journal.stage("later"):
             journal.models["llm"] = "later"
         assert (trace.timings, trace.models, trace.usage) == ({}, {"encoder": "e"}, Usage(1, 2, 3))
-        assert trace.flagged == (Flag(1, "why", 0.5),)
+        assert trace.flagged == (Flag(FOX, "why", 0.5),)
         assert [(s.passage, s.score) for s in trace.passages] == [(FOX, 0.25)]
 
 

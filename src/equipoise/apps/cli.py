@@ -18,7 +18,6 @@ from equipoise.core.types import Answer, Reason, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport
 from equipoise.models import weights
 from equipoise.rag import library
-from equipoise.rag.flags import located
 from equipoise.rag.library import Library
 
 app = typer.Typer(
@@ -113,12 +112,11 @@ def ask(
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
     with _library(flags, docs, pipeline) as ready:
         result = ready.ask(question)
-        flagged = located(result.trace.flagged, ready.store)
     if as_json:
         extra = {"trace": render.trace_json(result.trace)} if trace else {}
-        print_json(render.as_json(result, flagged) | extra)
+        print_json(render.as_json(result) | extra)
     else:
-        render.show(result, flagged, Terminal(), trace=trace)
+        render.show(result, Terminal(), trace=trace)
     render.show_failure(result)
     raise typer.Exit(_exit_code(result))
 
@@ -142,7 +140,7 @@ def chat(
         for question in _questions(console):
             try:
                 result = ready.ask(question)
-                render.show(result, located(result.trace.flagged, ready.store), console, trace=trace)
+                render.show(result, console, trace=trace)
                 render.show_failure(result)
             except EquipoiseError as error:
                 console.print(styled((str(error), "red")))

@@ -1,14 +1,15 @@
-"""Answers for people (rich) and for programs (one JSON object)."""
+"""Answers for people (rich) and for programs (one JSON object).
 
-from collections.abc import Sequence
+Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
+"""
+
 from typing import Any
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
-from equipoise.core.types import Answer, Highlight, Part, Refusal, Trace
-from equipoise.rag.flags import FlaggedPassage
+from equipoise.core.types import Answer, Flag, Highlight, Part, Passage, Refusal, Trace
 
 
-def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict[str, Any]:
+def as_json(result: Answer | Refusal) -> dict[str, Any]:
     """One object with the same keys for answers and refusals; `answer` and `reason` may be null.
 
     Where a message held several questions there is one key more: `parts`, with each question and how it ended.
@@ -27,7 +28,7 @@ def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict
             }
             for scored in trace.passages
         ],
-        "flagged": [_flagged(item) for item in flagged],
+        "flagged": [_flagged(flag) for flag in trace.flagged],
         "timings": {name: round(seconds, 6) for name, seconds in trace.timings.items()},
         "tokens": {
             "calls": trace.usage.calls,
@@ -54,12 +55,12 @@ def trace_json(trace: Trace) -> dict[str, Any]:
         "unsupported": list(trace.unsupported),
         "missing": list(trace.missing),
         "failure": trace.failure,
+        "wanted": trace.wanted,
+        "similarity": trace.similarity,
     }
 
 
-def show(
-    result: Answer | Refusal, flagged: Sequence[FlaggedPassage], console: Terminal, *, trace: bool = False
-) -> None:
+def show(result: Answer | Refusal, console: Terminal, *, trace: bool = False) -> None:
     """The answer with its quotes, or the refusal with its reason; then what the filter took out.
 
     Several questions are shown one after the other, each with its own quotes.
@@ -70,11 +71,12 @@ def show(
         _show_one(part.result, console)
     if not result.parts:
         _show_one(result, console)
+    flagged = result.trace.flagged
     if flagged:
         console.print(styled(("\nTaken out before reading", "yellow"), f" ({len(flagged)}):"))
     for taken in flagged:
-        source, why = one_line(where(taken.passage)), one_line(taken.flag.reason)
-        console.paragraph(styled((source, "cyan"), f" {why} (score {taken.flag.score:.2f})"))
+        source, why = one_line(where(taken.passage)), one_line(taken.reason)
+        console.paragraph(styled((source, "cyan"), f" {why} (score {taken.score:.2f})"))
     if trace:
         print_json(trace_json(result.trace) | {"timings": result.trace.timings})
 
@@ -102,7 +104,7 @@ def _show_one(result: Answer | Refusal, console: Terminal) -> None:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
 
 
-def where(item: Highlight) -> str:
+def where(item: Highlight | Passage) -> str:
     """File, then page or line."""
     place = f", page {item.page}" if item.page else f", line {item.line}" if item.line else ""
     return f"{item.source}{place}"
@@ -119,6 +121,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "refused": refusal is not None,
         "reason": refusal.reason.value if refusal else None,
         "detail": refusal.detail if refusal else None,
+        "failure": trace.failure,
         "grounded": None if isinstance(result, Refusal) else result.grounded,
         "probability": None if trace.probability is None else round(trace.probability, 6),
         "tags": [tag.value for tag in trace.tags],
@@ -126,10 +129,20 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
     }
 
 
-def _flagged(item: FlaggedPassage) -> dict[str, Any]:
-    place = {key: value for key, value in _highlight(item.passage).items() if key not in ("text", "context")}
-    flag = item.flag
-    return {"passage_id": flag.passage_id, "reason": flag.reason, "score": round(flag.score, 6)} | place
+def _flagged(flag: Flag) -> dict[str, Any]:
+    found = flag.passage
+    return {
+        "passage_id": found.passage_id,
+        "reason": flag.reason,
+        "score": round(flag.score, 6),
+        "doc_id": found.doc_id,
+        "source": found.source,
+        "title": found.title,
+        "page": found.page,
+        "line": found.line,
+        "start": found.start,
+        "end": found.end,
+    }
 
 
 def _is_quotes(answer: Answer) -> bool:

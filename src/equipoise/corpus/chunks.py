@@ -25,7 +25,7 @@ def passages(document: Document) -> list[Offsets]:
     begins and ends with a sentence, and does not end with a heading that belongs to the text after it.
     Uses `document.sentences`, else finds them.
     """
-    sentences = document.sentences or sentence_spans(document.text)
+    sentences = tuple(document.sentences) or sentence_spans(document.text)
     found: list[Offsets] = []
     for group in _sections(_paragraphs(document.text, sentences), document.text):
         for number, piece in enumerate(_pieces(group)):

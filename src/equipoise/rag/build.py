@@ -17,7 +17,8 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.abstention import Check
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import HighlightSummarize, Search, Vanilla
+from equipoise.rag.pipeline import HighlightSummarize, Vanilla
+from equipoise.rag.search import Search
 from equipoise.rag.several import SeveralQuestions
 from equipoise.text.spans import SpanPolicy
 
@@ -83,7 +84,6 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
     highlighter = _highlighter(chosen["highlighter"], parts)
     summarizer: Summarizer = make("summarizer", SUMMARIZERS, chosen["summarizer"], parts)
     return HighlightSummarize(
-        parts.store,
         parts.encoder,
         search(parts),
         highlighter,
@@ -108,7 +108,9 @@ def asked(name: str, parts: Parts) -> Pipeline:
     Plain RAG has the whole message in its prompt and answers it as it is.
     """
     built, wanted = pipeline(name, parts), parts.settings.question
-    return SeveralQuestions(built, wanted.most) if wanted.split and name == "hs" else built
+    if wanted.split and isinstance(built, HighlightSummarize):
+        return SeveralQuestions(built, wanted.most)
+    return built
 
 
 def search(parts: Parts) -> Search:
@@ -116,7 +118,7 @@ def search(parts: Parts) -> Search:
     wanted = parts.settings.retrieval
     retriever: Retriever = make("retriever", RETRIEVERS, wanted.name, parts)
     chosen: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
-    return Search(retriever, chosen, wanted.k, max(wanted.candidates, wanted.k))
+    return Search(retriever, chosen, wanted.k, max(wanted.candidates, wanted.k), parts.store.snapshot)
 
 
 def policy(settings: Settings) -> SpanPolicy:
