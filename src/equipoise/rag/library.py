@@ -1,5 +1,6 @@
 """Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ def update(
 
 def private_index(docs: Iterable[Path]) -> Path:
     """Where the index of just these paths is kept, in the user's cache folder."""
-    key = "\n".join(sorted(str(path.resolve()) for path in docs))
+    key = "\n".join(sorted(os.path.realpath(path) for path in docs))
     folder = Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{document_id(key)}.db"

@@ -115,7 +115,7 @@ def _read(path: Path) -> Iterator[Example]:
         if line.strip():
             try:
                 yield _example(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise InputError(
                     f"{path}, line {number}: no training example ({type(error).__name__}: {error}); a row needs "
                     "question, text, and passages or answers as [[start, end], ...]"
