@@ -187,6 +187,13 @@ def test_the_work_of_a_progress_bar_is_text(monkeypatch, capsys):
     assert no_control_acts(shown)
 
 
+def test_a_pipe_gets_no_progress_bar(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
+    with progress.passages() as report:
+        report(1, 2, "a file")
+    assert capsys.readouterr().err == ""
+
+
 def test_strings_of_every_kind_are_shown_as_they_are(capsys):
     console = Terminal()
     console.print(HOSTILE)

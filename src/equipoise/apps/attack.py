@@ -23,6 +23,8 @@ from equipoise.redteam.properties import benign_vectors, property_shares, rank_i
 app = typer.Typer(no_args_is_help=True, help="Attack a store of your own, to measure its defences.")
 
 PARTLY_FAILED = 3
+MOST = 1000
+"""Passages of one run: each is a request or part of one."""
 
 StorePath = Annotated[Path | None, PathOption("--store", help="The index file.")]
 
@@ -39,11 +41,13 @@ def ebi(
     sign: Annotated[
         Literal["positive", "negative", "both"], typer.Option(help="Which end of the axis to push to.")
     ] = "both",
-    synthetic: Annotated[int, typer.Option(help="Passages with different views (J).")] = 8,
-    adversarial: Annotated[int, typer.Option(help="Passages for each sign (n).")] = 10,
+    synthetic: Annotated[int, typer.Option(max=MOST, help="Passages with different views (J).")] = 8,
+    adversarial: Annotated[int, typer.Option(max=MOST, help="Passages for each sign (n).")] = 10,
     batch: Annotated[
         int | None,
-        typer.Option(help="Synthetic passages in one reply; small models manage few. Default: all."),
+        typer.Option(
+            max=MOST, help="Synthetic passages in one reply; small models manage few. Default: all."
+        ),
     ] = None,
     store: Annotated[
         Path | None, PathOption("--store", help="Say how the passages would rank in this index.")

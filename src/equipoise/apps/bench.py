@@ -49,8 +49,8 @@ def bias(
     attacks: Annotated[Path, PathOption(help="Attack passages as JSON lines; questions.tsv beside it.")],
     filters: Annotated[str, typer.Option(help="Names with commas between.")] = FILTERS,
     injections: Annotated[str, typer.Option(help="Numbers of planted passages.")] = "0,1,5,10",
-    k: Annotated[int, typer.Option("-k", "--k", help="Passages that are read.")] = 5,
-    candidates: Annotated[int, typer.Option(help="Passages that a filter chooses from.")] = 20,
+    k: Annotated[int, typer.Option("-k", "--k", max=1000, help="Passages that are read.")] = 5,
+    candidates: Annotated[int, typer.Option(max=1000, help="Passages that a filter chooses from.")] = 20,
     retriever: Annotated[
         Literal["dense", "hybrid", "bm25"], typer.Option(help="dense as in the paper; hybrid as the product.")
     ] = "dense",
@@ -101,11 +101,12 @@ def hijack(
     attacks: Annotated[Path | None, PathOption(help="Other LLMail-Inject attacks (fetch-llmail).")] = None,
     prompts: Annotated[int, typer.Option(help="Drawn from the attack prompts.")] = 60,
     look_alikes: Annotated[int, typer.Option(help="Drawn from the benign look-alikes.")] = 20,
-    emails: Annotated[int, typer.Option(help="E-mails in the inbox.")] = 5,
+    emails: Annotated[int, typer.Option(max=1000, help="E-mails in the inbox.")] = 5,
     seed: Annotated[int, typer.Option(help="What is drawn.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many cases of each source.")] = None,
     concurrency: Annotated[
-        int | None, typer.Option(help="Cases at a time. Default: model.slots (1) for local models, else 4.")
+        int | None,
+        typer.Option(max=256, help="Cases at a time. Default: model.slots (1) for local models, else 4."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask once more what ended with an error.")] = False,
     out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path(

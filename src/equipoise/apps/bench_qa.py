@@ -29,7 +29,9 @@ CONCURRENCY = 4
 
 ConcurrencyOption = Annotated[
     int | None,
-    typer.Option(min=1, help="Questions at a time. Default: model.slots (1) for local models, else 4."),
+    typer.Option(
+        min=1, max=256, help="Questions at a time. Default: model.slots (1) for local models, else 4."
+    ),
 ]
 PipelinesOption = Annotated[
     str, typer.Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")

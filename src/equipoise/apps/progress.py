@@ -1,4 +1,4 @@
-"""Progress bars on stderr for work over a second."""
+"""Progress bars on stderr, where it is a terminal, for work over a second."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,14 +51,14 @@ def _work(step: Step) -> str:
 
 @contextmanager
 def _late(*columns: ProgressColumn) -> Iterator[Report]:
-    work = TextColumn("{task.description}", markup=False)
-    bar = Progress(BarColumn(), *columns, work, console=Terminal(errors=True), transient=True)
+    work, console = TextColumn("{task.description}", markup=False), Terminal(errors=True)
+    bar = Progress(BarColumn(), *columns, work, console=console, transient=True)
     task = bar.add_task("", total=None)
     begin = monotonic()
 
     def report(done: int, total: int, what: str) -> None:
         bar.update(task, completed=done, total=total, description=one_line(what))
-        if bar.console.is_terminal and monotonic() - begin > PATIENCE_S:
+        if console.is_terminal and monotonic() - begin > PATIENCE_S:
             bar.start()
 
     try:

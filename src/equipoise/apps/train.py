@@ -28,10 +28,10 @@ HeldOutOption = Annotated[float, Option(min=0.01, max=0.9, help="Else: the share
 ForeignOption = Annotated[
     float, Option(min=0, max=1, help="Share of questions also asked of another document's text.")
 ]
-BatchOption = Annotated[int, Option(min=1, help="Windows at once.")]
-AccumulateOption = Annotated[int, Option(min=1, help="Batches in one update.")]
+BatchOption = Annotated[int, Option(min=1, max=4096, help="Windows at once.")]
+AccumulateOption = Annotated[int, Option(min=1, max=4096, help="Batches in one update.")]
 RateOption = Annotated[float, Option(min=1e-8, max=1)]
-LengthOption = Annotated[int, Option(min=16, help="Tokens of a window.")]
+LengthOption = Annotated[int, Option(min=16, max=8192, help="Tokens of a window.")]
 FreezeOption = Annotated[int, Option(min=0, help="Lowest layers that stay as they are.")]
 DropoutOption = Annotated[
     float | None, Option(min=0, max=0.9, help="Share dropped. Default: the base's own.")
@@ -58,7 +58,7 @@ def highlighter(
     held_out_data: HeldOutDataOption = None,
     held_out: HeldOutOption = 0.1,
     foreign: ForeignOption = 0.2,
-    epochs: Annotated[int, Option(min=1)] = 3,
+    epochs: Annotated[int, Option(min=1, max=10_000)] = 3,
     batch: BatchOption = 16,
     accumulate: AccumulateOption = 1,
     learning_rate: RateOption = 5e-5,

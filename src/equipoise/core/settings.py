@@ -55,7 +55,7 @@ class _Section(BaseModel):
         if isinstance(value, bool) and "bool" not in kinds:
             raise ValueError("true and false are no value for this setting")
         if isinstance(value, str | Path) and ("\0" in str(value) or len(str(value)) > MAX_TEXT):
-            raise ValueError(f"text with a NUL character or of more than {MAX_TEXT:,} characters")
+            raise ValueError(f"the text holds a NUL character, or more than {MAX_TEXT:,} characters")
         return value
 
 
@@ -339,7 +339,9 @@ def _validated(chosen: Mapping[str, Any], origin: Mapping[str, Origin]) -> Setti
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         key = ".".join(str(part) for part in first["loc"][:2])
-        raise SettingsError(f"{origin.get(key, 'settings')}: {key}: {first['msg']}") from None
+        raise SettingsError(
+            f"{origin.get(key, 'settings')}: {key}: {first['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 def _check_keys(layer: Values) -> None:
