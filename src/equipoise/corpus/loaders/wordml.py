@@ -6,6 +6,7 @@ more than its bytes.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 from xml.parsers import expat
 
@@ -59,6 +60,7 @@ def _refuse_doctype(*_: object) -> None:
     raise expat.ExpatError("a document type has no place in a Word file")
 
 
+@lru_cache(maxsize=4096)
 def _local(name: str) -> str:
     space, _, local = name.rpartition(" ")
     return f"m:{local}" if space in _MATH else local
