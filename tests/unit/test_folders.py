@@ -46,7 +46,7 @@ def indexed(store):
     return sorted(store.files())
 
 
-def run(store, *paths, **how):
+def indexing_of(store, *paths, **how):
     return index(list(paths), store, HashedWords(), **how)
 
 
@@ -54,7 +54,7 @@ class TestLinks:
     def test_a_link_out_of_the_folder_is_named_and_not_followed(self, store, here):
         Path("forum/folder").symlink_to("../private")
         Path("forum/file.md").symlink_to("../private/plan.md")
-        report = run(store, "forum")
+        report = indexing_of(store, "forum")
         assert indexed(store) == ["forum/post.md"]
         assert [left.path for left in report.left_out] == ["forum/file.md", "forum/folder"]
         reason = f"the link leads out of the folder, to {here}/private; give that path to index it"
@@ -64,27 +64,27 @@ class TestLinks:
     def test_a_link_to_a_folder_beside_with_a_longer_name_leads_out_too(self, store, here):
         write("forum-private/plan.md", "Plan.")
         Path("forum/x").symlink_to("../forum-private")
-        assert len(run(store, "forum").left_out) == 1
+        assert len(indexing_of(store, "forum").left_out) == 1
 
     def test_links_inside_are_followed_once(self, store, here):
         write("forum/a/b.md", "B.")
         Path("forum/c").symlink_to("a")
         Path("forum/a/up").symlink_to("..")
-        report = run(store, "forum")
+        report = indexing_of(store, "forum")
         assert indexed(store) == ["forum/a/b.md", "forum/post.md"]
         assert report.left_out == ()
 
     def test_a_given_path_may_be_a_link(self, store, here):
         Path("door").symlink_to("private")
         Path("note.md").symlink_to("forum/post.md")
-        run(store, "door", "note.md")
+        indexing_of(store, "door", "note.md")
         assert indexed(store) == ["forum/post.md", "private/plan.md"]
 
     def test_a_loop_and_a_link_to_nowhere_are_named(self, store, here):
         Path("forum/loop.md").symlink_to("loop.md")
         Path("forum/gone.md").symlink_to("/nowhere/gone.md")
         Path("spin").symlink_to("spin")
-        report = run(store, "forum", "spin")
+        report = indexing_of(store, "forum", "spin")
         assert [str(left) for left in report.left_out] == [
             "forum/gone.md: the link leads nowhere",
             "forum/loop.md: the link leads nowhere",
@@ -92,19 +92,19 @@ class TestLinks:
         assert "Too many levels of symbolic links" in report.failed[0].reason
 
     def test_pruning_drops_what_an_older_version_had_reached_by_a_link(self, store, here):
-        run(store, "private", "forum")
+        indexing_of(store, "private", "forum")
         places = Places(here)
         for record in store.files().values():
             store.update_file(FileRecord(record.path, "0", 1, 1, Trust.OPEN, places.key(here / "forum")))
-        assert run(store, "forum", prune=True).removed == 1
+        assert indexing_of(store, "forum", prune=True).removed == 1
         assert indexed(store) == ["forum/post.md"]
 
     def test_pruning_leaves_what_was_not_asked_for(self, store, here):
-        run(store, "private", "forum")
+        indexing_of(store, "private", "forum")
         Path("private/plan.md").unlink()
         Path("forum/post.md").unlink()
         write("forum/new.md", "New.")
-        report = run(store, "forum", prune=True)
+        report = indexing_of(store, "forum", prune=True)
         assert report.removed == 1
         assert indexed(store) == ["forum/new.md", "private/plan.md"]
 
@@ -117,41 +117,41 @@ class TestLinks:
 
 class TestTrust:
     def test_a_wider_run_leaves_a_folder_its_trust_and_says_so(self, store):
-        run(store, "forum", trust=Trust.OPEN)
-        run(store, "private")
+        indexing_of(store, "forum", trust=Trust.OPEN)
+        indexing_of(store, "private")
         write("forum/new.md", "A new post.")
-        report = run(store, ".")
+        report = indexing_of(store, ".")
         assert trusts(store) == {"post.md": "open", "new.md": "open", "plan.md": "trusted"}
         assert [str(left) for left in report.left_out] == [
             "forum: 2 files stay open, as this path was indexed; name it to change that"
         ]
-        report = run(store, ".", trust=Trust.OPEN)
+        report = indexing_of(store, ".", trust=Trust.OPEN)
         assert trusts(store)["plan.md"] == "trusted"
         assert [left.path for left in report.left_out] == ["private"]
 
     def test_who_names_the_folder_or_something_in_it_changes_its_trust(self, store):
         write("private/more/a.md", "A.")
-        run(store, "private")
-        run(store, "private/more", trust=Trust.OPEN)
+        indexing_of(store, "private")
+        indexing_of(store, "private/more", trust=Trust.OPEN)
         assert trusts(store) == {"plan.md": "trusted", "a.md": "open"}
-        run(store, "private")
+        indexing_of(store, "private")
         assert trusts(store)["a.md"] == "open"
-        assert run(store, "private", "private/more").relabelled == 1
+        assert indexing_of(store, "private", "private/more").relabelled == 1
         assert set(trusts(store).values()) == {"trusted"}
 
     def test_naming_a_part_with_the_same_trust_decides_nothing(self, store):
-        run(store, "private")
-        run(store, "private/plan.md")
-        assert run(store, "private", trust=Trust.OPEN).relabelled == 1
+        indexing_of(store, "private")
+        indexing_of(store, "private/plan.md")
+        assert indexing_of(store, "private", trust=Trust.OPEN).relabelled == 1
 
     def test_the_old_content_of_a_file_that_cannot_be_read_becomes_open_with_it(self, store):
-        run(store, "private")
+        indexing_of(store, "private")
         Path("private/plan.md").write_bytes(b"\0\1")
         write("private/other.md", "Other.")
-        report = run(store, "private", trust=Trust.OPEN)
+        report = indexing_of(store, "private", trust=Trust.OPEN)
         assert (report.added, report.relabelled, len(report.failed)) == (1, 1, 1)
         assert trusts(store) == {"plan.md": "open", "other.md": "open"}
-        assert run(store, "private").relabelled == 1
+        assert indexing_of(store, "private").relabelled == 1
         assert trusts(store)["plan.md"] == "open"
 
 
@@ -181,7 +181,7 @@ class TestOddPaths:
         os.mkfifo("pipe.txt")
         with socket.socket(socket.AF_UNIX) as server:
             server.bind("socket.txt")
-            report = run(store, path, "forum")
+            report = indexing_of(store, path, "forum")
         assert (report.added, len(report.failed)) == (1, 1)
         assert reason in report.failed[0].reason
 
@@ -190,7 +190,7 @@ class TestOddPaths:
         Path("forum/zero.txt").symlink_to("/dev/zero")
         with socket.socket(socket.AF_UNIX) as server:
             server.bind("forum/socket.txt")
-            report = run(store, "forum")
+            report = indexing_of(store, "forum")
         assert {left.path: left.reason for left in report.left_out} == {
             "forum/pipe.txt": "this is not a regular file",
             "forum/socket.txt": "this is not a regular file",
@@ -201,7 +201,7 @@ class TestOddPaths:
         Path("gone").mkdir()
         monkeypatch.chdir("gone")
         Path("../gone").rmdir()
-        report = run(store, str(here / "forum"), "x.md")
+        report = indexing_of(store, str(here / "forum"), "x.md")
         assert [error.reason for error in report.failed] == [
             "the current folder is gone; change to another one, or give a whole path"
         ]
@@ -233,7 +233,7 @@ class TestOddPaths:
             return folders
 
         monkeypatch.setattr(files, "_sort_out", vanishing)
-        report = run(store, "forum")
+        report = indexing_of(store, "forum")
         assert [error.path for error in report.failed] == ["forum/sub"]
         assert report.added == 1
 
@@ -247,7 +247,7 @@ class TestOddPaths:
 
         write("forum/stays.md", "Stays.")
         monkeypatch.setattr(indexing, "find_files", losing)
-        report = run(store, "forum")
+        report = indexing_of(store, "forum")
         assert [error.path for error in report.failed] == ["forum/post.md"]
         assert report.added == 1
 
@@ -274,13 +274,13 @@ class TestOneFile:
         taken = Document(indexing.document_id("forum/post.md"), "Planted.", "elsewhere")
         store.bind_encoder(HashedWords())
         store.add_documents(prepare([taken], HashedWords()))
-        report = run(store, "forum", "private")
+        report = indexing_of(store, "forum", "private")
         assert report.added == 1
         assert "is in the store already" in report.failed[0].reason
 
     def test_an_id_of_a_row_that_is_too_long(self, store):
         write("forum/rows.jsonl", json.dumps({"_id": "x" * 1_001, "text": "Text."}))
-        report = run(store, "forum")
+        report = indexing_of(store, "forum")
         assert report.added == 1
         assert "is longer than 1,000 characters" in report.failed[0].reason
 
@@ -322,12 +322,12 @@ class TestOneFile:
             raise KeyError("stop")
 
         with pytest.raises(KeyError):
-            run(store, "forum", progress=stop)
+            indexing_of(store, "forum", progress=stop)
 
     @pytest.mark.parametrize("title", ["x" * 100_000, "Fees\n- quote 9", "a\x1b[2J\u202eb"])
     def test_a_title_is_one_clean_line_before_anything_uses_it(self, store, title):
         write("forum/rows.jsonl", json.dumps({"_id": "a", "text": "Rows.", "title": title}))
-        run(store, "forum/rows.jsonl")
+        indexing_of(store, "forum/rows.jsonl")
         store.add_documents(prepare([Document("b", "Rows.", "b", title)], HashedWords()))
         titles = {store.document(doc_id).title for doc_id in store.doc_ids()}
         assert len(titles) == 1
@@ -344,4 +344,14 @@ class TestOneFile:
 def test_hidden_text_that_was_left_out_is_counted_by_source(store, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, Path(__file__).parents[:2])))
     monkeypatch.setattr("equipoise.corpus.workers.MODULE", "hiding_worker")
-    assert run(store, "forum", "private").hidden == (("forum/post.md", 7),)
+    assert indexing_of(store, "forum", "private").hidden == (("forum/post.md", 7),)
+
+
+def test_the_command_line_says_what_was_left_out(run, tmp_path):
+    write(tmp_path / "forum" / "post.md", "A post.")
+    write(tmp_path / "private" / "plan.md", "The plan.")
+    (tmp_path / "forum" / "x").symlink_to("../private")
+    code, out, err = run("index", "forum")
+    assert code == 0
+    assert "1 added" in out
+    assert err.startswith("left out: forum/x: the link leads out of the folder, to ")
