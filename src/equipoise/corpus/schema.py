@@ -20,6 +20,7 @@ from pathlib import Path
 from equipoise.core.errors import StoreError
 from equipoise.corpus.places import has_working_folder
 from equipoise.corpus.records import Damage
+from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
 VERSION = 1
@@ -62,7 +63,7 @@ def connect(path: Path, *, create: bool, read_only: bool, timeout: float) -> sql
         try:
             return _opened(first, path, create=create and not read_only, timeout=timeout)
         except sqlite3.OperationalError as error:
-            if not others or not error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+            if not others or _code(error) not in {"CANTOPEN", "READONLY"}:
                 raise
         return _opened(others[0], path, create=False, timeout=timeout)
 
@@ -95,13 +96,16 @@ def mapped(path: Path) -> Iterator[None]:
         yield
     except Damage as error:
         raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # SQLite's own message quotes the damage
+        raise damaged(path, "its schema is not text") from error
     except sqlite3.Error as error:
         raise StoreError(_sentence(path, error)) from error
 
 
 def damaged(path: Path, reason: str) -> StoreError:
     """The error for a store that holds what it should not."""
-    return StoreError(f"the store {path} is damaged ({reason}): delete it and index your documents again")
+    said = visible.title(reason)
+    return StoreError(f"the store {path} is damaged ({said}): delete it and index your documents again")
 
 
 def _make_folder(path: Path) -> None:
@@ -203,10 +207,16 @@ _SENTENCES = {
 
 
 def _sentence(path: Path, error: sqlite3.Error) -> str:
-    code = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_").split("_")[0]
-    if not code and "decode to UTF-8" in str(error):  # raised by Python's sqlite3, not by SQLite
-        code = "CORRUPT"
+    code, said = _code(error), visible.title(str(error))  # SQLite quotes what it cannot read
     for codes, sentence in _SENTENCES.items():
         if code in codes.split():
-            return sentence.format(path=path, error=error)
-    return f"the store {path} failed ({error}): open it again, and check the file if that does not help"
+            return sentence.format(path=path, error=said)
+    return f"the store {path} failed ({said}): open it again, and check the file if that does not help"
+
+
+def _code(error: sqlite3.Error) -> str:
+    """The first part of SQLite's name for the error, as in SQLITE_IOERR_WRITE."""
+    name: str = getattr(error, "sqlite_errorname", "")
+    if not name and "decode to UTF-8" in str(error):  # raised by Python's sqlite3, not by SQLite
+        return "CORRUPT"
+    return name.removeprefix("SQLITE_").split("_")[0]

@@ -18,7 +18,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, PLACE, Counts, Entry, FileRecord, Ids
+from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, PLACE, Counts, Damage, Entry, FileRecord, Ids
 from equipoise.corpus.schema import connect, mapped
 
 
@@ -109,11 +109,13 @@ class Store:
 
     def passage(self, passage_id: int) -> Passage:
         """The passage. Raises CorpusError for an unknown one."""
-        rows = self._rows(f"{PASSAGE} WHERE p.passage_id = ?", (int(passage_id),))
-        if not rows:
-            raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
-        with mapped(self.path):
-            return records.read_passage(rows[0])
+        with self.snapshot():
+            rows = self._rows(f"{PASSAGE} WHERE p.passage_id = ?", (int(passage_id),))
+            if rows:
+                return records.read_passage(rows[0])
+            if self._rows("SELECT 1 FROM passages WHERE passage_id = ?", (int(passage_id),)):
+                raise Damage(f"passage {passage_id} has no document")
+        raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
 
     def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
         """The passages in the order asked for. Raises CorpusError for an unknown one."""
