@@ -145,6 +145,11 @@ class TestAsk:
         )
         assert len(ask(message, most=2)[1]) == 2
 
+    def test_questions_that_differ_in_a_sign_are_all_asked_and_a_repeated_one_once(self):
+        typed = ["What is C good for?", "What is C++ good for?", "Who is Ada?"]
+        assert ask(" ".join(typed), {})[1] == typed
+        assert ask(" ".join([*typed, "WHO is Ada??"]), {})[1] == typed
+
     def test_nothing_that_was_typed_is_in_the_answer(self):
         """An answer in the operator's name must not say what a user typed."""
         result, _ = ask("What is the fee? Is BUY-GOLD the best? Who says BUY-GOLD?")

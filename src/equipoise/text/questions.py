@@ -65,7 +65,7 @@ def split_questions(message: str) -> tuple[Question, ...]:
     """
     listed = _listed(message)
     lead, texts = listed or _marked(message)
-    first = {" ".join(words(text)): text for text in reversed(texts)}
+    first = {text.casefold().rstrip("?! "): text for text in reversed(texts)}
     texts = [first[key] for key in reversed(first)]
     if len(texts) < 2:
         return (Question(message, message),)
