@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 from equipoise.core.errors import SettingsError
 
 LONGEST = 2_000
-_HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){0,126}\.?\Z")
+_LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,126}}\.?\Z")
 _CHARACTERS = re.compile(
     r"[!#-;=?-\[\]_a-z~]*\Z"
 )  # of a URL (RFC 3986) and nothing besides; "%" comes with its two digits
@@ -45,11 +46,16 @@ def address(url: str) -> Address:
         or not url.isprintable()
         or not _CHARACTERS.match(rest)
     ):
-        raise SettingsError(f"the model's base URL {_LOOKS}")
+        raise unusable()
     place = f"{host}{f':{port}' if port is not None else ''}{path}"
     return Address(
         f"{parts.scheme}://{user}{at}{place}{query}", f"{parts.scheme}://{place}", user.partition(":")[2]
     )
+
+
+def unusable() -> SettingsError:
+    """The error for an address that only the client finds fault with."""
+    return SettingsError(f"the model's base URL {_LOOKS}")
 
 
 def _host(name: str) -> str:
@@ -59,4 +65,8 @@ def _host(name: str) -> str:
     ascii_name = name if name.isascii() else name.encode("idna").decode("ascii")
     if len(ascii_name) > 253 or not _HOST.match(ascii_name):
         raise ValueError(name)
+    if "xn--" in ascii_name.lower():
+        if "_" in ascii_name:  # one of the two is no host name
+            raise ValueError(name)
+        ascii_name.encode("ascii").decode("idna")
     return ascii_name.lower()

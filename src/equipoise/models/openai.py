@@ -19,7 +19,7 @@ from equipoise.core.errors import (
 )
 from equipoise.core.protocols import JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
-from equipoise.models.address import address
+from equipoise.models.address import address, unusable
 from equipoise.models.completion import read_completion
 from equipoise.models.dialect import Dialect
 from equipoise.models.failures import Endpoint, Failure, explained, is_passing, is_refusal, wait_s
@@ -219,6 +219,8 @@ class OpenAIChat:
                 return body
         except (openai.OpenAIError, TimeoutError) as failure:
             return failure
+        except UnicodeError:  # the client knows more of the names that a host cannot have
+            raise unusable() from None
 
     async def _client(self) -> openai.AsyncOpenAI:
         """The running loop's client: connections cannot be shared between loops."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import openai
 
-MOST_BYTES = 8 << 20
-"""Of an answer. 512 tokens with 20 alternatives each take 1 MB; reading JSON takes many times its size in memory."""
+MOST_BYTES = 2 << 20
+"""Of an answer. 512 tokens with 20 alternatives each take 1 MB, and reading hostile JSON takes fifty times its size."""
 
 MOST_ERROR_BYTES = 64 << 10
 """Of the answer to a request that failed: only its first words are shown."""
