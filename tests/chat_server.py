@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+ROOM = 1000
 KEY = "sk-test-7f3a9c2e51d84b60"
 
 
 @dataclass
 class Say:
-    """One answer of the server, as it goes over the wire. A `pause` above 0 dribbles one byte per pause."""
+    """One answer of the server, as it goes over the wire. A `pause` above 0 dribbles one byte per pause.
+
+    `endless` is repeated after `body` until the client has had enough; what was taken is in `ChatServer.sent`.
+    """
 
     status: int = 200
     body: Any = None
@@ -21,6 +25,7 @@ class Say:
     content_type: str = "application/json"
     pause: float = 0.0
     hang_up: bool = False
+    endless: bytes = b""
 
 
 @dataclass
@@ -29,6 +34,7 @@ class Received:
     headers: dict[str, str]
     body: dict[str, Any]
     connection: int
+    raw: bytes
 
 
 def example_of(schema: dict[str, Any]) -> Any:
@@ -67,8 +73,11 @@ def error(message: str, *, code: str | None = None, param: str | None = None) ->
 
 
 def faithful(request: dict[str, Any]) -> dict[str, Any]:
-    """What a well-behaved endpoint answers: the last message in capitals, or JSON under the schema."""
+    """What a well-behaved endpoint answers: the last message in capitals, a word a token, or JSON under the schema."""
     text = request["messages"][-1]["content"].upper()
+    limit = request.get("max_tokens", request.get("max_completion_tokens"))
+    if limit and len(words := text.split()) > limit:
+        text = " ".join(words[:limit])
     if form := request.get("response_format"):
         if form["type"] != "json_schema" or form["json_schema"]["strict"] is not True:
             raise ValueError(form)
@@ -84,13 +93,16 @@ def faithful(request: dict[str, Any]) -> dict[str, Any]:
 class ChatServer:
     """`url` is the base URL, `received` the requests in order; `says` are answered first, then faithfully.
 
-    With `refuses`, a request that has any of those parameters gets a 400 in OpenAI's words.
+    With `refuses`, a request that has any of those parameters gets a 400 in OpenAI's words. With `thinks`, one
+    with a limit below ROOM gets that answer: of a model that used it up before its first word.
     """
 
     def __init__(self) -> None:
         self.says: deque[Say] = deque()
         self.refuses: set[str] = set()
+        self.thinks: Say | None = None
         self.received: list[Received] = []
+        self.sent = 0
         self._connections = 0
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
@@ -116,6 +128,8 @@ class ChatServer:
         for name in sorted(self.refuses & body.keys()):
             said = f"Unsupported parameter: '{name}' is not supported with this model."
             return Say(400, error(said, code="unsupported_parameter", param=name))
+        if self.thinks and body.get("max_tokens", body.get("max_completion_tokens", ROOM)) < ROOM:
+            return self.thinks
         return Say(body=faithful(body))
 
 
@@ -128,20 +142,32 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             self.connection_number = server.next_connection()
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            raw = self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.loads(raw)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            server.received.append(Received(self.path, headers, body, self.connection_number))
+            server.received.append(Received(self.path, headers, body, self.connection_number, raw))
             say = server.answer(body)
             if say.hang_up:
                 self.close_connection = True
                 return
             data = say.body if isinstance(say.body, bytes) else json.dumps(say.body).encode()
             self.send_response(say.status)
-            fields = {"Content-Type": say.content_type, "Content-Length": str(len(data)), **say.headers}
+            length = {} if say.endless else {"Content-Length": str(len(data))}
+            fields = {"Content-Type": say.content_type, **length, **say.headers}
             for name, value in fields.items():
                 self.send_header(name, value)
             self.end_headers()
             self._write(data, say.pause)
+            if say.endless:
+                self._repeat(say.endless)
+
+        def _repeat(self, piece: bytes) -> None:
+            self.close_connection = True
+            try:
+                while True:
+                    server.sent += self.wfile.write(piece)
+            except OSError:
+                return
 
         def _write(self, data: bytes, pause: float) -> None:
             try:

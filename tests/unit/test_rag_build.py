@@ -1,7 +1,5 @@
 """Names become objects: every spec of the language model, and every mistake in a name."""
 
-import json
-
 import pytest
 
 from equipoise.core.errors import InputError, ModelUnavailable, SettingsError
@@ -75,14 +73,16 @@ class TestChatModel:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-process")
         assert chat("auto", {"PATH": "/bin"}) is None
 
-    def test_auto_takes_local_weights_that_are_here(self, chat, tmp_path):
+    def test_auto_takes_local_weights_that_are_here(self, chat, tmp_path, monkeypatch):
         pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
         entry = weights.read_catalogue()[build.DEFAULT_LOCAL]
         path = tmp_path / entry.file
         with path.open("wb") as file:
-            file.truncate(entry.size)  # a sparse file with the record of an earlier check beside it
-        stamp = {"sha256": entry.sha256, "size": entry.size, "mtime_ns": path.stat().st_mtime_ns}
-        path.with_name(f"{path.name}.verified.json").write_text(json.dumps(stamp))
+            file.truncate(
+                entry.size
+            )  # a sparse file, and in the user's own folder the record of an earlier check
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        weights._remember(path, weights._stamp(path, entry))
         assert chat("auto").name == f"local/{build.DEFAULT_LOCAL}"
         assert isinstance(chat("auto", KEY), OpenAIChat)
 

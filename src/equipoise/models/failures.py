@@ -4,7 +4,7 @@ import email.utils
 import math
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,11 @@ def is_passing(failure: Failure) -> bool:
     return isinstance(failure, openai.APIConnectionError) and not isinstance(failure, openai.APITimeoutError)
 
 
+def is_refusal(failure: Failure) -> bool:
+    """True when the endpoint will not take the request as it is: 400, 422."""
+    return isinstance(failure, openai.APIStatusError) and failure.status_code in {400, 422}
+
+
 def wait_s(failure: Failure, *, tries: int, backoff_s: float, max_backoff_s: float) -> float:
     """Seconds to wait after try number `tries` (from 1), at most `max_backoff_s`.
 
@@ -61,18 +66,30 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
             return seconds
     try:
         return email.utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
-def complaint(failure: Failure) -> str:
-    """What the endpoint said is wrong with the request: parameter, code and message; "" for other failures.
+def complaint(failure: openai.APIStatusError, secrets: Sequence[str] = ()) -> str:
+    """What the endpoint said is wrong with the request: parameter, code and message, as one short line.
 
-    Only these fields are read: some endpoints repeat the whole input beside them.
+    Only these fields are read: some endpoints repeat the whole input beside them. `secrets` and characters that
+    act (control, direction) are taken out. For the message of an error and for nothing else.
     """
-    if not isinstance(failure, openai.APIStatusError):
-        return ""
-    return " ".join(part for part in (failure.param, failure.code, _message(failure.body)) if part)
+    said = " ".join(
+        str(part)
+        for part in (failure.param, failure.code, _message(failure.body))
+        if isinstance(part, str | int)
+    )
+    for secret in filter(None, secrets):
+        said = said.replace(secret, "***")
+    return one_line(said)
+
+
+def one_line(text: str, most: int = _DETAIL_LENGTH) -> str:
+    """The first `most` characters of `text` in one line, without those that cannot be seen."""
+    head = text[: 4 * most]
+    return " ".join("".join(c if c.isprintable() else " " for c in head).split())[:most]
 
 
 def _message(body: object) -> str:
@@ -89,10 +106,10 @@ def _message(body: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-def explained(failure: Failure, endpoint: Endpoint, *, tries: int, secret: str) -> ModelError:
-    """`failure` as an error of our tree, without `secret`, naming what to do next."""
+def explained(failure: Failure, endpoint: Endpoint, *, tries: int, secrets: Sequence[str]) -> ModelError:
+    """`failure` as an error of our tree, without any of `secrets`, naming what to do next."""
     if isinstance(failure, openai.APIStatusError):
-        return _status_explained(failure, endpoint, tries=tries, secret=secret)
+        return _status_explained(failure, endpoint, tries=tries, secrets=secrets)
     if isinstance(failure, openai.APITimeoutError | TimeoutError):
         return ModelUnavailable(
             f"{endpoint.model} at {endpoint.url} did not answer within {endpoint.timeout_s:g} s: "
@@ -108,7 +125,7 @@ def explained(failure: Failure, endpoint: Endpoint, *, tries: int, secret: str) 
 
 
 def _status_explained(
-    failure: openai.APIStatusError, endpoint: Endpoint, *, tries: int, secret: str
+    failure: openai.APIStatusError, endpoint: Endpoint, *, tries: int, secrets: Sequence[str]
 ) -> ModelError:
     status, url, model = failure.status_code, endpoint.url, endpoint.model
     if failure.code == "content_filter":
@@ -125,7 +142,12 @@ def _status_explained(
         return ModelUnavailable(f"{url} {next_step[status]}")
     if status >= 500:
         return ModelUnavailable(f"{url} failed with status {status} in {tries} tries: try again later")
-    said = complaint(failure).replace(secret, "***")[:_DETAIL_LENGTH]
+    if 300 <= status < 400:
+        return ModelUnavailable(
+            f"{url} sends requests on to another address ({status}), which is not followed: set the base URL to "
+            "where the endpoint is"
+        )
+    said = complaint(failure, secrets)
     return ModelUnavailable(
         f"{url} refused the request for {model} ({status}): {said or 'it gave no reason'}"
     )

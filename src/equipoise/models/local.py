@@ -10,14 +10,14 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, Self, TypedDict, Unpack
 
-from equipoise.core.errors import MissingExtra, ModelReplyError, ModelUnavailable
+from equipoise.core.errors import MissingExtra, ModelReplyError, ModelUnavailable, WeightsError
 from equipoise.core.protocols import JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob, Usage
 from equipoise.models import control, weights
@@ -63,11 +63,14 @@ class LocalChat:
         n_threads: int | None = None,
         slots: int = 1,
         cache_prompt: bool = True,
+        check: Callable[[], object] = lambda: None,
     ) -> None:
         """`n_ctx` tokens for prompt and reply, shared among `slots` requests at a time.
 
-        `n_threads` is by default one for each processor. Nothing is loaded yet, and nothing checked.
+        `n_threads` is by default one for each processor. Nothing is loaded yet; `check` is called before the file
+        is loaded and after, and raises where it is not the one it should be.
         """
+        self._check = check
         self._path = path
         self._name = name
         self._n_ctx = n_ctx
@@ -90,7 +93,8 @@ class LocalChat:
             raise ModelUnavailable(
                 f"the weights of {name} are not on this disk: run  equipoise models pull {name}"
             )
-        return cls(path, name=f"local/{name}", **options)
+        check = partial(weights.find, name, folder=folder)
+        return cls(path.resolve(), name=f"local/{name}", check=check, **options)
 
     @property
     def name(self) -> str:
@@ -109,7 +113,16 @@ class LocalChat:
         Raises MissingExtra without xllamacpp, ModelUnavailable when the file cannot be loaded,
         ModelReplyError when the prompt is longer than the context or the model fails.
         """
-        work = partial(self._complete, messages, schema, options)
+        return await self._answer(messages, schema, options, cached=self._cache_prompt)
+
+    def for_role(self, role: str) -> "_Alone":
+        """The same model, its requests without the prompt cache: no reply depends on what was asked before."""
+        return _Alone(self)
+
+    async def _answer(
+        self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions, *, cached: bool
+    ) -> ChatReply:
+        work = partial(self._complete, messages, schema, options, cached=cached)
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
@@ -121,7 +134,7 @@ class LocalChat:
                 self._folder = None
 
     def _complete(
-        self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions
+        self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions, *, cached: bool
     ) -> ChatReply:
         server = self._load()
         request: dict[str, Any] = {
@@ -129,7 +142,7 @@ class LocalChat:
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
             "seed": options.seed,
-            "cache_prompt": self._cache_prompt,
+            "cache_prompt": cached,
         }
         if options.top_logprobs:
             request |= {"logprobs": True, "top_logprobs": options.top_logprobs}
@@ -176,9 +189,15 @@ class LocalChat:
         with self._lock:
             if self._server is None:
                 server_class = _xllamacpp().Server
+                self._check()
                 self._folder = Path(tempfile.mkdtemp(prefix="equipoise-"))
                 try:
-                    self._server = server_class(self._parameters(self._folder))
+                    server = server_class(self._parameters(self._folder))
+                    self._check()
+                    self._server = server
+                except WeightsError:
+                    shutil.rmtree(self._folder, ignore_errors=True)
+                    raise
                 except (RuntimeError, ValueError) as error:
                     shutil.rmtree(self._folder, ignore_errors=True)
                     raise ModelUnavailable(
@@ -206,6 +225,32 @@ class LocalChat:
         if sys.platform != "win32":
             parameters.hostnames = [str(folder / "llama.sock")]
         return parameters
+
+
+class _Alone:
+    """A LocalChat in a role of its own."""
+
+    def __init__(self, chat: LocalChat) -> None:
+        self._chat = chat
+
+    @property
+    def name(self) -> str:
+        """As of the model."""
+        return self._chat.name
+
+    def for_role(self, role: str) -> "_Alone":
+        """Itself: it keeps nothing."""
+        return self
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: JsonSchema | None = None,
+        options: ChatOptions = ChatOptions(),
+    ) -> ChatReply:
+        """As LocalChat, without the prompt cache."""
+        return await self._chat._answer(messages, schema, options, cached=False)
 
 
 def _xllamacpp() -> ModuleType:

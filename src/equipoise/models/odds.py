@@ -8,21 +8,31 @@ from equipoise.core.types import ChatReply
 MOST_ALTERNATIVES = 20
 """How many likeliest tokens endpoints tell at most (OpenAI's limit)."""
 
+ROUNDING = 1e-3
+"""How far above 0 a log-probability may lie that was computed in half precision."""
+
 Word = Literal["yes", "no"]
+
+
+def is_logprob(value: float) -> bool:
+    """Whether `value` can be a natural log-probability: finite, and at most 0 but for rounding."""
+    return -inf < value <= ROUNDING
 
 
 def yes_odds(reply: ChatReply) -> float | None:
     """The natural log-odds of "yes" against "no" as the first token of `reply`.
 
     Where only one of them is among the tokens told, the other gets the probability of the last one told, an
-    upper bound. Without log-probabilities the reply's own first word decides: infinite odds. None where the
-    reply says neither.
+    upper bound. Without log-probabilities the reply's own first word decides: infinite odds. A value that is no
+    log-probability (`is_logprob`) counts as not told. None where the reply says neither.
     """
-    if not reply.logprobs:
+    first = reply.logprobs[0] if reply.logprobs else None
+    told = (
+        [one for one in (first.top or ((first.token, first.logprob),)) if is_logprob(one[1])] if first else []
+    )
+    if not told:
         said = _word(reply.text.split()[0]) if reply.text.split() else None
         return None if said is None else inf if said == "yes" else -inf
-    first = reply.logprobs[0]
-    told = first.top or ((first.token, first.logprob),)
     mass: dict[Word, float] = {}
     for token, logprob in told:
         if word := _word(token):

@@ -1,21 +1,30 @@
 """Chat models behind any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp."""
 
 import asyncio
+import copy
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import openai
 from pydantic import SecretStr
 
-from equipoise.core.errors import ModelReplyError, ModelUnavailable, SettingsError, after_spending
+from equipoise.core.errors import (
+    ModelError,
+    ModelReplyError,
+    ModelUnavailable,
+    SettingsError,
+    after_spending,
+)
 from equipoise.core.protocols import JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
+from equipoise.models.address import address, unusable
 from equipoise.models.completion import read_completion
 from equipoise.models.dialect import Dialect
-from equipoise.models.failures import Endpoint, Failure, complaint, explained, is_passing, wait_s
+from equipoise.models.failures import Endpoint, Failure, explained, is_passing, is_refusal, wait_s
+from equipoise.models.probing import Learner, Verdict, probed
+from equipoise.models.transport import ACCOUNT, MOST_BYTES, BoundedClient, too_long
 
 OPENAI_URL = "https://api.openai.com/v1"
 NO_KEY = "no-key-needed"
@@ -45,7 +54,7 @@ class OpenAIChat:
         here.
 
         Raises ModelUnavailable without a key where one is needed (any endpoint with its own `base_url` gets a
-        dummy), SettingsError for an address, key or number that cannot be used.
+        dummy), SettingsError for an address, key or number that cannot be used. Redirects are not followed.
         """
         azure = azure_endpoint is not None
         if azure and base_url is not None:
@@ -56,15 +65,19 @@ class OpenAIChat:
             raise SettingsError(
                 "a chat model needs a name, a time-out above 0 s, and retries and waits of 0 or more"
             )
-        self._url = azure_endpoint or base_url or OPENAI_URL
+        place = address(azure_endpoint or base_url or OPENAI_URL)
         variable = "AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"
-        self._endpoint = Endpoint(model, _public_address(self._url), variable, timeout_s)
+        self._url = SecretStr(place.url)
+        self._password = SecretStr(place.password)
+        self._endpoint = Endpoint(model, place.shown, variable, timeout_s)
         self._key = SecretStr(_checked_key(api_key, self._endpoint, needed=azure or base_url is None))
+        self._account = ACCOUNT if not azure and base_url is None else frozenset()
         self._api_version = api_version if azure else None
         self._max_retries = max_retries
         self._backoff_s = backoff_s
         self._max_backoff_s = max_backoff_s
-        self._dialect = Dialect()
+        self._learner = Learner()
+        self._roles: dict[str, OpenAIChat] = {}
         self._clients: dict[asyncio.AbstractEventLoop, tuple[openai.AsyncOpenAI, AsyncGenerator[None]]] = {}
 
     @classmethod
@@ -106,6 +119,12 @@ class OpenAIChat:
     def __repr__(self) -> str:
         return f"OpenAIChat({self.name!r}, endpoint={self._endpoint.url!r})"
 
+    def for_role(self, role: str) -> "OpenAIChat":
+        """This model over the same connections, with a dialect of its own for `role`; equal roles share it."""
+        own = copy.copy(self)
+        own._learner = Learner()
+        return self._roles.setdefault(role, own)
+
     async def complete(
         self,
         messages: Sequence[Message],
@@ -113,25 +132,32 @@ class OpenAIChat:
         schema: JsonSchema | None = None,
         options: ChatOptions = ChatOptions(),
     ) -> ChatReply:
-        """One reply. A parameter that the endpoint refuses is left out from then on (a schema goes in words).
+        """One reply, in the dialect of the endpoint.
 
-        So `logprobs` may be empty although asked for. A model that came to `max_tokens` before its first word is
-        taken for one that thinks first: it is asked again, and gets `dialect.THINKING` tokens more from then on.
-        Raises ModelUnavailable or ModelReplyError, never with the key in the message.
+        The first request that is refused (400, 422) or comes to `max_tokens` before its first word has the endpoint
+        probed with constant messages (`models.probing`); a parameter that is refused then is left out from then on (a
+        schema goes in words, and `logprobs` may be empty although asked for), and a model that thinks first gets
+        `dialect.THINKING` tokens more. What the probes cost is in the usage. Raises ModelUnavailable or
+        ModelReplyError, never with the key in the message.
         """
         spent = Usage()
         while True:
-            request, body = await self._exchange(messages, schema, options)
+            dialect = self._learner.dialect
             with after_spending(spent):
-                reply = read_completion(body, model=self.name, options=options)
-            spent += reply.usage
-            if reply.text.strip() or reply.logprobs:
-                return replace(reply, usage=spent)
-            if not self._dialect.learn_to_wait(request):
-                raise ModelReplyError(
-                    f"{self.name} used up its tokens before the first word of a reply: use another model",
-                    usage=spent,
-                )
+                found = await self._exchange(dialect.request(self.name, messages, schema, options))
+                if isinstance(found, bytes):
+                    reply = read_completion(found, model=self.name, options=options)
+                    spent += reply.usage
+                    if reply.text.strip() or reply.logprobs:
+                        return replace(reply, usage=spent)
+                    found = ModelReplyError(
+                        f"{self.name} used up its tokens before the first word of a reply: use another model"
+                    )
+            with after_spending(spent):
+                spent += await self._learner.settle(self._probed)
+            if self._learner.dialect == dialect:
+                found.usage = spent
+                raise found
 
     async def aclose(self) -> None:
         """Close the running loop's connections now; otherwise they close when the loop shuts down."""
@@ -139,22 +165,47 @@ class OpenAIChat:
         if entry:
             await entry[1].aclose()
 
-    async def _exchange(
-        self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions
-    ) -> tuple[dict[str, Any], bytes]:
-        """The request in the form that the endpoint took, and the body of its answer."""
+    async def _probed(self) -> tuple[Dialect, Usage]:
+        """The endpoint's dialect and what it cost to find it."""
+        spent = Usage()
+
+        async def send(request: dict[str, Any]) -> Verdict:
+            nonlocal spent
+            with after_spending(spent):
+                found = await self._exchange(request)
+            if not isinstance(found, bytes):
+                return Verdict.REFUSED
+            try:
+                reply = read_completion(found, model=self.name, options=ChatOptions())
+            except ModelReplyError:  # an odd answer, and the request was taken
+                spent += Usage(calls=1)
+                return Verdict.ANSWERED
+            spent += reply.usage
+            return Verdict.ANSWERED if reply.text.strip() else Verdict.SILENT
+
+        return await probed(self.name, send), spent
+
+    async def _exchange(self, request: dict[str, Any]) -> bytes | ModelError:
+        """The body of the answer, or the error of a request that the endpoint refuses (400, 422) as a value.
+
+        Raises the errors of all other failures, those that may pass after `max_retries` repetitions.
+        """
         tries = 0
         while True:
-            request = self._dialect.request(self.name, messages, schema, options)
             outcome = await self._outcome(request)
             if isinstance(outcome, bytes):
-                return request, outcome
-            if _is_about_parameters(outcome) and self._dialect.learn(complaint(outcome), request):
-                continue
+                if too_long(outcome):
+                    raise ModelReplyError(
+                        f"{self._endpoint.url} sent an answer of more than {MOST_BYTES >> 20} MiB: check the endpoint"
+                    )
+                return outcome
             tries += 1
             if tries > self._max_retries or not is_passing(outcome):
-                secret = self._key.get_secret_value()
-                raise explained(outcome, self._endpoint, tries=tries, secret=secret)
+                secrets = (self._key.get_secret_value(), self._password.get_secret_value())
+                error = explained(outcome, self._endpoint, tries=tries, secrets=secrets)
+                if is_refusal(outcome):
+                    return error
+                raise error
             wait = wait_s(outcome, tries=tries, backoff_s=self._backoff_s, max_backoff_s=self._max_backoff_s)
             await asyncio.sleep(wait)
 
@@ -168,6 +219,8 @@ class OpenAIChat:
                 return body
         except (openai.OpenAIError, TimeoutError) as failure:
             return failure
+        except UnicodeError:  # the client knows more of the names that a host cannot have
+            raise unusable() from None
 
     async def _client(self) -> openai.AsyncOpenAI:
         """The running loop's client: connections cannot be shared between loops."""
@@ -192,32 +245,21 @@ class OpenAIChat:
             await client.close()
 
     def _new_client(self) -> openai.AsyncOpenAI:
+        key, url, timeout_s = (
+            self._key.get_secret_value(),
+            self._url.get_secret_value(),
+            self._endpoint.timeout_s,
+        )
+        credentials = {"api-key": key} if self._api_version else {"Authorization": f"Bearer {key}"}
         common: dict[str, Any] = {
-            "api_key": self._key.get_secret_value(),
+            "api_key": key,
             "max_retries": 0,  # the retries are ours, within our own waits
-            "timeout": self._endpoint.timeout_s,
-            "http_client": openai.DefaultAsyncHttpxClient(timeout=self._endpoint.timeout_s),
+            "timeout": timeout_s,
+            "http_client": BoundedClient(timeout_s=timeout_s, headers=credentials, also=self._account),
         }
         if self._api_version:
-            return openai.AsyncAzureOpenAI(azure_endpoint=self._url, api_version=self._api_version, **common)
-        return openai.AsyncOpenAI(base_url=self._url, **common)
-
-
-def _is_about_parameters(failure: Failure) -> bool:
-    return isinstance(failure, openai.APIStatusError) and failure.status_code in {400, 422}
-
-
-def _public_address(url: str) -> str:
-    """`url` without user, password, query or fragment. SettingsError unless it is http(s) with a host."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = None
-    if not host or parts.scheme not in {"http", "https"}:
-        raise SettingsError("the model's base URL must look like https://host/v1: correct OPENAI_BASE_URL")
-    shown = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{shown}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
+            return openai.AsyncAzureOpenAI(azure_endpoint=url, api_version=self._api_version, **common)
+        return openai.AsyncOpenAI(base_url=url, **common)
 
 
 def _checked_key(api_key: str | None, endpoint: Endpoint, *, needed: bool) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 from equipoise.core.errors import ModelUnavailable, SettingsError
 from equipoise.core.protocols import ChatModel, JsonSchema
 from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob, Usage
+from equipoise.models.roles import for_role
 
 Mode = Literal["record", "replay", "off"]
 
@@ -169,6 +170,10 @@ class Replayed:
 
     def __repr__(self) -> str:
         return f"Replayed({self._model!r}, {self._cache!r}, {self._mode!r})"
+
+    def for_role(self, role: str) -> "Replayed":
+        """The model inside in `role`, with the same recorded replies: their key is the whole request."""
+        return Replayed(for_role(self._model, role), self._cache, self._mode)
 
     async def complete(
         self,

