@@ -24,7 +24,7 @@ from equipoise.redteam.properties import Yardstick
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.tokens import WORD, content_words
 
-_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:!?)])")
+_SPACE_BEFORE = re.compile(r"(?<!\s)\s+(?=[,.;:!?)])")
 _LEADING = re.compile(r"\A[\s,.;:!?)]+")
 
 

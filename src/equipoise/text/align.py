@@ -22,7 +22,7 @@ _MAX_HITS = 64  # places of one piece that are looked at
 _MAX_WINDOWS = 32  # stretches of the text that are compared in full
 
 _OPENING = re.compile(r"""(?:[\s"'([]|\.\.\.|[•▪◦●*]|-(?=\s+[^\s\d])|>\s)+""")
-_CLOSING = re.compile(r"""[\s"'.,;:!?)\]*]+\Z""")
+_CLOSING = " \"'.,;:!?)]*"  # a normalised text has no other white space than spaces
 _ITEM = re.compile(r"\d{1,2}[.)]\s+")
 
 
@@ -99,9 +99,9 @@ def align_any(
 
 
 def _bare(quotation: str) -> str:
-    """`quotation` without marks around it; a minus sign before a digit is no bullet and stays."""
+    """A normalised `quotation` without marks around it; a minus sign before a digit is no bullet and stays."""
     opening = _OPENING.match(quotation)
-    return _CLOSING.sub("", quotation[opening.end() if opening else 0 :])
+    return quotation[opening.end() if opening else 0 :].rstrip(_CLOSING)
 
 
 def _variants(quotation: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 _ESCAPED = re.compile(r"\\+([nrt\"'`/\\])")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
@@ -12,6 +13,9 @@ _KEYWORD = re.compile(
 _OPENING = re.compile(r"[fFrRbBuU]{0,2}(?P<mark>\\*(?:\"\"\"|'''|[\"'`“‘]))")
 _CLOSING = {"“": "”", "‘": "’"}
 _AFTER = r"(?=(?:\s|\\+[nrt]|[}\]])*(?:[,;)]|\Z))"
+_MOST_CALLS = 1_000
+_MOST_ARGUMENTS = 100
+_REACH = 10_000  # characters behind an opening bracket in which its arguments are looked for
 _BARE = re.compile(r"[^,)\r\n]*")
 
 
@@ -21,11 +25,14 @@ def calls(text: str, name: str, parameters: Sequence[str]) -> list[Mapping[str, 
     A call is the name with an opening bracket; it may stand anywhere, be unfinished, or be empty. Arguments are
     keyword (`to=...`, `"to": ...`) or positional, quoted in any common way, also with the backslashes of JSON,
     or bare. A keyword that is no parameter counts by its place. What is not given is not in the result.
+    Calls may stand inside one another, so they are limited: the first _MOST_CALLS, and of each at most
+    _MOST_ARGUMENTS within _REACH.
 
     >>> calls("Sure: send_email('a@b.example', body='Hi')", "send_email", ("to", "body"))
     [{'to': 'a@b.example', 'body': 'Hi'}]
     """
-    return [_bound(_arguments(text, match.end()), parameters) for match in _named(name).finditer(text)]
+    found = islice(_named(name).finditer(text), _MOST_CALLS)
+    return [_bound(_arguments(text[match.end() : match.end() + _REACH]), parameters) for match in found]
 
 
 def _named(name: str) -> re.Pattern[str]:
@@ -36,7 +43,7 @@ def _named(name: str) -> re.Pattern[str]:
 
 def _bound(arguments: Iterator[tuple[str, str]], parameters: Sequence[str]) -> dict[str, str]:
     """Values by parameter: keywords first, the others in order where there is room."""
-    given = list(arguments)
+    given = list(islice(arguments, _MOST_ARGUMENTS))
     named = {keyword: value for keyword, value in given if keyword in parameters}
     free = [parameter for parameter in parameters if parameter not in named]
     others = [value for keyword, value in given if keyword not in parameters]
@@ -44,8 +51,9 @@ def _bound(arguments: Iterator[tuple[str, str]], parameters: Sequence[str]) -> d
     return {parameter: found[parameter] for parameter in parameters if parameter in found}
 
 
-def _arguments(text: str, at: int) -> Iterator[tuple[str, str]]:
-    """(keyword or "", value) of each argument from `at`, behind the opening bracket, to the closing one."""
+def _arguments(text: str) -> Iterator[tuple[str, str]]:
+    """(keyword or "", value) of each argument in `text`, which begins behind the opening bracket."""
+    at = 0
     while True:
         if between := _BETWEEN.match(text, at):
             at = between.end()

@@ -6,7 +6,7 @@ _AUXILIARY = (
     r"am|is|are|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
     r"|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't|hadn't|can't|couldn't|won't|wouldn't|shouldn't"
 )
-_POLAR = re.compile(rf"(?:^|[:;,.]\s+)(?:{_AUXILIARY})\b[^?]*\?*$", re.IGNORECASE)
+_OPENING = re.compile(rf"(?:\A|[:;,.]\s+)(?:{_AUXILIARY})\b", re.IGNORECASE)
 _CHOICE = re.compile(r"\bor\b(?!\s+not\b)", re.IGNORECASE)
 
 
@@ -18,4 +18,6 @@ def is_yes_no(question: str) -> bool:
     (True, False)
     """
     text = " ".join(question.replace("\u2019", "'").split())
-    return bool(_POLAR.search(text)) and not _CHOICE.search(text)
+    asked = text.rstrip("?")
+    opens = _OPENING.search(asked, asked.rfind("?") + 1) is not None
+    return opens and not _CHOICE.search(text)

@@ -5,15 +5,18 @@ an auxiliary verb; or it is an item of a list whose items all are questions.
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.tokens import STOP_WORDS, content_words, name_matches, words
 
-_ENDING = re.compile(r"\?[?!]*(?:[\"'”’»)\]]+(?!\s+[a-z]))?(?=\s|\Z)")
+_ENDING = re.compile(r"(?<![?!])!*+\?[?!]*+(?:[\"'”’»)\]]+(?!\s+[a-z]))?(?=\s|\Z)")
 _ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-*•–])\s+(?=\S)")
+_PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
+_MARKS = ('"', *chain(*_PAIRS))
 _JOINING = frozenset({"and", "or", "but", "so", "also", "then"})
 _ASKING = frozenset("who whom whose what when where which why how whats whos".split())  # noqa: SIM905
 _AUXILIARY = frozenset(
@@ -42,7 +45,7 @@ _BACK = re.compile(
 )
 _EXPLETIVE = re.compile(
     r"\bit (?:ok|okay|possible|allowed|necessary|true|required|permitted|legal|safe|worth|mandatory|better|best)\b"
-    r"|\bit (?:takes?|costs?)\b.*\bto\b|\bwhat time is it\b"
+    r"|\bit (?:takes?|costs?)\b.{0,600}\bto\b|\bwhat time is it\b"
     r"|\b(?:this|these|those) (?:years?|weeks?|months?|quarters?|days?|morning|afternoon|evening|season|time)\b",
     re.IGNORECASE,
 )
@@ -50,10 +53,15 @@ _EXPLETIVE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a message: its `text` there, and `whole`: with what it needs to be asked by itself."""
+    """One question of a message: its `text` there, and what stands `before` it when it is asked by itself."""
 
     text: str
-    whole: str
+    before: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """The question with all it needs."""
+        return " ".join((*self.before, self.text))
 
 
 def split_questions(message: str) -> tuple[Question, ...]:
@@ -68,14 +76,14 @@ def split_questions(message: str) -> tuple[Question, ...]:
     first = {text.casefold().rstrip("?! "): text for text in reversed(texts)}
     texts = [first[key] for key in reversed(first)]
     if len(texts) < 2:
-        return (Question(message, message),)
+        return (Question(message),)
     lead = lead if set(content_words(lead)) - _POLITE else ""
     questions: list[Question] = []
     anchor = ""
     for text in texts:
         before = anchor if refers_back(text) and not (listed and lead) else ""
         anchor = anchor if before else text
-        questions.append(Question(text, " ".join(part for part in (lead, before, text) if part)))
+        questions.append(Question(text, tuple(part for part in (lead, before) if part)))
     return tuple(questions)
 
 
@@ -143,15 +151,21 @@ def _bare(piece: str) -> str:
 
 def _pieces(message: str) -> list[str]:
     """`message` cut after each question mark that stands outside quotation marks and brackets."""
-    cuts = [match.end() for match in _ENDING.finditer(message) if not _is_open(message[: match.end()])]
-    edges = [0, *cuts, len(message)]
-    pieces = [message[a:b] for a, b in pairwise(edges)]
+    cuts: list[int] = []
+    marks: Counter[str] = Counter()
+    at = 0
+    for match in _ENDING.finditer(message):
+        marks.update({mark: message.count(mark, at, match.end()) for mark in _MARKS})
+        at = match.end()
+        if not _is_open(marks):
+            cuts.append(at)
+    pieces = [message[a:b] for a, b in pairwise([0, *cuts, len(message)])]
     return [piece for piece in pieces if words(piece)]
 
 
-def _is_open(text: str) -> bool:
-    pairs = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
-    return text.count('"') % 2 == 1 or any(text.count(a) > text.count(b) for a, b in pairs)
+def _is_open(marks: Mapping[str, int]) -> bool:
+    """Whether a text with so many of each of _MARKS ends within quotation marks or brackets."""
+    return marks['"'] % 2 == 1 or any(marks[a] > marks[b] for a, b in _PAIRS)
 
 
 def _joined(pieces: Sequence[str]) -> list[str]:

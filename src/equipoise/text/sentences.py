@@ -5,7 +5,7 @@ paragraphs and lines that stand on their own (`lines.blocks`), repairs at its bo
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import sentencex  # type: ignore[import-untyped]
@@ -18,13 +18,15 @@ Offsets = tuple[int, int]
 _ODD_SPACE = re.compile(r"[^\S \n]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_CLOSERS = re.compile(r"[)\]}*_\"”’»]+(?=\s|\Z)")
-_MARKER = re.compile(r"\s*(?:>\s*)?(?:[-*+•‣▪◦●]\s+)?(?:\(?(?:\d{1,3}|[A-Za-z])[.)])?\s*\Z")
+_MARKER = re.compile(r"\s*+(?:>\s*+)?(?:[-*+•‣▪◦●]\s++)?(?:\(?(?:\d{1,3}|[A-Za-z])[.)])?\s*+\Z")
 _ABBREVIATION = re.compile(
     r"\b(?:al|approx|avg|ca|cf|ch|chap|dept|ed|eds|eq|eqs|est|fig|figs|incl|max|min|no|nos|ref|refs|sec|sect"
     r"|tab|temp|vol|vols|vs|op|art)\.\s*\Z",
     re.IGNORECASE,
 )
 _CLOSING_FIRST = re.compile(r"[^()\s]{1,12}\)")
+_WINDOW = 4_000  # characters that sentencex gets at once: longer than nearly every paragraph
+_SPACE = re.compile(r"\s*+")
 _GLUED = re.compile(r"(?:[^\W\d_][)\]]?|\d)\.\Z")
 _BREAKS = tuple(
     re.compile(pattern, re.DOTALL)
@@ -76,10 +78,30 @@ def _prose(block: str) -> list[Offsets]:
 
 def _raw(block: str) -> Iterator[Offsets]:
     """sentencex's borders. It panics on a white space of several bytes before an initial, hence the plain
-    spaces; its indices are code points, so a replacement of the same length keeps them."""
+    spaces; its indices are code points, so a replacement of the same length keeps them.
+
+    Its time is quadratic in the quotation marks, so a long block goes through it in windows. Each begins with a
+    sentence of the one before it that has text enough behind it to be right, or goes on within one too long for that.
+    """
     plain = _SURROGATE.sub("?", _ODD_SPACE.sub(" ", block))
-    for boundary in sentencex.get_sentence_boundaries("en", plain):
-        yield boundary["start_index"], boundary["end_index"]
+    at, within = 0, False
+    while at < len(plain):
+        end = min(len(plain), at + _WINDOW)
+        found = sentencex.get_sentence_boundaries("en", plain[at:end])
+        spans = [(at + one["start_index"], at + one["end_index"]) for one in found]
+        cut = _settled([start for start, _ in spans], at) if end < len(plain) else None
+        yield from (span for span in spans[within:] if cut is None or span[0] < cut)
+        within = cut is None
+        at = end if cut is None else cut
+
+
+def _settled(starts: Sequence[int], at: int) -> int | None:
+    """The last start in the third quarter of the window at `at`, else the first one in the fourth; else None."""
+    quarters = [4 * (start - at) // _WINDOW for start in starts]
+    for quarter, row in ((2, -1), (3, 0)):
+        if rows := [start for start, found in zip(starts, quarters, strict=True) if found == quarter]:
+            return rows[row]
+    return None
 
 
 def _belong_together(block: str, left: Offsets, right: Offsets) -> bool:
@@ -120,6 +142,8 @@ def _cut(window: str, max_chars: int) -> int:
 
 def _trimmed(text: str, start: int, end: int) -> Offsets:
     """The same stretch without white space at its ends."""
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    return start, start + len(piece.strip())
+    if found := _SPACE.match(text, start, end):
+        start = found.end()
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

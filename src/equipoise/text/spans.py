@@ -4,6 +4,7 @@ Whatever a highlighter proposes, canned or hijacked, only a canonical set crosse
 its repetitions, its cuts inside sentences and its very short extracts carry nothing (H&S section 8.2).
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -36,6 +37,11 @@ class DropReason(StrEnum):
     OVER_THE_PICK = "over the limit of a pick"
     DECLINED = "the model says that nothing answers"
     OVER_THE_MESSAGE = "over the limits of a whole message"
+
+
+_LETTER = re.compile(r"[^\W_]")
+_LOOK = 2_000  # characters of a sentence or a span that are looked at
+_LONG = 64  # bits; Python refuses to write very long numbers in digits
 
 
 def _is_int(value: object) -> TypeGuard[int]:
@@ -75,7 +81,8 @@ def canonicalize(
     becomes one span, or several where it is longer than `max_sentences_per_span`; the first `max_spans` stay.
 
     Depends only on the set of spans, not on order or repetition; canonical spans come back unchanged. Never
-    raises on malformed spans. Time: a bisection a span, plus the length of the text under what is kept.
+    raises on malformed spans; of several malformed in the same way, one is reported. Time: bisections and at most
+    some _LOOK characters a span, plus the length of the text under what is kept.
     """
     wanted: dict[str, list[range]] = {}
     dropped: list[Dropped] = []
@@ -93,8 +100,25 @@ def canonicalize(
     kept, left_out = _limited(wanted, documents, policy)
     runs = list(_runs(kept, documents, policy.max_sentences_per_span))
     left_out += [Dropped(DropReason.TOO_MANY_SPANS, run) for run in runs[policy.max_spans :]]
-    unique = {repr(item): item for item in dropped}
-    return tuple(runs[: policy.max_spans]), tuple(unique[key] for key in sorted(unique)) + tuple(left_out)
+    return tuple(runs[: policy.max_spans]), (*_in_order(dropped), *left_out)
+
+
+def _in_order(dropped: Iterable[Dropped]) -> list[Dropped]:
+    """Each once, in an order that does not depend on theirs."""
+    unique = {_key(item): item for item in dropped}
+    return [unique[key] for key in sorted(unique)]
+
+
+def _key(item: Dropped) -> str:
+    fields = (item.span.doc_id, item.span.start, item.span.end) if item.span else ()
+    return f"{item.reason!r}, {', '.join(map(_written, fields))})"
+
+
+def _written(value: object) -> str:
+    """What tells two values apart. A span may hold anything, whose repr may be endless or raise."""
+    if isinstance(value, int) and value.bit_length() > _LONG:
+        return hex(value)
+    return repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
 
 
 def overlap(a: Span, b: Span) -> int:
@@ -149,16 +173,22 @@ def _claims(span: Span, document: Document, sentence: int) -> bool:
 
 
 def _covers(span: Span, document: Document, sentence: int) -> bool:
-    """True where no letter or digit of `sentence` lies outside `span`."""
+    """True where no letter or digit of `sentence` lies outside `span`, and no more than _LOOK characters at all."""
     start, end = document.sentences[sentence]
-    outside = document.text[start : max(start, span.start)] + document.text[min(end, span.end) : end]
-    return not any(map(str.isalnum, outside))
+    before, after = max(start, span.start), min(end, span.end)
+    if before - start > _LOOK or end - after > _LOOK:
+        return False
+    letters = (_LETTER.search(document.text, start, before), _LETTER.search(document.text, after, end))
+    return letters == (None, None)
 
 
 def _whole_words(span: Span, document: Document, sentences: range) -> Iterator[str]:
-    """The words of `sentences` that lie wholly inside `span`."""
+    """The words of `sentences` that lie wholly inside `span`, in its first _LOOK characters."""
     start, end = document.sentences[sentences[0]][0], document.sentences[sentences[-1]][1]
-    for match in WORD.finditer(document.text, start, end):
+    start = max(start, span.start - _LOOK)
+    before = (at for at in range(span.start, start, -1) if document.text[at - 1].isspace())
+    start = next(before, start)  # no word has white space in it
+    for match in WORD.finditer(document.text, start, min(end, start + _LOOK)):
         if match.start() >= span.end:
             return
         if span.start <= match.start() and match.end() <= span.end:

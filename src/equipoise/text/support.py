@@ -5,7 +5,7 @@ word of its answer must occur in the quotes or titles; what does not is returned
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -18,6 +18,7 @@ from equipoise.text.tokens import STOP_WORDS, WORD, name_matches, words
 _MARKS = re.compile(r"(?m)^[ \t]*(?:\(?\d{1,2}[.)]|[-*•])[ \t]+(?=\S)|\[\d{1,2}(?:, ?\d{1,2})*\]")
 _NAMES_TOO = frozenset({"may", "will", "us"})  # stop words that are names with a capital
 _PLAIN_NUMBERS = frozenset({"zero", "one", "first", "second"})  # "one of them", "first, ..."
+_LONGEST_ACRONYM = 20  # letters
 _IRREGULAR = dict(
     pair.split(":")
     for pair in """
@@ -72,14 +73,15 @@ def _stems(common: frozenset[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What an answer may use: stems (of joined neighbours too), values of numbers, initials of names."""
+    """What an answer may use: stems (of joined neighbours too), values of numbers, acronyms of names."""
 
     stems: frozenset[str]
     values: frozenset[str]
-    initials: str
+    acronyms: frozenset[str]
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "_Evidence":
+    def of(cls, texts: Sequence[str], acronyms: Set[str]) -> "_Evidence":
+        """The evidence in `texts`, and which of `acronyms` its initials spell."""
         stems: set[str] = set()
         values: set[str] = set()
         for text in texts:
@@ -87,7 +89,7 @@ class _Evidence:
             stems.update(map(stem, found))
             stems.update(stem(a + b) for a, b in pairwise(found))
             values.update(quantity.value for quantity in quantities(text))
-        return cls(frozenset(stems), frozenset(values), " ".join(map(_initials, texts)))
+        return cls(frozenset(stems), frozenset(values), _spelled(acronyms, " ".join(map(_initials, texts))))
 
 
 def _initials(text: str) -> str:
@@ -96,6 +98,18 @@ def _initials(text: str) -> str:
     return "".join(
         token[0] if token[0].isupper() else " " for token in tokens if token.casefold() not in STOP_WORDS
     )
+
+
+def _acronym(token: str) -> str:
+    """`token` without its points where it has several capitals, else empty."""
+    return token.replace(".", "") if sum(map(str.isupper, token)) > 1 else ""
+
+
+def _spelled(acronyms: Set[str], initials: str) -> frozenset[str]:
+    """Those of `acronyms` that stand in `initials`; one longer than _LONGEST_ACRONYM does not count."""
+    sizes = {len(acronym) for acronym in acronyms if len(acronym) <= _LONGEST_ACRONYM}
+    pieces = (initials[at : at + size] for size in sizes for at in range(len(initials) - size + 1))
+    return frozenset(piece for piece in pieces if piece in acronyms)
 
 
 def unsupported(
@@ -110,13 +124,15 @@ def unsupported(
     all occur.
     """
     answer = _MARKS.sub(" ", answer)
-    known = _Evidence.of(evidence)
+    names = list(name_matches(answer))
+    known = _Evidence.of(evidence, {acronym for name in names if (acronym := _acronym(name.group()))})
     allowed = _stems(common_words() if common is None else common)
     counted = {quantity.start: quantity for quantity in quantities(answer)}
-    named = {match.start() for match in name_matches(answer)}
+    named = {match.start() for match in names}
     missing: dict[str, str] = {}
     skip_until = 0
     for group in _compounds(answer):
+        joined_known = _joined_known(group, known)
         for match in group:
             if match.start() < skip_until:
                 continue
@@ -127,7 +143,7 @@ def unsupported(
                 fine = quantity.value in known.values or token.casefold() in _PLAIN_NUMBERS
             else:
                 fine = _is_known(token, known, allowed, name=match.start() in named)
-            if not fine and not _joined_known(group, known):
+            if not fine and not joined_known:
                 missing.setdefault(token.casefold(), token)
     return tuple(missing.values())
 
@@ -144,9 +160,8 @@ def _compounds(text: str) -> Iterator[list[re.Match[str]]]:
         yield group
 
 
-def _joined_known(group: Iterable[re.Match[str]], known: _Evidence) -> bool:
-    parts = [match.group().casefold() for match in group]
-    return len(parts) > 1 and stem("".join(parts)) in known.stems
+def _joined_known(group: Sequence[re.Match[str]], known: _Evidence) -> bool:
+    return len(group) > 1 and stem("".join(match.group().casefold() for match in group)) in known.stems
 
 
 def _is_known(token: str, known: _Evidence, allowed: frozenset[str], *, name: bool) -> bool:
@@ -155,7 +170,7 @@ def _is_known(token: str, known: _Evidence, allowed: frozenset[str], *, name: bo
     root = stem(word)
     if root in known.stems:
         return True
-    if name and sum(map(str.isupper, token)) > 1 and token.replace(".", "") in known.initials:
+    if name and _acronym(token) in known.acronyms:
         return True
     if name:
         return word in STOP_WORDS and word not in _NAMES_TOO

@@ -15,7 +15,8 @@ WORD = re.compile(
     re.VERBOSE,
 )
 _THOUSANDS = re.compile(r"[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:…\n]['\"”’)\]]*\s)[\s'\"“‘(\[*_#>•-]*\Z")
+_BEFORE = 12  # characters that say whether a sentence begins
+_SENTENCE_START = re.compile(rf"(?:^|[.!?:…\n]['\"”’)\]]{{,{_BEFORE}}}\s)[\s'\"“‘(\[*_#>•-]{{,{_BEFORE}}}\Z")
 
 # Own list: closed-class English words (articles, pronouns, prepositions, conjunctions, auxiliaries).
 STOP_WORDS = frozenset(
@@ -92,5 +93,5 @@ def name_matches(text: str) -> Iterator[re.Match[str]]:
         if not token[0].isupper() or token == "I" or token.startswith(("I'", "I’")):
             continue
         acronym = match.lastgroup == "initials" or sum(map(str.isupper, token)) > 1
-        if acronym or not _SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()]):
+        if acronym or not _SENTENCE_START.search(text[max(0, match.start() - _BEFORE) : match.start()]):
             yield match

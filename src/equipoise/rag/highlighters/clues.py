@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +42,15 @@ def features(question: str, sentences: Sequence[Sentence], encoder: Encoder) -> 
     """(n, len(FEATURES)) for n sentences; a window is a sentence with its neighbours in the passage."""
     asked, *vectors = encoder.encode([question, *(sentence.text for sentence in sentences)])
     single = np.asarray(vectors)
-    neighbours = [_rows_near(sentences, row, 1) for row in range(len(sentences))]
-    passages = [_rows_near(sentences, row, len(sentences)) for row in range(len(sentences))]
+    passages = [list(rows) for _, rows in groupby(range(len(sentences)), lambda n: id(sentences[n].passage))]
+    neighbours = [rows[max(0, n - 1) : n + 2] for rows in passages for n in range(len(rows))]
     similarity = single @ asked
     columns = {
         "similarity": similarity,
         "window_similarity": np.array([_mean(single, rows) @ asked for rows in neighbours]),
-        "passage_similarity": np.array([_mean(single, rows) @ asked for rows in passages]),
+        "passage_similarity": np.concatenate(
+            [[_mean(single, rows) @ asked] * len(rows) for rows in passages]
+        ),
         "below_best": similarity - similarity.max(),
         **_lexical(question, sentences, neighbours, passages),
     }
@@ -68,16 +71,17 @@ def _lexical(
     asked = set(content_words(question))
     named = {word.casefold() for word in (*names(question), *numbers(question))}
     found = [set(content_words(sentence.text)) for sentence in sentences]
-    titles = [set(content_words(sentence.passage.title)) for sentence in sentences]
-    windows, wholes = (
-        [set().union(titles[n], *(found[row] for row in rows)) for n, rows in enumerate(groups)]
-        for groups in (neighbours, passages)
-    )
-    kinds = [_kind(question, sentence.text, asked) for sentence in sentences]
+    titles = {rows[0]: set(content_words(sentences[rows[0]].passage.title)) for rows in passages}
+    first = {row: rows[0] for rows in passages for row in rows}
+    windows = [titles[first[n]].union(*(found[row] for row in rows)) for n, rows in enumerate(neighbours)]
+    wholes = {
+        rows[0]: _share(asked, titles[rows[0]].union(*(found[row] for row in rows))) for rows in passages
+    }
+    kinds = _kinds(question, sentences, asked)
     return {
         "words": [_share(asked, words) for words in found],
         "window_words": [_share(asked, words) for words in windows],
-        "passage_words": [_share(asked, words) for words in wholes],
+        "passage_words": [wholes[first[n]] for n in range(len(sentences))],
         "missing_names": [1.0 - _share(named, words) if named else 0.0 for words in windows],
         "wanted_kind": [float(kind is True) for kind in kinds],
         "unwanted_kind": [float(kind is False) for kind in kinds],
@@ -86,23 +90,17 @@ def _lexical(
     }
 
 
-def _kind(question: str, sentence: str, asked: set[str]) -> bool | None:
-    """Whether the sentence holds a number or a name where the question wants one; None: wants neither."""
+def _kinds(question: str, sentences: Sequence[Sentence], asked: set[str]) -> Sequence[bool | None]:
+    """Whether each sentence holds a number or a name where the question wants one; None: wants neither."""
     if _NUMBER.search(question):
-        return bool(_AMOUNT.search(sentence))
+        return [bool(_AMOUNT.search(sentence.text)) for sentence in sentences]
     if _NAME.search(question):
-        return any(name.casefold() not in asked for name in names(sentence))
-    return None
+        return [any(name.casefold() not in asked for name in names(one.text)) for one in sentences]
+    return [None] * len(sentences)
 
 
 def _share(wanted: set[str], found: set[str]) -> float:
     return len(wanted & found) / len(wanted) if wanted else 0.0
-
-
-def _rows_near(sentences: Sequence[Sentence], row: int, reach: int) -> list[int]:
-    """Rows of the same passage at most `reach` away."""
-    around = range(max(0, row - reach), min(len(sentences), row + reach + 1))
-    return [other for other in around if sentences[other].passage is sentences[row].passage]
 
 
 def _mean(vectors: Array, rows: Sequence[int]) -> Array:

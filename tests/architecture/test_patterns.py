@@ -1,0 +1,143 @@
+"""No regular expression of ours backtracks: each one is found in the source, and attacked."""
+
+import ast
+import importlib
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from patterns import weakness
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "equipoise"
+MODULES = {path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+USES = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split"}
+
+KNOWN_BAD = {
+    "corpus/loaders/pdf.py::_CUT_WORD",
+    "corpus/loaders/pdf.py::_PAGE_NUMBER",
+    "corpus/loaders/plain.py::_ATX",
+    "models/structured.py::_FENCE",
+}
+MADE_IN_FUNCTIONS = {"models/dialect.py": 1, "text/calls.py": 2}
+"""Patterns put together from arguments: tests/hostile_text.py has those of `calls`."""
+
+
+def calls_of_re(tree):
+    """(call, name of the function in `re`) of each call of the module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            base = node.func.value
+            if isinstance(base, ast.Name) and base.id == "re":
+                yield node, node.func.attr
+
+
+def same(tree):
+    """(name, other name) where a loop goes over the other, or a call of this module passes it."""
+    parameters = {
+        node.name: [argument.arg for argument in node.args.args]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Name):
+            yield ast.unparse(node.target), node.iter.id
+        elif isinstance(node, ast.Call):
+            names = parameters.get(ast.unparse(node.func), [])
+            yield from ((name, ast.unparse(value)) for name, value in zip(names, node.args, strict=False))
+
+
+def methods(name):
+    """How each variable of a module is used, by its name; a public one also in other modules."""
+    found = defaultdict(set)
+    for other, tree in TREES.items():
+        aliases = list(same(tree))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in USES:
+                base = ast.unparse(node.value).split("[")[0].split(".")[-1]
+                for variable in (base, *(real for alias, real in aliases if alias == base)):
+                    if other == name or not variable.startswith("_"):
+                        found[variable].add(node.attr)
+    return found
+
+
+def patterns():
+    """(place, pattern, method) of every pattern in a module's variables, and of every literal in a function."""
+    seen = set()
+    for name, tree in TREES.items():
+        if not any(isinstance(node, ast.Name) and node.id == "re" for node in ast.walk(tree)):
+            continue
+        module = importlib.import_module("equipoise." + name.removesuffix(".py").replace("/", "."))
+        used = methods(name)
+        for variable, value in vars(module).items():
+            for pattern in value if isinstance(value, tuple) else [value]:
+                if isinstance(pattern, re.Pattern) and pattern not in seen:
+                    seen.add(pattern)
+                    for method in sorted(used[variable] or {"search"}):
+                        yield f"{name}::{variable}", pattern, method
+        for call, method in calls_of_re(tree):
+            first = call.args[0]
+            if method != "compile" and isinstance(first, ast.Constant):
+                yield f"{name}::{method}({first.value!r})", re.compile(first.value), method
+
+
+FOUND = list(patterns())
+
+
+@pytest.mark.parametrize(
+    ("place", "pattern", "method"), FOUND, ids=[f"{place} {method}" for place, _, method in FOUND]
+)
+def test_no_pattern_backtracks(place, pattern, method):
+    found = weakness(pattern, method)
+    assert found is None or place in KNOWN_BAD, found
+
+
+def test_every_pattern_is_seen():
+    """Each `re.compile` outside a function is among FOUND; those inside are counted one by one."""
+    assert len({place for place, _, _ in FOUND}) > 40
+    made = defaultdict(int)
+    for name, tree in TREES.items():
+        functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        inside = {id(call) for function in functions for call, _ in calls_of_re(function)}
+        for call, method in calls_of_re(tree):
+            literal = call.args and isinstance(call.args[0], ast.Constant)
+            if method != "escape" and id(call) in inside and (method == "compile" or not literal):
+                made[name] += 1
+    assert made == MADE_IN_FUNCTIONS
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$", "match"),  # cubic: a Markdown heading and 2,000 spaces
+        (r"([^\W\d_]+)[-\u00ad\u2010]$", "search"),  # a word of 20,000 letters
+        (r"""[\s"'.,;:!?)\]*]+\Z""", "search"),
+        (r"""\?[?!]*(?:["'”’»)\]]+(?!\s+[a-z]))?(?=\s|\Z)""", "search"),
+        (r"\s+(?=[,.;:!?)])", "sub"),
+        (r"\bit (?:takes?|costs?)\b.*\bto\b", "sub"),
+        (r"(?:^|[:;,.]\s+)(?:is|are)\b[^?]*\?*$", "search"),
+        (r"(?:page\s*)?[-–]?\s*\d{1,4}", "fullmatch"),
+        (r"\A\s*```[A-Za-z]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", "match"),
+        (r"(a|b)*c|(?:a|b)*d", "search"),
+        (r"(?:a+)+$", "match"),
+        (r"(?:\w|\w\w)+!", "match"),
+    ],
+)
+def test_patterns_that_backtrack_are_caught(pattern, method):
+    assert weakness(re.compile(pattern), method) is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"(?<!\s)\s+(?=[,.;:!?)])", "sub"),
+        (r"\s*+\|", "match"),
+        (r"[^|]*\S \| [^|]* \| ", "match"),
+        (r"(?:a++)++$", "match"),
+        (r"\bit takes\b.{0,600}\bto\b", "sub"),
+    ],
+)
+def test_patterns_that_do_not_are_let_through(pattern, method):
+    assert weakness(re.compile(pattern), method) is None
