@@ -6,21 +6,37 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads that
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from equipoise.core import settings as layers
 from equipoise.models import weights
 from equipoise.rag import build
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+TESTS = Path(__file__).resolve().parent
+SHIPPED = TESTS / "fixtures"
+REAL = Path(os.environ.get("EQUIPOISE_SHARED_DATA", TESTS.parents[1] / "shared" / "data"))
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(
+    "any machine"
+)  # how long an example takes says something about the machine, not about us
+
+
+@pytest.fixture(
+    scope="session",
+    params=[SHIPPED, REAL] if REAL.is_dir() else [SHIPPED],
+    ids=["shipped", "real"][: 1 + REAL.is_dir()],
+)
+def sample_data(request) -> Path:
+    """A folder of data sets: the one in miniature that is shipped, and the measuring data where it is."""
+    return request.param
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real measuring data beside a checkout; tests that need it skip without it."""
-    folder = Path(os.environ.get("EQUIPOISE_SHARED_DATA", REPOSITORY.parent / "shared" / "data"))
-    if not folder.is_dir():
+    """The measuring data, for what is true of nothing else; without it, these tests skip."""
+    if not REAL.is_dir():
         pytest.skip("the measuring data is not beside this checkout")
-    return folder
+    return REAL
 
 
 @pytest.fixture(scope="module")

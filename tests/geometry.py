@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from equipoise.core.types import Candidates, Passage
+from equipoise.core.types import Candidates, Document, Passage, Trust
 
 
 def unit(rows):
@@ -10,8 +10,8 @@ def unit(rows):
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-def candidates(embeddings, *, question=None, texts=None, doc_ids=None):
-    """In the order given, ids from 100; the question is the first axis unless given."""
+def candidates(embeddings, *, question=None, texts=None, doc_ids=None, trust=None):
+    """In the order given, ids from 100; the question is the first axis unless given. `trust` by document id (open)."""
     rows = np.asarray(embeddings, dtype=np.float32)
     if question is None:
         question = np.eye(rows.shape[1])[0]
@@ -21,7 +21,10 @@ def candidates(embeddings, *, question=None, texts=None, doc_ids=None):
     passages = tuple(Passage(100 + n, doc_ids[n], 0, len(texts[n]), texts[n]) for n in range(count))
     vector = np.asarray(question, dtype=np.float32)
     with np.errstate(invalid="ignore"):
-        return Candidates(passages, (rows @ vector).astype(np.float32), rows, vector)
+        scores = (rows @ vector).astype(np.float32)
+    documents = {p.doc_id: Document(p.doc_id, p.text, p.doc_id, trust=(trust or {}).get(p.doc_id, Trust.OPEN))
+                 for p in passages}  # fmt: skip
+    return Candidates(passages, scores, rows, vector, documents)
 
 
 def angles(*degrees):
@@ -39,7 +42,7 @@ def random_candidates(count, *, seed=0, dimensions=32, **more):
     return candidates(rows[order], question=question, **more)
 
 
-def planted(seed, *, planted=6, benign=14, dimensions=64):
+def planted(seed, *, planted=6, benign=14, dimensions=64, **more):
     """A tight cluster nearest to the question and to one side of it, then a wide spread further away."""
     rng = np.random.default_rng(seed)
     question, side = np.eye(dimensions)[0], np.eye(dimensions)[1]
@@ -48,4 +51,4 @@ def planted(seed, *, planted=6, benign=14, dimensions=64):
     rows = np.vstack([near, wide])
     order = np.argsort(-(rows @ question))
     doc_ids = [("planted" if n < planted else "benign") + str(n) for n in order]
-    return candidates(rows[order], question=question, doc_ids=doc_ids)
+    return candidates(rows[order], question=question, doc_ids=doc_ids, **more)

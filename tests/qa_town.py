@@ -2,6 +2,9 @@
 
 import json
 import re
+import sys
+
+import pytest
 
 from equipoise.bench.qa import bench
 from equipoise.bench.qa.bench import Options
@@ -77,7 +80,11 @@ def silent(done, total, what):
 
 
 def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, concurrency=1, **options):
-    """The benchmark as the command runs it, with a model of ours."""
+    """The benchmark as the command runs it, with a model of ours.
+
+    It ends as where the extra `bench` is not installed: with all its rows and no pages, which would take most of
+    the time. Tests of `bench.qa.reporting` write them from the rows.
+    """
     budget = budget or Budget()
     out.mkdir(parents=True, exist_ok=True)
     model = chat or Counting(out / "asked.jsonl")
@@ -85,7 +92,10 @@ def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, co
     chosen = Options(str(file), pipelines, **options)
     plan = bench.plan(chosen, Settings(), with_llm=True, judges=len(judges))
     desk = Desk(Settings(), HashedWords(64), kept, out, budget, silent, concurrency)
-    return sync.run(bench.bench(plan, chosen, desk, judges))
+    with pytest.MonkeyPatch.context() as patch:
+        for extra in ("scipy", "matplotlib", "evalica"):
+            patch.setitem(sys.modules, extra, None)
+        return sync.run(bench.bench(plan, chosen, desk, judges))
 
 
 def rows_of(out, name="results.jsonl"):

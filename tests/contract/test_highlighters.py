@@ -14,10 +14,14 @@ from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Highlighter
 from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.types import CUT, ChatReply, Message, Query
+from equipoise.models.extractive import Found
+from equipoise.models.pretrained import installed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import HIGHLIGHTERS, make
+from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
 from equipoise.rag.parts import Parts
 from equipoise.text.sentences import sentence_spans
+from equipoise.text.spans import DropReason
 from small_corpus import ANSWER, QUESTION
 
 
@@ -57,11 +61,12 @@ SCRIPTS = {
 LIES = {
     "indexed": '{"sentences": [999, 0, -1]}',
     "baseline": "- The bridge is made of cheese, says nobody at all.",
-    "structured": '{"answer": "", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
+    "structured": '{"answer": "Cheese.", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
     "two_step": '{"text_extracts": ["The bridge is made of cheese, says nobody."]}',
     "span": '{"answer": "Cheese.", "text_extracts": [{"start": "The bridge is", "end": "made of cheese."}]}',
 }
 MODEL_FREE = {"sentence", "trained", "extractive_qa"}
+HERE = [name for name in HIGHLIGHTERS if name != "extractive_qa" or installed()]
 ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
 ODD = {
     "emoji": "🐝🔥 🧊 ?",
@@ -100,7 +105,6 @@ def built(store, encoder, request):
     def build(name, chat):
         chosen = Settings()
         if name == "extractive_qa":
-            pytest.importorskip("transformers")
             folder = request.getfixturevalue("qa_folder")
             chosen = Settings(highlight=HighlightSettings(qa_model=folder))
         return make("highlighter", HIGHLIGHTERS, name, Parts(chosen, store, encoder, chat))
@@ -135,7 +139,15 @@ def test_no_script_is_left_over():
     assert set(SCRIPTS) | MODEL_FREE == set(HIGHLIGHTERS)
 
 
-@pytest.mark.parametrize("name", HIGHLIGHTERS)
+def test_every_highlighter_is_held_to_the_contract():
+    if not installed():
+        pytest.skip(
+            "transformers is not installed: pip install 'equipoise[hf]'; extractive_qa is left out below"
+        )
+    assert list(HIGHLIGHTERS) == HERE
+
+
+@pytest.mark.parametrize("name", HERE)
 class TestEveryHighlighter:
     def test_is_a_highlighter(self, scripted, name):
         assert isinstance(scripted(name), Highlighter)
@@ -220,6 +232,38 @@ def test_extracts_of_a_reply_that_was_cut_count(built, name, before, passages, s
     assert quoted(proposal, store) == [ANSWER]
     assert [dropped.quotation for dropped in proposal.dropped] == ["And it has"]
     assert proposal.usage.calls == 1 + len(before)
+
+
+class TestStructured:
+    @pytest.mark.parametrize("said", ["NONE", "NONE.", ' "NONE"', "NONE - the documents say nothing.", ""])
+    def test_a_model_that_declines_has_no_extracts(self, built, passages, said):
+        """They are no evidence, and they do not vanish."""
+        reply = json.dumps({"answer": said, "text_extracts": [ANSWER, "cheese"]})
+        proposal = highlight(built("structured", ScriptedChat([reply])), QUESTION, passages)
+        assert proposal.spans == ()
+        assert [(d.reason, d.quotation) for d in proposal.dropped] == [
+            (DropReason.DECLINED, ANSWER),
+            (DropReason.DECLINED, "cheese"),
+        ]
+
+    @pytest.mark.parametrize("said", ["NONE of the piers is wooden.", "212 metres"])
+    def test_an_answer_that_only_begins_like_one_is_an_answer(self, built, passages, store, said):
+        reply = json.dumps({"answer": said, "text_extracts": [ANSWER]})
+        proposal = highlight(built("structured", ScriptedChat([reply])), QUESTION, passages)
+        assert quoted(proposal, store) == [ANSWER]
+
+
+def test_answers_beyond_the_one_that_is_highlighted_are_dropped_with_a_reason(passages):
+    @dataclass
+    class Sure:
+        async def find(self, question, texts):
+            return [Found(0, 3, 0.9 - 0.1 * n) for n, _ in enumerate(texts)]
+
+    proposal = highlight(ExtractiveQAHighlighter(Sure()), QUESTION, passages[:3])
+    assert [span.doc_id for span in proposal.spans] == [passages[0].doc_id]
+    assert [(d.reason, d.span.doc_id) for d in proposal.dropped] == [
+        (DropReason.OVER_THE_PICK, passage.doc_id) for passage in passages[1:3]
+    ]
 
 
 class TestTwoStep:

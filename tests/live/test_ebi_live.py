@@ -1,7 +1,5 @@
 """The EBI attack with the real local model."""
 
-import time
-
 import pytest
 
 from equipoise.core import sync
@@ -18,7 +16,6 @@ def test_the_local_model_writes_an_attack(tmp_path):
     chat = build.chat_model(ModelSettings(llm="local"))
     settings = EbiSettings(synthetic=3, adversarial=2, batch=1, words=40, min_words=12, concurrency=1)
     journal = Journal(tmp_path / "p.jsonl")
-    began = time.monotonic()
     case = case_for("Should students be allowed to use cell phones in schools?")
     result = sync.run(EbiAttack(chat, EmbeddedEncoder(), settings, journal).run(case))
     assert len(result.of(Kind.SYNTHETIC)) == 3
@@ -27,7 +24,6 @@ def test_the_local_model_writes_an_attack(tmp_path):
     assert result.of(Kind.ADV_NEG)
     assert all(passage.measures.ss > 0.2 for passage in result.passages)
     assert {p.passage_id for p in read_passages(journal.path)} == {p.passage_id for p in result.passages}
-    assert time.monotonic() - began < 180
     print(
         [(p.passage_id, p.stance, p.measures, len(p.text.split())) for p in result.passages], result.missing
     )

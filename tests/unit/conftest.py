@@ -12,7 +12,8 @@ from equipoise.apps import cli
 def run(tmp_path, monkeypatch, capsys):
     """Run `equipoise ARGS` in an empty folder; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("CACHE", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.setenv("COLUMNS", "160")
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)

@@ -9,11 +9,13 @@ from equipoise.core import sync
 from equipoise.core.types import ChatReply, Passage, Proposal, Query, Span, Tag, TokenLogprob, Usage
 from equipoise.models.odds import yes_odds
 from equipoise.models.scripted import ScriptedChat
+from equipoise.models.structured import strict_schema
 from equipoise.rag.abstention import Calibration, Check, calibration
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
-from equipoise.rag.highlighters.indexed import IndexedHighlighter, PickReply, widened
+from equipoise.rag.highlighters.indexed import MOST, IndexedHighlighter, PickReply, widened
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.text.polar import is_yes_no
+from equipoise.text.spans import DropReason
 from hashed_words import HashedWords
 
 TEXT = "The fox sleeps by day. Owls hunt at night only. The badger was first seen in 1874."
@@ -137,8 +139,16 @@ class TestIndexed:
         chat, proposal = self.ask("When do owls hunt?", "yes", '{"sentences": [2]}')
         assert (proposal.tags, len(chat.requests)) == (frozenset(), 2)
 
-    def test_a_reply_with_more_than_three_is_cut(self):
-        assert PickReply.model_validate_json('{"sentences": [5, 4, 3, 2, 1]}').sentences == [5, 4, 3]
+    def test_numbers_beyond_the_third_are_dropped_with_a_reason(self):
+        _, proposal = self.ask("When do owls hunt?", "yes", '{"sentences": [2, 9, 2, 1, 2, 9, 7, 1]}')
+        assert [(drop.reason, drop.quotation) for drop in proposal.dropped] == [
+            (DropReason.NO_SUCH_NUMBER, "9"),
+            (DropReason.OVER_THE_PICK, "1"),
+            (DropReason.OVER_THE_PICK, "7"),
+        ]
+
+    def test_the_limit_is_told_to_the_model(self):
+        assert strict_schema(PickReply)["properties"]["sentences"]["maxItems"] == MOST
 
     def test_widened(self):
         spans = [Span("d", n, n + 1) for n in range(5)]

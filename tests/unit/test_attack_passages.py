@@ -136,8 +136,11 @@ def test_settling_replaces_by_id_and_keeps_the_rest(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["p.jsonl"]
 
 
-def test_the_measuring_data_is_read_whole(shared_data):
-    passages = read_passages(shared_data / "ebi_passages" / "passages.jsonl")
-    assert len(passages) == 616
+def test_ready_made_passages_are_read_whole(sample_data):
+    file = sample_data / "ebi_passages" / "passages.jsonl"
+    passages = read_passages(file)
+    assert [p.passage_id for p in passages] == [
+        json.loads(line)["_id"] for line in file.open(encoding="utf-8")
+    ]
     assert {p.kind for p in passages} == set(Kind)
     assert all(p.stance is not None and p.measures is None and not p.extra for p in passages)

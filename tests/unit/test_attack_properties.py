@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+import sampled
 from equipoise.core.errors import InputError
 from equipoise.core.types import Document
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.redteam.passages import AttackPassage, Kind, Measures, read_passages
+from equipoise.redteam.passages import AttackPassage, Kind, Measures
 from equipoise.redteam.planter import planted
 from equipoise.redteam.properties import (
     PropertyShares,
@@ -118,11 +119,9 @@ def test_planted_passages_are_no_benign_ones(tmp_path):
         assert rank_in(store, encoder, "tea", -1.0) == 5
 
 
-def test_real_attack_passages_are_nearer_than_most_benign_ones(shared_data):
-    """One question of the measuring data with real vectors: its passages are about it, and its axis is not nothing."""
-    passages = [
-        p for p in read_passages(shared_data / "ebi_passages" / "passages.jsonl") if p.query_id == "dw026"
-    ]
+def test_real_attack_passages_are_nearer_than_most_benign_ones(sample_data):
+    """One question with real vectors: its passages are about it, and its axis is not nothing."""
+    passages = sampled.attack(sample_data)
     anchors = [p for p in passages if p.kind is Kind.SYNTHETIC]
     measured = yardstick(EmbeddedEncoder(), passages[0].question, anchors).measure(passages)
     scores = {kind: np.mean([p.measures.ps for p in measured if p.kind is kind]) for kind in Kind}

@@ -12,9 +12,7 @@ from processes import ENVIRONMENT
 
 def equipoise(*arguments, cwd):
     command = [sys.executable, "-c", "from equipoise.apps.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=ENVIRONMENT, cwd=cwd, timeout=110, check=False
-    )
+    return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")

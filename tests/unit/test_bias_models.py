@@ -1,6 +1,5 @@
 """What the bias benchmark measures with models: answers, fact checks, data sets of a library."""
 
-import gzip
 import json
 import sys
 import threading
@@ -12,7 +11,7 @@ import pytest
 from test_bias_run import rows_of, run, silent
 
 import bias_corpus
-from equipoise.bench.bias import answers, contenders, corpora, facts, huggingface
+from equipoise.bench.bias import answers, contenders, facts, huggingface
 from equipoise.bench.bias.background import Shelf
 from equipoise.bench.bias.facts import NliChecker, Verdict, WikiCheck
 from equipoise.bench.bias.runner import Plan
@@ -239,70 +238,3 @@ def test_an_unknown_data_set_and_one_without_an_address():
         huggingface.load("imagenet")
     with pytest.raises(InputError, match="--source"):
         huggingface.load("reddit-dialogues")
-
-
-def gz(path, rows):
-    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
-
-
-@pytest.fixture
-def library(monkeypatch, tmp_path):
-    """The real `datasets` library, offline and with a cache of its own."""
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    return datasets
-
-
-def test_wiki_balance_files(library, tmp_path):
-    gz(tmp_path / "corpus.jsonl.gz", [{"_id": f"d{n}", "title": "T", "text": f"text {n}"} for n in range(3)])
-    gz(tmp_path / "queries.jsonl.gz", [{"_id": "q1", "text": "Should it?"}])
-    (tmp_path / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td0\t1\nq1\td2\t1\nq1\td1\t0\n")
-    corpus = huggingface.load("wiki-balance-natural", str(tmp_path))
-    assert corpus.relevant == {"q1": frozenset({"d0", "d2"})}
-    corpora.write(corpus, tmp_path / "wiki-balance-natural")
-    assert corpora.read(tmp_path / "wiki-balance-natural") == corpus
-
-
-def test_hotpotqa_files(library, tmp_path):
-    row = {
-        "id": "5a7a",
-        "question": "Were both of them clerks?",
-        "answer": "yes",
-        "supporting_facts": {"title": ["Ann", "Bob"], "sent_id": [0, 0]},
-        "context": {"title": ["Ann", "Bob", "Cid"], "sentences": [["Ann.", " A clerk."], ["Bob."], ["Cid."]]},
-    }
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(arrow.Table.from_pylist([row]), tmp_path / "validation-0.parquet")
-    corpus = huggingface.load("hotpotqa", str(tmp_path / "validation-*.parquet"))
-    assert corpus.documents["Ann"] == corpora.Text("Ann", "Ann. A clerk.")
-    assert corpus.relevant == {"5a7a": frozenset({"Ann", "Bob"})}
-
-
-def test_reddit_dialogues_files(library, tmp_path):
-    turn = {"author_id": "1", "author_name": "a", "body": "Why?", "score": 3}
-    sentence = {"title": "Paper", "score": 0.5}
-    row = {
-        "id": "sub-1",
-        "subreddit": "sub",
-        "title": "A question",
-        "target": turn,
-        "context": [turn, turn | {"body": "Because."}],
-        "candidates": [
-            sentence | {"id": "s1", "body": "Yes.", "label": 1},
-            sentence | {"id": "s2", "body": "No.", "label": 0},
-        ],
-    }
-    (tmp_path / "dialogues.json").write_text(json.dumps([row]))
-    corpus = huggingface.load("reddit-dialogues", str(tmp_path / "dialogues.json"))
-    assert corpus.queries == {"sub-1": "A question\nWhy?\nBecause."}
-    assert (set(corpus.documents), corpus.relevant["sub-1"]) == ({"s1", "s2"}, frozenset({"s1"}))
-
-
-def test_rows_of_another_schema_and_missing_files_are_one_sentence(library, tmp_path):
-    (tmp_path / "other.json").write_text(json.dumps([{"title": "x"}]))
-    with pytest.raises(InputError, match="another schema"):
-        huggingface.load("reddit-dialogues", str(tmp_path / "other.json"))
-    with pytest.raises(InputError, match="cannot be read") as caught:
-        huggingface.load("reddit-dialogues", str(tmp_path / "missing.json"))
-    assert "\n" not in str(caught.value)

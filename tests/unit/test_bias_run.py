@@ -3,8 +3,6 @@
 import json
 import re
 import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -25,7 +23,7 @@ from equipoise.rag.retrieval import DenseRetriever
 from equipoise.redteam.passages import Kind
 from equipoise.redteam.planter import PREFIX, planted
 from hashed_words import HashedWords
-from processes import killed_after, started
+from processes import held_after, killed_after
 
 FILTERS = ("none", "mmr", "brra", "biasdef")
 
@@ -124,7 +122,7 @@ test_bias_run.run((Path(sys.argv[1]), Path(sys.argv[2])), Path(sys.argv[3]))
 
 @pytest.mark.parametrize("lines", [1, 24, 61])
 def test_a_killed_run_ends_with_the_same_bytes(inputs, done, tmp_path, lines):
-    assert killed_after(lines, CHILD, *inputs, tmp_path)
+    killed_after(lines, CHILD, *inputs, tmp_path)
     left = (tmp_path / "results.jsonl").read_bytes()
     assert left.count(b"\n") < len(rows_of(done[0]))
     with (tmp_path / "results.jsonl").open("ab") as file:
@@ -135,15 +133,11 @@ def test_a_killed_run_ends_with_the_same_bytes(inputs, done, tmp_path, lines):
 
 
 def test_ctrl_c_ends_quietly_and_keeps_what_was_done(inputs, tmp_path):
-    with started(CHILD, *inputs, tmp_path, stderr=subprocess.PIPE) as process:
-        for _ in range(20):
-            process.stdout.readline()
+    with held_after(20, CHILD, *inputs, tmp_path) as process:
         process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        process.communicate(timeout=30)
+        process.communicate("go on\n")
     assert process.returncode not in (0, None)
-    assert time.monotonic() - begin < 10
-    assert 9 <= len(rows_of(tmp_path)) < 60
+    assert 10 <= len(rows_of(tmp_path)) < 20
 
 
 def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):

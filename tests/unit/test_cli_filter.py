@@ -126,7 +126,7 @@ class Everything:
     """Takes every candidate out."""
 
     async def filter(self, query, candidates, *, k):
-        flags = tuple(Flag(passage.passage_id, "all", 1.0) for passage in candidates.passages)
+        flags = tuple(Flag(passage, "all", 1.0) for passage in candidates.passages)
         return Filtered(candidates.take([]), flags)
 
 
@@ -140,7 +140,7 @@ class TestPipeline:
         ("filter_", "reason", "detail"),
         [
             (Everything(), Reason.NOTHING_RETRIEVED, "took out every passage that was found (16)"),
-            (Unreachable(), Reason.MODEL_FAILED, "the model is away"),
+            (Unreachable(), Reason.MODEL_FAILED, "Something failed while this question was answered"),
         ],
     )
     def test_a_filter_that_leaves_nothing_is_a_refusal_that_says_so(self, folder, filter_, reason, detail):
@@ -151,4 +151,5 @@ class TestPipeline:
             refusal = sync.run(made.ask(QUESTION))
         assert refusal.reason is reason
         assert detail in refusal.detail
+        assert refusal.trace.failure == ("the model is away" if reason is Reason.MODEL_FAILED else "")
         assert bool(refusal.trace.flagged) == isinstance(filter_, Everything)

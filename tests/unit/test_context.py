@@ -99,19 +99,19 @@ class TestShown:
 
     def shown(self, result):
         console = Console(record=True, width=200, file=StringIO())
-        render.show(result, (), console)
+        render.show(result, console)
         return console.export_text()
 
     def test_the_context_stands_under_its_quote(self, store):
         result, _ = ask(store, "passage")
         assert SECOND in self.shown(result)
-        (item,) = render.as_json(result, ())["highlights"]
+        (item,) = render.as_json(result)["highlights"]
         assert item["context"] == result.highlights.items[0].context
 
     def test_no_context_leaves_no_trace(self, store):
         result, _ = ask(store, "none")
         assert "read within" not in self.shown(result)
-        assert "context" not in render.as_json(result, ())["highlights"][0]
+        assert "context" not in render.as_json(result)["highlights"][0]
 
     def test_extractive_reads_none(self, store):
         settings = Settings(summarize=SummarizeSettings(name="extractive", context="passage"))
@@ -128,7 +128,7 @@ def document(*sentences, doc_id="d"):
 def contexts(source, passages, *quotes):
     spans = [Span("d", source.text.index(q), source.text.index(q) + len(q)) for q in quotes]
     highlights = Highlights(tuple(read_span(span, source) for span in spans))
-    return [item.context for item in with_context(highlights, {"d": source}, lambda _: passages).items]
+    return [item.context for item in with_context(highlights, {"d": source}, passages).items]
 
 
 class TestWithContext:
@@ -178,7 +178,7 @@ class TestRequest:
             for a, b in lines
         )
         plain = Highlights(items)
-        around = with_context(plain, documents, store.passages_of)
+        around = with_context(plain, documents, [passage])
         (_, user) = request(around, frozenset(), guesses=3)
         assert user.content.count("both of these") == 1
         assert user.content.count("From Study leave:") == 2
@@ -191,7 +191,7 @@ class TestRequest:
         alone = with_context(
             Highlights((read_span(Span("bread", passage.start, passage.end), source),)),
             {"bread": source},
-            store.passages_of,
+            [passage],
         )
         (system, user) = request(alone, frozenset(), guesses=3)
         assert "surrounding" not in (system.content + user.content).casefold()

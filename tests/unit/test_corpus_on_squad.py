@@ -8,8 +8,8 @@ from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 
 
-def test_questions_find_the_passage_with_their_answer(shared_data, tmp_path):
-    squad = shared_data / "squad2"
+def test_questions_find_the_passage_with_their_answer(sample_data, tmp_path):
+    squad = sample_data / "squad2"
     questions = [json.loads(line) for line in (squad / "questions.jsonl").read_text("utf-8").splitlines()]
     asked = [q for q in questions if q["answerable"]][:200]
     with Store.open(tmp_path / "s.db", create=True) as store:

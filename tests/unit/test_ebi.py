@@ -5,11 +5,13 @@ import json
 import signal
 import subprocess
 import sys
+from collections import Counter
 from itertools import count
 
 import numpy as np
 import pytest
 
+import sampled
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Attack
@@ -214,7 +216,7 @@ def test_no_more_requests_at_once_than_allowed():
             nonlocal active, most
             active += 1
             most = max(most, active)
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)  # every request that may be made is made before this one goes on
             active -= 1
             return ChatReply(
                 articles(*VIEWS) if "diverse" in messages[-1].content else text(f"yes {next(number)} " * 9),
@@ -287,16 +289,16 @@ def test_a_file_made_in_another_way_is_refused(tmp_path, change, said):
         sync.run(attack(ScriptedChat([]), journal=journal).run(CASE))
 
 
-def test_ready_made_passages_are_gone_on_from(tmp_path, shared_data):
-    rows = (shared_data / "ebi_passages" / "passages.jsonl").read_text().splitlines()[:28]
-    path = tmp_path / "p.jsonl"
-    path.write_text("\n".join(rows) + "\n")
-    question = json.loads(rows[0])["question"]
-    result = sync.run(
-        EbiAttack(ScriptedChat([]), HashedWords(64), journal=Journal(path)).run(AttackCase("dw026", question))
-    )
-    assert len(result.passages) == 28
-    assert [p.stance for p in read_passages(path)] == [json.loads(row)["stance"] for row in rows]
+def test_ready_made_passages_are_gone_on_from(tmp_path, sample_data):
+    found = sampled.attack(sample_data)
+    journal = Journal(tmp_path / "p.jsonl")
+    journal.append(found)
+    counts = Counter(p.kind for p in found)
+    wanted = EbiSettings(synthetic=counts[Kind.SYNTHETIC], adversarial=counts[Kind.ADV_POS])
+    attack = EbiAttack(ScriptedChat([]), HashedWords(64), settings=wanted, journal=journal)
+    result = sync.run(attack.run(AttackCase(found[0].query_id, found[0].question)))
+    assert len(result.passages) == len(found) == sum(counts.values())
+    assert [p.stance for p in read_passages(journal.path)] == [p.stance for p in found]
 
 
 def test_bad_input_is_named():
@@ -350,12 +352,12 @@ print(len(result.passages), len(result.missing))
 def test_after_a_kill_only_unfinished_work_is_asked_for(tmp_path, deadly):
     """Three synthetic passages, one a call, and three of each sign: nine calls, and one more for the kill."""
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(deadly)]
-    victim = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False)
+    victim = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert victim.returncode == -signal.SIGKILL, victim.stderr
     written = tmp_path / "p.jsonl"
     assert len(read_passages(written) if deadly > 1 else ()) == deadly - 1
     before = written.read_bytes() if deadly > 1 else b""
-    again = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False)
+    again = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert (again.stdout, again.stderr) == ("9 0\n", "")
     assert len((tmp_path / "calls").read_text().splitlines()) == 9 + 1
     passages = read_passages(written)

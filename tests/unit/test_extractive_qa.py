@@ -7,15 +7,17 @@ import sys
 
 import pytest
 
-from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
-from equipoise.core.settings import HighlightSettings, Settings
+from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.sync import run
 from equipoise.core.types import Passage, Query, Span
 from equipoise.models.extractive import DEFAULT, ExtractiveQA
-from equipoise.rag.highlighters import extractive_qa
 from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
-from equipoise.rag.parts import Parts
 from tiny_qa import save_qa_model, word_tokenizer
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
+transformers = pytest.importorskip(
+    "transformers", reason="transformers is not installed: pip install 'equipoise[hf]'"
+)
 
 FILLERS = [
     "the",
@@ -108,10 +110,6 @@ class TestSpans:
         assert [f[:2] for f in together] == [f[:2] for f in alone]
         assert [f.probability for f in together] == pytest.approx([f.probability for f in alone], abs=1e-5)
 
-    def test_no_texts_load_nothing(self):
-        assert find(ExtractiveQA("no/such/model"), "which animal ?") == ()
-        assert ExtractiveQA().name == DEFAULT == HighlightSettings().qa_model
-
 
 class TestWindows:
     """The model reads 32 tokens: 3 of the question, 3 special, 26 of the text."""
@@ -148,9 +146,6 @@ class TestWindows:
 
 def by_hand(folder, question, text):
     """(start, end, probability): every span tried, one by one, on what transformers gives."""
-    import torch
-    import transformers
-
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     plain = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval()
     inputs = tokenizer(question, text, return_tensors="pt", return_offsets_mapping=True)
@@ -171,8 +166,6 @@ class TestScore:
 
     def test_debertas_kind_of_model_and_of_tokens(self, tmp_path):
         """Random weights; tokens that count the space before a word to it: an answer begins after the space."""
-        torch = pytest.importorskip("torch")
-        transformers = pytest.importorskip("transformers")
         tokenizer = word_tokenizer(transformers, [" ".join(FILLERS)], metaspace=True)
         tokenizer.save_pretrained(tmp_path)
         torch.manual_seed(3)
@@ -204,13 +197,7 @@ class TestScore:
 
 
 class TestWhatCannotBeUsed:
-    def test_without_transformers_the_extra_is_named(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "transformers", None)
-        with pytest.raises(MissingExtra, match=r"question answering models.*equipoise\[hf\]"):
-            find(ExtractiveQA("any"), "who ?", "text")
-
     def test_a_model_that_was_trained_for_something_else(self, tmp_path):
-        transformers = pytest.importorskip("transformers")
         word_tokenizer(transformers, ["a b"]).save_pretrained(tmp_path)
         config = transformers.BertConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
                                          intermediate_size=8, max_position_embeddings=16)  # fmt: skip
@@ -221,7 +208,6 @@ class TestWhatCannotBeUsed:
             find(ExtractiveQA(str(tmp_path)), "a", "b")
 
     def test_offline_the_default_model_says_what_to_do(self, tmp_path):
-        pytest.importorskip("transformers")
         code = (
             "from equipoise.core.sync import run; from equipoise.models.extractive import ExtractiveQA\n"
             "from equipoise.core.errors import ModelUnavailable\n"
@@ -236,7 +222,6 @@ class TestWhatCannotBeUsed:
         assert len(done.stdout.splitlines()) == 1
 
     def test_a_folder_without_a_model_says_what_to_do(self, tmp_path):
-        pytest.importorskip("transformers")
         with pytest.raises(ModelUnavailable, match="name a folder that holds it"):
             find(ExtractiveQA(str(tmp_path)), "a", "b")
 
@@ -279,15 +264,3 @@ class TestHighlighter:
         assert not self.highlight(model, "which animal ?", [FIRST], threshold=likely.probability + 1e-9).spans
         assert not self.highlight(model, "which colour ?", [FIRST]).spans
         assert self.highlight(model, "which colour ?", [FIRST], threshold=0.0).spans
-
-    def test_settings_name_the_model_and_the_threshold(self, monkeypatch):
-        monkeypatch.setattr(extractive_qa, "installed", lambda: True)
-        chosen = Settings(highlight=HighlightSettings(qa_model="some/folder", threshold=0.25))
-        found = ExtractiveQAHighlighter.from_parts(Parts(chosen, None, None))
-        assert (found.model.name, found.threshold, found.most) == ("some/folder", 0.25, 1)
-        assert ExtractiveQAHighlighter.from_parts(Parts(Settings(), None, None)).threshold == 0.5
-
-    def test_without_the_extra_it_is_named_when_built(self, monkeypatch):
-        monkeypatch.setattr(extractive_qa, "installed", lambda: False)
-        with pytest.raises(MissingExtra, match=r"'extractive_qa'.*equipoise\[hf\]"):
-            ExtractiveQAHighlighter.from_parts(Parts(Settings(), None, None))

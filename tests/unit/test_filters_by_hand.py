@@ -32,7 +32,7 @@ def rows(result):
 
 
 def flagged(result):
-    return [flag.passage_id - 100 for flag in result.flagged]
+    return [flag.passage.passage_id - 100 for flag in result.flagged]
 
 
 def settings_of(**filter_):
@@ -173,20 +173,15 @@ class TestBiasDef:
 
 
 class TestByTrust:
-    def chosen(self, *trusted):
-        return ByTrust(
-            BiasDefFilter(BiasDefSettings(bins=6)),
-            lambda names: {name: Trust.TRUSTED if name in trusted else Trust.OPEN for name in names},
-        )
+    CHOSEN = ByTrust(BiasDefFilter(BiasDefSettings(bins=6)))
 
     def test_open_passages_are_flagged_as_by_the_filter_itself(self):
         found = planted(1)
-        assert filtered(self.chosen(), found).flagged == filtered(TestBiasDef.CHOSEN, found).flagged
+        assert filtered(self.CHOSEN, found).flagged == filtered(TestBiasDef.CHOSEN, found).flagged
 
     def test_a_trusted_passage_is_never_flagged_but_counts(self):
-        found = planted(1)
-        trusted = {passage.doc_id for passage in found.passages[1:4]}
-        result = filtered(self.chosen(*trusted), found)
+        trusted = {passage.doc_id: Trust.TRUSTED for passage in planted(1).passages[1:4]}
+        result = filtered(self.CHOSEN, planted(1, trust=trusted))
         assert flagged(result) == [0, 4, 5]
         assert rows(result) == [1, 2, 3, 6, 7]
 
@@ -195,40 +190,37 @@ class TestByTrust:
             async def filter(self, query, candidates, *, k):
                 raise AssertionError("asked")
 
-        found = planted(1)
-        chosen = ByTrust(Never(), lambda names: dict.fromkeys(names, Trust.TRUSTED))
-        assert (rows(filtered(chosen, found)), filtered(chosen, found).flagged) == ([0, 1, 2, 3, 4], ())
+        found = planted(1, trust={passage.doc_id: Trust.TRUSTED for passage in planted(1).passages})
+        result = filtered(ByTrust(Never()), found)
+        assert (rows(result), result.flagged) == ([0, 1, 2, 3, 4], ())
 
     def test_a_document_of_unknown_trust_counts_as_open(self):
-        found = planted(1)
-        result = filtered(ByTrust(TestBiasDef.CHOSEN, lambda names: {}), found)
+        found = dataclasses.replace(planted(1), documents={})
+        result = filtered(ByTrust(TestBiasDef.CHOSEN), found)
         assert flagged(result) == [0, 1, 2, 3, 4, 5]
 
 
 class TestBuild:
-    class Shelf:
-        trust_of = staticmethod(lambda names: {})
-
     @pytest.mark.parametrize(
         ("name", "kind"),
         [("none", NoFilter), ("mmr", MmrFilter), ("brra", BrraFilter), ("biasdef", BiasDefFilter)],
     )
     def test_names(self, name, kind):
-        made = build.make("filter", build.FILTERS, name, Parts(settings_of(name=name), self.Shelf(), None))
+        made = build.make("filter", build.FILTERS, name, Parts(settings_of(name=name), None, None))
         assert isinstance(made, kind)
 
     def test_auto_is_the_best_by_trust(self):
-        made = build.make("filter", build.FILTERS, "auto", Parts(settings_of(), self.Shelf(), None))
+        made = build.make("filter", build.FILTERS, "auto", Parts(settings_of(), None, None))
         assert isinstance(made, ByTrust)
         assert isinstance(made.best, BEST)
 
     def test_smart_takes_its_settings(self):
-        parts = Parts(settings_of(nli="none", nli_pairs=7, sharpness=2.0), self.Shelf(), None)
+        parts = Parts(settings_of(nli="none", nli_pairs=7, sharpness=2.0), None, None)
         assert build.make("filter", build.FILTERS, "smart", parts) == SmartFilter(None, 7, 2.0)
 
     def test_an_unknown_name_lists_those_there_are(self):
         with pytest.raises(InputError, match="auto, none, mmr, smart, brra, biasdef"):
-            build.make("filter", build.FILTERS, "best", Parts(settings_of(), self.Shelf(), None))
+            build.make("filter", build.FILTERS, "best", Parts(settings_of(), None, None))
 
     @pytest.mark.parametrize("wrong", [{"trade_off": 2}, {"bins": 1}, {"most": 0}, {"nli_pairs": -1}])
     def test_values_out_of_range_are_named(self, wrong):

@@ -1,6 +1,7 @@
 """The tool hijack benchmark end to end: who is counted where, errors, resuming, the report page."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -309,7 +310,7 @@ test_hijack_run.run(Path(sys.argv[1]), Path(sys.argv[2]), test_hijack_run.script
 
 @pytest.mark.parametrize("lines", [1, 30, 80])
 def test_a_killed_run_ends_with_the_same_bytes(data, good, tmp_path, lines):
-    assert killed_after(lines, CHILD, data, tmp_path)
+    killed_after(lines, CHILD, data, tmp_path)
     left = (tmp_path / "results.jsonl").read_bytes()
     assert lines <= left.count(b"\n") < 100
     with (tmp_path / "results.jsonl").open("ab") as file:
@@ -360,14 +361,21 @@ def test_every_pipeline_of_the_product_has_a_name_here():
     assert contenders.names() == ("vanilla", "vanilla_chat", *contenders.build.HIGHLIGHTERS)
 
 
-def test_the_real_data_gives_the_cases_it_should(shared_data):
+def rows_in(path):
+    return len(path.read_text("utf-8").splitlines())
+
+
+def test_files_of_attacks_give_the_cases_they_should(sample_data):
     choice = Choice()
-    emails = inbox.drawn(inbox.read(shared_data / cases.INBOX_FILE), 5, 0)
-    attacks = sync.run(cases.attacks(shared_data, shared_data / cases.LLMAIL_FILE, emails, choice))
+    emails = inbox.drawn(inbox.read(sample_data / cases.INBOX_FILE), 5, 0)
+    attacks = sync.run(cases.attacks(sample_data, sample_data / cases.LLMAIL_FILE, emails, choice))
     wanted, skipped = cases.askable(attacks)
-    assert sum(case.source == "llmail" for case in attacks) == 35
-    assert sum(case.source == "llmail+question" for case in attacks) == 35
-    assert len(attacks) == len(wanted) + len(skipped) == 130
+    files = [sample_data / cases.PROMPT_FOLDER / f"{name}.jsonl" for name in cases.PROMPT_SOURCES]
+    prompts = sum(min(rows_in(file), choice.prompts // len(files)) for file in files)
+    mails = rows_in(sample_data / cases.LLMAIL_FILE)
+    assert Counter(case.source for case in attacks) >= Counter({"llmail": mails, "llmail+question": mails})
+    assert len(attacks) == len(wanted) + len(skipped) == 2 * mails + prompts
+    assert skipped
     assert all("characters" in one.reason for one in skipped)
     with_request = [case.question for case in wanted if case.source in cases.PROMPT_SOURCES]
     assert all('send_email("contact@contact.com", "confirmation")' in question for question in with_request)

@@ -5,7 +5,7 @@ from pathlib import Path
 import docx
 import pypdf
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen.canvas import Canvas
@@ -147,8 +147,9 @@ class TestHtml:
         assert one("a.html", page.encode("iso-8859-2")).text == "Łódź"
         assert one("a.html", "<meta charset=nonsense><p>Łódź".encode()).text == "Łódź"
 
-    def test_depth_has_no_limit(self):
-        assert self.text("<div>" * 20_000 + "deep") == "deep"
+    def test_depth_as_browsers_show_it(self):
+        assert self.text("<div>" * 500 + "deep") == "deep"
+        assert self.text("<p><span><i>" * 2_000 + "deep") == "deep"
 
     def test_a_page_without_text_is_refused(self):
         assert "no text" in refusal("a.html", b"<html><body><script>x</script></body></html>")
@@ -215,6 +216,7 @@ class TestPdf:
     def test_broken(self, data):
         assert "broken" in refusal("a.pdf", data)
 
+    @settings(deadline=None)
     @given(st.binary(max_size=40), st.integers(0, 1200))
     def test_damage_is_read_or_refused_and_nothing_else(self, noise, at):
         whole = pdf("Some text here.")
@@ -276,6 +278,7 @@ class TestDocx:
         assert "password" in refusal("a.docx", bytes.fromhex("d0cf11e0a1b11ae1") + b"rest")
         assert "no text" in refusal("a.docx", word(lambda d: None))
 
+    @settings(deadline=None)
     @given(st.binary(min_size=1, max_size=40), st.integers(0, 30_000))
     def test_damage_is_read_or_refused_and_nothing_else(self, noise, at):
         whole = WHOLE_DOCX
@@ -360,6 +363,7 @@ class TestJsonLines:
 
 
 @pytest.mark.parametrize("suffix", sorted(LOADERS))
+@settings(deadline=None)
 @given(data=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_any_bytes_are_read_or_refused(suffix, data):
     try:

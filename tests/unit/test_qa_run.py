@@ -105,7 +105,10 @@ def test_declined_and_failed_rows_are_told_apart(done):
 def test_timings_stand_apart_and_only_for_fresh_answers(done, file, tmp_path):
     timings = rows_of(done[0], "timings.jsonl")
     assert len(timings) == 20 - 1 - 4  # one failed, and four have the quotes of an earlier one to summarize
-    assert all(row["seconds"] >= sum(row["stages"].values()) * 0.99 > 0 for row in timings)
+    for row in timings:
+        rounding = 10**-runner.TIME_DIGITS * (1 + len(row["stages"])) / 2
+        assert row["stages"]
+        assert row["seconds"] + rounding >= sum(row["stages"].values())
     again = tmp_path / "again"
     again.mkdir()
     (again / "replies.db").write_bytes((done[0] / "replies.db").read_bytes())
@@ -162,7 +165,7 @@ qa_town.run(Path(sys.argv[1]), Path(sys.argv[2]), concurrency=int(sys.argv[3]))
 def test_a_killed_run_goes_on_with_the_same_bytes_and_asks_nothing_twice(
     done, file, tmp_path, lines, concurrency
 ):
-    assert killed_after(lines, CHILD, file, tmp_path, concurrency)
+    killed_after(lines, CHILD, file, tmp_path, concurrency)
     left = (tmp_path / "results.jsonl").read_bytes()
     assert left.count(b"\n") < 20
     with (tmp_path / "results.jsonl").open("ab") as out:

@@ -1,19 +1,19 @@
 """The budget search: against exhaustive search, within its budget, and on real passages."""
 
-import json
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+import sampled
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.types import Candidates, Filtered, Passage, Query
 from equipoise.maths.biasdef import bias_def
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.filters import NoFilter
-from equipoise.redteam.passages import AttackPassage, Kind, read_passages
+from equipoise.redteam.passages import AttackPassage, Kind
 from equipoise.redteam.planter import is_planted
 from equipoise.redteam.search import search_evasion
 from equipoise.redteam.variants import variant_of, without_question_words
@@ -157,15 +157,11 @@ def test_no_candidates_and_bad_numbers():
         search(NoFilter(), [])
 
 
-def test_a_search_beats_the_plain_attack_on_biasdef(shared_data):
+def test_a_search_beats_the_plain_attack_on_biasdef(sample_data):
     """Real passages and vectors, one question: the search never does worse than injecting the nearest ones."""
     encoder = EmbeddedEncoder()
-    everything = read_passages(shared_data / "ebi_passages" / "passages.jsonl")
-    bases = [p for p in everything if p.query_id == "dw026" and p.kind is Kind.ADV_POS]
-    rows = (
-        json.loads(line) for line in (shared_data / "debate_passages" / "corpus.jsonl").open(encoding="utf-8")
-    )
-    texts = [row["text"][:900] for row in rows if "phone" in row["text"].lower()][:20]
+    bases = [p for p in sampled.attack(sample_data) if p.kind is Kind.ADV_POS]
+    texts = sampled.benign(sample_data, bases[0].query_id)
     question = encoder.encode([bases[0].question])[0]
     vectors = encoder.encode(texts)
     order = np.argsort(-(vectors @ question))

@@ -13,13 +13,11 @@ def load(folder: Path, flags=None, **environment):
 def test_layers_override_in_order_and_remember_where_a_value_came_from(tmp_path):
     (tmp_path / "equipoise.toml").write_text("[retrieval]\nk = 3\ncandidates = 9\n")
     layered = load(tmp_path, {"retrieval.k": 7}, EQUIPOISE_RETRIEVAL_K="4", EQUIPOISE_HIGHLIGHT_MIN_WORDS="2")
-    assert (layered.settings.retrieval.k, layered.origin["retrieval.k"]) == (7, "flag")
-    assert (layered.settings.retrieval.candidates, layered.origin["retrieval.candidates"]) == (
-        9,
-        "equipoise.toml",
-    )
+    assert (layered.settings.retrieval.k, layered.origin["retrieval.k"].layer) == (7, "flag")
+    assert layered.settings.retrieval.candidates == 9
+    assert str(layered.origin["retrieval.candidates"]) == str(tmp_path / "equipoise.toml")
     assert layered.settings.highlight.min_words == 2
-    assert layered.origin["highlight.min_words"] == "EQUIPOISE_HIGHLIGHT_MIN_WORDS"
+    assert str(layered.origin["highlight.min_words"]) == "EQUIPOISE_HIGHLIGHT_MIN_WORDS"
     assert "store.path" not in layered.origin
 
 
@@ -52,3 +50,103 @@ def test_a_secret_never_prints(tmp_path):
     with pytest.raises(SettingsError) as caught:
         load(tmp_path, {"model.api_key": ["sk-canary"]})
     assert "sk-canary" not in str(caught.value)
+
+
+NUMBERS = [
+    (key, field)
+    for key, field in ((key, settings._field(key)) for key in settings.keys())  # noqa: SIM118
+    if "int" in str(field.annotation) or "float" in str(field.annotation)
+]
+BEYOND = [
+    1e9,
+    "1e9",
+    10**9,
+    10**400,
+    0x10**5000,
+    -(10**9),
+    float("nan"),
+    float("inf"),
+    "nan",
+    "-inf",
+    True,
+    False,
+]
+
+
+@pytest.mark.parametrize("key", [key for key, _ in NUMBERS])
+@pytest.mark.parametrize("value", BEYOND, ids=lambda value: str(value)[:9] if value != 0x10**5000 else "vast")
+def test_every_number_has_bounds(tmp_path, key, value):
+    """A new numeric setting without bounds fails here."""
+    with pytest.raises(SettingsError, match=key.replace(".", r"\.")):
+        load(tmp_path, {key: value})
+
+
+@pytest.mark.parametrize(
+    "text", ["nan", "inf", "1e400", "true", "0x" + "f" * 5000, '"9e9"', "[1]", "{a = 1}"]
+)
+def test_numbers_of_a_file_have_the_same_bounds(tmp_path, text):
+    (tmp_path / "equipoise.toml").write_text(f"[filter]\nbins = {text}\n")
+    with pytest.raises(SettingsError, match=r"filter\.bins"):
+        load(tmp_path)
+
+
+def test_slots_times_context_is_bounded(tmp_path):
+    assert load(tmp_path, {"model.context": 8192, "model.slots": 32})
+    with pytest.raises(SettingsError, match=r"model\.slots"):
+        load(tmp_path, {"model.context": 262_144, "model.slots": 2})
+
+
+@pytest.mark.parametrize(
+    "key", ["store.path", "filter.name", "model.folder", "model.base_url", "model.replay"]
+)
+@pytest.mark.parametrize("value", ["a\0b", "x" * 5000])
+def test_text_has_no_nul_and_an_end(tmp_path, key, value):
+    with pytest.raises(SettingsError, match=f"flag: {key}".replace(".", r"\.")):
+        load(tmp_path, {key: value})
+
+
+def test_the_users_file_is_below_the_folders_and_the_environment(tmp_path):
+    own = tmp_path / "config.toml"
+    own.write_text("[retrieval]\nk = 9\ncandidates = 30\n[filter]\nname = 'mmr'\n")
+    (tmp_path / "equipoise.toml").write_text("[retrieval]\nk = 3\n")
+    found = settings.load(folder=tmp_path, environment={"EQUIPOISE_FILTER_NAME": "none"}, own_file=own)
+    assert (found.settings.retrieval.k, found.settings.retrieval.candidates) == (3, 30)
+    assert found.settings.filter.name == "none"
+    assert [found.origin[key].layer for key in ("retrieval.k", "retrieval.candidates", "filter.name")] == [
+        "project", "user", "environment",
+    ]  # fmt: skip
+
+
+def test_the_users_file_may_say_where_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    settings.user_file().parent.mkdir()
+    settings.user_file().write_text("[model]\nbase_url = 'http://a.example'\napi_key = 'k'\nfolder = '/w'\n")
+    monkeypatch.chdir(tmp_path)
+    assert settings.load().settings.model.base_url == "http://a.example"
+    assert load(tmp_path).settings.model.base_url is None  # an environment of one's own has no user's file
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://me:pass@host/v1", "http://***@host/v1"),
+        ("http://me:p@ss/w?rd://x@host:1/v1?key=canary#f", "http://***@host:1/v1?***"),
+        ("me:pass@host", "***@host"),
+        ("http://[half:pass@host", "http://***@host"),
+        ("http://host/v1", "http://host/v1"),
+    ],
+)
+def test_passwords_in_addresses_never_print(tmp_path, address, shown):
+    found = load(tmp_path, EQUIPOISE_MODEL_BASE_URL=address)
+    [row] = [value for key, value, _ in found.rows() if key == "model.base_url"]
+    assert row == shown
+    assert "pass" not in repr(found) + str(found.settings)
+
+
+def test_a_hostile_key_is_named_in_one_short_line(tmp_path):
+    (tmp_path / "equipoise.toml").write_text(f'[retrieval]\n"\\u001b[2J\\n{"x" * 9000}" = 1\n')
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path)
+    assert "\x1b" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500

@@ -10,6 +10,8 @@ from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import FilterSettings, QuestionSettings, Settings
 from equipoise.core.types import (
     Answer,
+    Document,
+    Dropped,
     Flag,
     Highlight,
     Highlights,
@@ -17,14 +19,18 @@ from equipoise.core.types import (
     Reason,
     Refusal,
     ScoredPassage,
+    Span,
     Trace,
     Usage,
 )
+from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
+from equipoise.rag.boundary import all_of, read_highlights, within_one_policy
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import HighlightSummarize, Vanilla
-from equipoise.rag.several import SeveralQuestions, merged, total
+from equipoise.rag.pipeline import Asked, HighlightSummarize, Vanilla
+from equipoise.rag.several import SeveralQuestions, total
+from equipoise.text.spans import DropReason, SpanPolicy
 from hashed_words import HashedWords
 
 TEXT = "The fee is 5 pounds. It is due in May. Members pay nothing."
@@ -47,8 +53,13 @@ class Table:
     asked: list = field(default_factory=list)
 
     async def ask(self, question):
-        self.asked.append(question)
-        return self.results.get(question, NONE_FOUND)
+        return (await self.ask_all([question])).results[0]
+
+    async def ask_all(self, questions):
+        self.asked += questions
+        results = tuple(self.results.get(question, NONE_FOUND) for question in questions)
+        items = sorted({i for one in results for i in one.highlights.items}, key=lambda i: i.span)
+        return Asked(results, Highlights(tuple(items)))
 
 
 FEE = answer("5 pounds.", quote(0, 20), usage=Usage(2, 10, 3), timings={"retrieve": 0.5})
@@ -76,7 +87,7 @@ class TestAsk:
     def test_two_questions_are_asked_apart_and_joined(self):
         result, asked = ask("What is the fee? When is it due?")
         assert asked == ["What is the fee?", "What is the fee? When is it due?"]
-        assert result.text == "1. 5 pounds.\n\n2. In May."
+        assert result.text == "5 pounds.\n\nIn May."
         assert [(part.question, part.result) for part in result.parts] == [
             ("What is the fee?", FEE),
             ("When is it due?", DUE),
@@ -89,12 +100,19 @@ class TestAsk:
         assert result.trace.usage == Usage(3, 15, 4)
         assert result.trace.timings == {"retrieve": 0.75}
 
+    def test_the_text_is_in_document_order_and_says_an_answer_once(self):
+        """Whatever the order of the questions: it must not be theirs to choose."""
+        early, late = answer("5 pounds.", quote(0, 20)), answer("In May.", quote(21, 38))
+        for typed in (["What is the fee?", "Who pays it?", "Who says so?"], ["Who says so?", "Who pays it?"]):
+            table = {"What is the fee?": late, "Who says so?": late, "Who pays it?": early}
+            results = {" ".join(typed[: n + 1]): table[one] for n, one in enumerate(typed)} | table
+            assert ask(" ".join(typed), results)[0].text == "5 pounds.\n\nIn May."
+
     def test_a_question_without_an_answer_is_said_with_its_reason(self):
         result, _ = ask("What is the fee? Who wrote Emma?")
         assert isinstance(result, Answer)
-        assert (
-            result.text
-            == "1. 5 pounds.\n\n2. No answer (nothing highlighted): The documents do not answer this."
+        assert result.text == (
+            "5 pounds.\n\nNo answer to 1 of 2 questions: The documents do not answer this."
         )
         assert result.parts[1].result is NONE_FOUND
         assert result.grounded
@@ -103,10 +121,10 @@ class TestAsk:
         result, _ = ask("Who wrote Emma? Where is Kent?")
         assert isinstance(result, Refusal)
         assert result.reason is Reason.NOTHING_HIGHLIGHTED
-        assert result.detail.startswith(
-            "None of the 2 questions was answered. 1. No answer (nothing highlighted)"
+        assert result.detail == (
+            "None of the 2 questions was answered. "
+            "No answer to 2 of 2 questions: The documents do not answer this."
         )
-        assert result.detail.count("The documents do not answer this.") == 2
         assert len(result.parts) == 2
 
     def test_a_failure_among_refusals_is_the_reason(self):
@@ -123,7 +141,7 @@ class TestAsk:
         over = [part.result.reason for part in result.parts[5:]]
         assert over == [Reason.TOO_MANY_QUESTIONS] * 2
         assert result.text.endswith(
-            "7. No answer (too many questions): A message may hold 5 questions: ask this one by itself."
+            "No answer to 2 of 7 questions: A message may hold 5 questions: ask this one by itself."
         )
         assert len(ask(message, most=2)[1]) == 2
 
@@ -141,39 +159,96 @@ class TestAsk:
         assert table.asked == []
 
 
-class TestMerged:
-    def test_document_order_and_no_repeats(self):
-        first = Highlights((quote(0, 20), quote(39, 59)))
-        second = Highlights((quote(21, 38, "a"), quote(0, 20)))
-        items = merged([first, second]).items
-        assert [(i.doc_id, i.start, i.end) for i in items] == [
-            ("a", 21, 38),
-            ("fees", 0, 20),
-            ("fees", 39, 59),
+def policy(**limits):
+    return SpanPolicy(min_words=1, **limits)
+
+
+DOCUMENTS = {
+    name: Document(name, TEXT, f"{name}.txt", sentences=((0, 20), (21, 38), (39, 59)))
+    for name in ("a", "fees")
+}
+PAGES = [Passage(n, name, 0, len(TEXT), TEXT) for n, name in enumerate(DOCUMENTS)]
+
+
+def of(*spans, doc_id="fees"):
+    wanted = [Span(doc_id, *span) for span in spans]
+    return read_highlights(wanted, PAGES, DOCUMENTS, policy())[0]
+
+
+def places(highlights):
+    return [(item.doc_id, item.start, item.end) for item in highlights.items]
+
+
+class TestWithinOnePolicy:
+    def test_adjacent_quotes_of_several_questions_are_one(self):
+        sets = [of((39, 59)), of((0, 20)), of((21, 38)), of((0, 20))]
+        assert places(all_of(sets, DOCUMENTS, policy())) == [("fees", 0, 59)]
+        assert within_one_policy(sets, DOCUMENTS, policy()) == [(one, ()) for one in sets]
+
+    def test_one_limit_of_sentences_holds_for_all_together(self):
+        sets = [of((39, 59)), of((0, 20), (39, 59)), of((21, 38))]
+        limits = policy(max_sentences=2)
+        third = Dropped(DropReason.OVER_THE_MESSAGE, Span("fees", 39, 59))
+        assert within_one_policy(sets, DOCUMENTS, limits) == [
+            (Highlights(), (third,)),
+            (of((0, 20)), (third,)),
+            (of((21, 38)), ()),
         ]
+        again = within_one_policy([sets[1], sets[2], sets[0], sets[1]], DOCUMENTS, limits)
+        assert [one for one, _ in again] == [of((0, 20)), of((21, 38)), Highlights(), of((0, 20))]
 
-    def test_overlapping_ones_become_one_with_the_documents_text(self):
-        sets = [Highlights((quote(0, 38),)), Highlights((quote(21, 59),)), Highlights((quote(21, 38),))]
-        (item,) = merged(sets).items
-        assert (item.start, item.end, item.text) == (0, 59, TEXT)
+    def test_one_limit_of_spans_too(self):
+        left = within_one_policy([of((0, 20)), of((39, 59))], DOCUMENTS, policy(max_spans=1))
+        assert [places(one) for one, _ in left] == [[("fees", 0, 20)], []]
 
-    def test_nothing(self):
-        assert merged([]) == merged([Highlights()]) == Highlights()
+    def test_a_quote_that_repeats_one_of_another_question_stays_where_it_was_shown(self):
+        sets = [of((0, 20)), of((0, 20), doc_id="a")]
+        left = within_one_policy(sets, DOCUMENTS, policy(max_sentences=1))
+        assert [places(one) for one, _ in left] == [[("fees", 0, 20)], [("a", 0, 20)]]
+        assert places(all_of(sets, DOCUMENTS, policy())) == [("a", 0, 20)]
+
+    def test_nothing_and_one(self):
+        assert within_one_policy([], DOCUMENTS, policy()) == []
+        alone = of((0, 20))
+        assert within_one_policy([alone], DOCUMENTS, policy()) == [(alone, ())]
+        assert all_of([Highlights()], DOCUMENTS, policy()) == Highlights()
+
+
+class TestReadHighlights:
+    def test_a_sentence_that_runs_out_of_what_was_shown_is_left_out(self):
+        """A chunker of somebody else may cut inside a sentence, and a filter take the rest of it out."""
+        half = Passage(1, "fees", 0, 30, TEXT[:30])
+        rest = Passage(2, "fees", 30, 59, TEXT[30:])
+        spans = [Span("fees", 0, 30)]
+        alone, dropped = read_highlights(spans, [half], DOCUMENTS, policy())
+        assert places(alone) == [("fees", 0, 20)]
+        assert dropped == (Dropped(DropReason.NOT_SHOWN, Span("fees", 21, 38)),)
+        both, dropped = read_highlights(spans, [rest, half], DOCUMENTS, policy())
+        assert (places(both), dropped) == ([("fees", 0, 38)], ())
+
+    @pytest.mark.parametrize("junk", [None, "fees", Span("fees", "0", "20"), Span("fees", None, 3), (1, 2)])
+    def test_what_is_no_span_is_dropped_with_a_reason(self, junk):
+        found, dropped = read_highlights([junk, Span("fees", 0, 20)], PAGES, DOCUMENTS, policy())
+        assert places(found) == [("fees", 0, 20)]
+        assert len(dropped) == 1
 
 
 class TestTotal:
     def test_passages_and_flags_once_and_the_rest_in_order(self):
         one, two = (ScoredPassage(Passage(n, "d", 0, 1, "x"), 0.1 * n) for n in (1, 2))
         again = ScoredPassage(one.passage, 0.9)
+        seven, eight = (Passage(n, "d", 0, 1, "x") for n in (7, 8))
         first = Trace(
-            passages=(two, one), flagged=(Flag(7, "a", 0.5),), unsupported=("gold",), models={"llm": "m"}
+            passages=(two, one), flagged=(Flag(seven, "a", 0.5),), unsupported=("gold",), models={"llm": "m"}
         )
         second = Trace(
-            passages=(again,), flagged=(Flag(7, "b", 0.6), Flag(8, "c", 0.1)), guessed_questions=("Who?",)
+            passages=(again,),
+            flagged=(Flag(seven, "b", 0.6), Flag(eight, "c", 0.1)),
+            guessed_questions=("Who?",),
         )
         trace = total([first, second])
         assert [(p.passage.passage_id, p.score) for p in trace.passages] == [(1, 0.9), (2, 0.2)]
-        assert {flag.passage_id: flag.reason for flag in trace.flagged} == {7: "a", 8: "c"}
+        assert {flag.passage.passage_id: flag.reason for flag in trace.flagged} == {7: "a", 8: "c"}
         assert (trace.unsupported, trace.guessed_questions, trace.models) == (
             ("gold",),
             ("Who?",),
@@ -182,14 +257,18 @@ class TestTotal:
 
 
 class TestBuild:
-    def parts(self, **more):
+    def parts(self, store, **more):
         settings = Settings(question=QuestionSettings(**more), filter=FilterSettings(name="none"))
-        return Parts(settings, None, HashedWords(), ScriptedChat([]))
+        return Parts(settings, store, HashedWords(), ScriptedChat([]))
 
-    def test_it_is_on_by_default_for_hs_alone_and_settings_turn_it_off(self):
-        found = build.asked("hs", self.parts(most=3))
+    def test_it_is_on_by_default_for_hs_alone_and_settings_turn_it_off(self, tmp_path):
+        with Store.open(tmp_path / "index.db", create=True) as store:
+            self.check(store)
+
+    def check(self, store):
+        found = build.asked("hs", self.parts(store, most=3))
         assert isinstance(found, SeveralQuestions)
         assert isinstance(found.pipeline, HighlightSummarize)
         assert found.most == 3
-        assert isinstance(build.asked("hs", self.parts(split=False)), HighlightSummarize)
-        assert isinstance(build.asked("vanilla", self.parts()), Vanilla)
+        assert isinstance(build.asked("hs", self.parts(store, split=False)), HighlightSummarize)
+        assert isinstance(build.asked("vanilla", self.parts(store)), Vanilla)

@@ -93,5 +93,8 @@ def test_a_model_that_declines_highlights_nothing_though_it_names_passages():
     declined, answered = (
         sync.run(highlighter.highlight(Query("What is the fee?"), [FEES])) for _ in range(2)
     )
-    assert (declined.spans, declined.dropped) == ((), ())
+    assert (declined.spans, declined.dropped) == (
+        (),
+        (Dropped(DropReason.DECLINED, quotation="The fee is ... 5 pounds."),),
+    )
     assert answered.spans == (Span("fees", 100, 120),)

@@ -1,13 +1,10 @@
 """Training for real, on a tiny encoder: train, save, load, highlight; kill and go on."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +17,6 @@ import torch
 import transformers
 
 import tiny_encoder
-from equipoise.apps import cli
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
 from equipoise.core.protocols import Highlighter
@@ -33,6 +29,7 @@ from equipoise.training.heads import Found
 from equipoise.training.highlighter import TrainedHighlighter
 from equipoise.training.loop import Loop, Schedule, chosen_precision, rate_share
 from equipoise.training.run import Plan, train
+from processes import ENVIRONMENT, held
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 QUICK = Schedule(epochs=8, batch=8, learning_rate=3e-3, evaluate_every=20, checkpoint_every=10, patience=99)
@@ -123,39 +120,48 @@ def test_the_span_model_is_one_for_question_answering(plan, trained):
     assert out.start_logits.shape == inputs["input_ids"].shape
 
 
-KILLED = """
+TRAIN = """
 import sys
 from equipoise.apps.cli import main
 sys.argv = ["equipoise", *sys.argv[1:]]
 main()
 """
+AFTER_CHECKPOINTS = """
+from equipoise.training import checkpoints
+save, left = checkpoints.save, 3
+def counted(folder, name, state):
+    global left
+    save(folder, name, state)
+    left -= name == checkpoints.CHECKPOINT
+    if not left:
+        hold()
+checkpoints.save = counted
+"""
 
 
-def command(plan, out):
-    options = f"--base {plan.base} --data {plan.data[0]} --target answer --head sentence --out {out}"
+def options(plan, out):
+    given = f"--base {plan.base} --data {plan.data[0]} --target answer --head sentence --out {out}"
     more = (
         "--max-tokens 64 --epochs 2 --batch 8 --learning-rate 3e-3 --evaluate-every 20 --checkpoint-every 5"
     )
-    source = Path(cli.__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
-    words = f"train highlighter {options} {more} --patience 9 --foreign 0".split()
-    return [sys.executable, "-c", KILLED, *words], environment
+    return f"train highlighter {given} {more} --patience 9 --foreign 0".split()
 
 
-@pytest.mark.timeout(400)
-def test_a_killed_run_goes_on_and_ends_with_the_same_numbers(plan, folder):
+def trained_whole(*words):
+    return subprocess.run(
+        [sys.executable, "-c", TRAIN, *words], env=ENVIRONMENT, check=True, capture_output=True, text=True
+    )
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_numbers(plan, folder, monkeypatch):
+    monkeypatch.setitem(ENVIRONMENT, "OMP_NUM_THREADS", "1")
     whole, killed = folder / "whole", folder / "killed"
-    words, environment = command(plan, whole)
-    subprocess.run(words, env=environment, check=True, capture_output=True)
-    words, _ = command(plan, killed)
-    with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL) as process:
-        while not (killed / checkpoints.CHECKPOINT).exists() and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(0.1)
+    trained_whole(*options(plan, whole))
+    with held(AFTER_CHECKPOINTS + TRAIN, *options(plan, killed)) as process:
         process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+    assert (killed / checkpoints.CHECKPOINT).exists()
     assert not (killed / "metrics.json").exists()
-    done = subprocess.run(words, env=environment, check=True, capture_output=True, text=True)
+    done = trained_whole(*options(plan, killed))
     assert metrics(killed) == metrics(whole)
     for name in ("metrics.json", "model/sentence_head.json", "model/model.safetensors"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name

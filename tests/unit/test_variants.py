@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import sampled
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.models.encoder import EmbeddedEncoder
@@ -137,16 +138,12 @@ def test_the_spread_ones_lie_apart():
     assert spread(bases, Sums(), keep=0) == ()
 
 
-def test_real_passages_move_as_meant(shared_data):
+def test_real_passages_move_as_meant(sample_data):
     """Each variant on real text: less similar ones are less similar, diluted ones less far out, spread ones apart."""
     encoder = EmbeddedEncoder()
-    everything = read_passages(shared_data / "ebi_passages" / "passages.jsonl")
-    mine = [p for p in everything if p.query_id == "dw026"]
+    mine = sampled.attack(sample_data)
     anchors, bases = ([p for p in mine if p.kind is kind] for kind in (Kind.SYNTHETIC, Kind.ADV_POS))
-    rows = (
-        json.loads(line) for line in (shared_data / "debate_passages" / "corpus.jsonl").open(encoding="utf-8")
-    )
-    benign = [row["text"][:900] for row in rows if "phone" in row["text"].lower()][:20]
+    benign = sampled.benign(sample_data, mine[0].query_id)
     ruler = yardstick(encoder, mine[0].question, anchors, encoder.encode(benign))
     before = {p.passage_id: p.measures for p in ruler.measure(bases)}
 

@@ -1,16 +1,14 @@
 """`equipoise attack`: what an attacker would plant, for measuring defences on stores of one's own."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from equipoise.apps import progress
+from equipoise.apps.options import PathArgument, PathOption
+from equipoise.apps.terminal import Terminal, complain
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
@@ -25,8 +23,10 @@ from equipoise.redteam.properties import benign_vectors, property_shares, rank_i
 app = typer.Typer(no_args_is_help=True, help="Attack a store of your own, to measure its defences.")
 
 PARTLY_FAILED = 3
+MOST = 1000
+"""Passages of one run: each is a request or part of one."""
 
-StorePath = Annotated[Path | None, typer.Option("--store", help="The index file.")]
+StorePath = Annotated[Path | None, PathOption("--store", help="The index file.")]
 
 
 @app.command()
@@ -35,20 +35,22 @@ def ebi(
     llm: Annotated[
         str | None, typer.Option("--llm", help="auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
     ] = None,
-    out: Annotated[
-        Path, typer.Option(help="Where the passages go; a run with the same file goes on.")
-    ] = Path("ebi-passages.jsonl"),
+    out: Annotated[Path, PathOption(help="Where the passages go; a run with the same file goes on.")] = Path(
+        "ebi-passages.jsonl"
+    ),
     sign: Annotated[
         Literal["positive", "negative", "both"], typer.Option(help="Which end of the axis to push to.")
     ] = "both",
-    synthetic: Annotated[int, typer.Option(help="Passages with different views (J).")] = 8,
-    adversarial: Annotated[int, typer.Option(help="Passages for each sign (n).")] = 10,
+    synthetic: Annotated[int, typer.Option(max=MOST, help="Passages with different views (J).")] = 8,
+    adversarial: Annotated[int, typer.Option(max=MOST, help="Passages for each sign (n).")] = 10,
     batch: Annotated[
         int | None,
-        typer.Option(help="Synthetic passages in one reply; small models manage few. Default: all."),
+        typer.Option(
+            max=MOST, help="Synthetic passages in one reply; small models manage few. Default: all."
+        ),
     ] = None,
     store: Annotated[
-        Path | None, typer.Option("--store", help="Say how the passages would rank in this index.")
+        Path | None, PathOption("--store", help="Say how the passages would rank in this index.")
     ] = None,
 ) -> None:
     """Epistemic Bias Injection: one-sided passages on a question, kept as JSON lines."""
@@ -68,13 +70,13 @@ def ebi(
         attack = EbiAttack(chat, encoder, settings, Journal(out), report)
         result = sync.run(attack.run(case, benign=benign))
     _show(result, _ranks(result, store, encoder, case.question) if store else None)
-    Console(soft_wrap=True, highlight=False).print(f"{len(result.passages)} passages in {escape(str(out))}")
+    Terminal().print(f"{len(result.passages)} passages in {out}")
     _complain(result.missing)
 
 
 @app.command()
 def plant(
-    file: Annotated[Path, typer.Argument(help="Passages as JSON lines.")],
+    file: Annotated[Path, PathArgument(help="Passages as JSON lines.")],
     kind: Annotated[Literal["adv_pos", "adv_neg"], typer.Option(help="Which passages: those of one sign.")],
     count: Annotated[int | None, typer.Option(min=1, help="Only the first so many of each question.")] = None,
     store: StorePath = None,
@@ -89,7 +91,7 @@ def plant(
     encoder = EmbeddedEncoder()
     with Store.open(path) as opened:
         doc_ids = planter.plant(opened, chosen, encoder)
-    Console(soft_wrap=True).print(f"{len(doc_ids)} documents planted in {escape(str(path))}")
+    Terminal().print(f"{len(doc_ids)} documents planted in {path}")
 
 
 @app.command()
@@ -98,7 +100,7 @@ def uproot(store: StorePath = None) -> None:
     path = layers.load({"store.path": store}).settings.store.path
     with Store.open(path) as opened:
         doc_ids = planter.uproot(opened)
-    Console(soft_wrap=True).print(f"{len(doc_ids)} documents taken out of {escape(str(path))}")
+    Terminal().print(f"{len(doc_ids)} documents taken out of {path}")
 
 
 def _opened(path: Path, encoder: EmbeddedEncoder) -> Store:
@@ -118,11 +120,12 @@ def _ranks(result: EbiResult, path: Path, encoder: EmbeddedEncoder, question: st
 
 def _show(result: EbiResult, ranks: dict[str, int] | None) -> None:
     beside = ["rank", "property 1", "property 2"] if ranks is not None else []
-    table = Table("passage", "kind", "stance", "SS", "PS", *beside)
-    for passage in result.passages:
-        table.add_row(*_row(passage), *(_standing(passage, ranks) if ranks is not None else []))
-    console = Console()
-    console.print(table)
+    rows = [
+        [*_row(passage), *(_standing(passage, ranks) if ranks is not None else [])]
+        for passage in result.passages
+    ]
+    console = Terminal()
+    console.table(("passage", "kind", "stance", "SS", "PS", *beside), rows)
     for sign in Sign:
         if shares := property_shares(result.of(sign.kind)):
             console.print(
@@ -150,8 +153,7 @@ def _standing(passage: AttackPassage, ranks: dict[str, int]) -> list[str]:
 
 
 def _complain(missing: Sequence[str]) -> None:
-    errors = Console(stderr=True, soft_wrap=True, file=sys.stderr)
     for line in missing:
-        errors.print(f"[yellow]missing:[/] {escape(line)}")
+        complain("missing:", line)
     if missing:
         raise typer.Exit(PARTLY_FAILED)

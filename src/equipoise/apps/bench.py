@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from equipoise.apps import bench_qa, progress
+from equipoise.apps.options import PathArgument, PathOption
+from equipoise.apps.terminal import Terminal
 from equipoise.bench import tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
@@ -38,7 +38,7 @@ PIPELINES = "vanilla,vanilla_chat,sentence,indexed,structured,baseline"
 ENCODERS = {"minilm": EmbeddedEncoder}
 
 CorpusOption = Annotated[
-    Path, typer.Option("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
+    Path, PathOption("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
 ]
 EncoderOption = Annotated[str, typer.Option(help=f"The retriever's encoder: {', '.join(ENCODERS)}.")]
 
@@ -46,11 +46,11 @@ EncoderOption = Annotated[str, typer.Option(help=f"The retriever's encoder: {', 
 @app.command()
 def bias(
     corpus: CorpusOption,
-    attacks: Annotated[Path, typer.Option(help="Attack passages as JSON lines; questions.tsv beside it.")],
+    attacks: Annotated[Path, PathOption(help="Attack passages as JSON lines; questions.tsv beside it.")],
     filters: Annotated[str, typer.Option(help="Names with commas between.")] = FILTERS,
     injections: Annotated[str, typer.Option(help="Numbers of planted passages.")] = "0,1,5,10",
-    k: Annotated[int, typer.Option("-k", "--k", help="Passages that are read.")] = 5,
-    candidates: Annotated[int, typer.Option(help="Passages that a filter chooses from.")] = 20,
+    k: Annotated[int, typer.Option("-k", "--k", max=1000, help="Passages that are read.")] = 5,
+    candidates: Annotated[int, typer.Option(max=1000, help="Passages that a filter chooses from.")] = 20,
     retriever: Annotated[
         Literal["dense", "hybrid", "bm25"], typer.Option(help="dense as in the paper; hybrid as the product.")
     ] = "dense",
@@ -62,7 +62,7 @@ def bias(
     nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
     variant: Annotated[str, typer.Option(help="Use the adaptive attack passages of this name.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
-    out: Annotated[Path, typer.Option(help="Results; a run with the same folder goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path(
         "bias-bench"
     ),
 ) -> None:
@@ -76,42 +76,40 @@ def bias(
         requests = bench_qa.at_a_time([parts.chat], parts.settings.model)
         desk = Desk(parts.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, parts, desk))
-    console = Console(soft_wrap=True, highlight=False)
-    console.print(
-        escape(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")
-    )
+    Terminal().print(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")
 
 
 @app.command()
 def stance(
     corpus: CorpusOption,
     encoder: EncoderOption = "minilm",
-    out: Annotated[Path, typer.Option(help="Where vectors and stance.json are kept.")] = Path("bias-stance"),
+    out: Annotated[Path, PathOption(help="Where vectors and stance.json are kept.")] = Path("bias-stance"),
 ) -> None:
     """Does PS order passages as people do? Spearman with human labels, and what random directions get."""
     with _parts({"model.llm": "none"}, encoder, out) as parts, progress.passages() as bar:
         found = biases.stance_only(corpus, Desk(parts.encoder, out, bar))
     (out / "stance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     table = report.stance_table({"stance": found})
-    Console(soft_wrap=True, highlight=False, markup=False).print(tables.as_markdown(table))
+    Terminal().print(tables.as_markdown(table))
 
 
 @app.command()
 def hijack(
-    data: Annotated[Path, typer.Option(help="A folder with llmail_inject/ and attack_prompts/.")],
+    data: Annotated[Path, PathOption(help="A folder with llmail_inject/ and attack_prompts/.")],
     llm: Annotated[str, typer.Option(help="local[/NAME], openai/NAME or azure/DEPLOYMENT.")] = "auto",
     pipelines: Annotated[str, typer.Option(help="Names with commas between.")] = PIPELINES,
-    attacks: Annotated[Path | None, typer.Option(help="Other LLMail-Inject attacks (fetch-llmail).")] = None,
+    attacks: Annotated[Path | None, PathOption(help="Other LLMail-Inject attacks (fetch-llmail).")] = None,
     prompts: Annotated[int, typer.Option(help="Drawn from the attack prompts.")] = 60,
     look_alikes: Annotated[int, typer.Option(help="Drawn from the benign look-alikes.")] = 20,
-    emails: Annotated[int, typer.Option(help="E-mails in the inbox.")] = 5,
+    emails: Annotated[int, typer.Option(max=1000, help="E-mails in the inbox.")] = 5,
     seed: Annotated[int, typer.Option(help="What is drawn.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many cases of each source.")] = None,
     concurrency: Annotated[
-        int | None, typer.Option(help="Cases at a time. Default: model.slots (1) for local models, else 4.")
+        int | None,
+        typer.Option(max=256, help="Cases at a time. Default: model.slots (1) for local models, else 4."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask once more what ended with an error.")] = False,
-    out: Annotated[Path, typer.Option(help="Results; a run with the same folder goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path(
         "hijack-bench"
     ),
 ) -> None:
@@ -126,15 +124,14 @@ def hijack(
         if concurrency is None:
             plan = replace(plan, concurrency=bench_qa.at_a_time([parts.chat], parts.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), parts, bar))
-    Console(soft_wrap=True, highlight=False).print(
-        escape(f"{sum(summary['cases'].values())} cases in {out}: report.html, summary.json, results.jsonl")
-    )
+    cases = sum(summary["cases"].values())
+    Terminal().print(f"{cases} cases in {out}: report.html, summary.json, results.jsonl")
 
 
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(huggingface.LOADERS)}.")],
-    folder: Annotated[Path, typer.Argument(help="Where the corpus is written, for --corpus.")],
+    folder: Annotated[Path, PathArgument(help="Where the corpus is written, for --corpus.")],
     source: Annotated[
         str | None, typer.Option(help="A folder or file to read instead of the published one.")
     ] = None,
@@ -143,12 +140,12 @@ def fetch(
     loaded = huggingface.load(name, source)
     corpora.write(loaded, folder)
     counts = f"{len(loaded.documents)} documents, {len(loaded.queries)} queries"
-    Console(soft_wrap=True, highlight=False).print(escape(f"{counts} in {folder}"))
+    Terminal().print(f"{counts} in {folder}")
 
 
 @app.command("fetch-llmail")
 def fetch_llmail(
-    folder: Annotated[Path, typer.Argument(help="Where attacks.jsonl is written, for hijack --attacks.")],
+    folder: Annotated[Path, PathArgument(help="Where attacks.jsonl is written, for hijack --attacks.")],
     scenario: Annotated[str, typer.Option(help="level1, level2 or level3, or one level of it.")] = "level2",
     failed: Annotated[bool, typer.Option("--failed", help="Also submissions that failed.")] = False,
     source: Annotated[str | None, typer.Option(help="A file to read instead of the published ones.")] = None,
@@ -156,7 +153,7 @@ def fetch_llmail(
     """Get the submissions to LLMail-Inject that succeeded in the challenge."""
     found = llmail.load(source, scenario=scenario, only_successful=not failed)
     path = llmail.write(found, folder)
-    Console(soft_wrap=True, highlight=False).print(escape(f"{len(found)} attacks in {path}"))
+    Terminal().print(f"{len(found)} attacks in {path}")
 
 
 @contextmanager

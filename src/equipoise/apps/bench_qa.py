@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from equipoise.apps import progress
+from equipoise.apps.options import PathOption
+from equipoise.apps.terminal import Terminal
 from equipoise.bench.qa import bench, datasets, metrics, published
 from equipoise.bench.qa.bench import Done, Options, Plan
 from equipoise.bench.qa.budget import Budget, Metered
@@ -28,7 +29,9 @@ CONCURRENCY = 4
 
 ConcurrencyOption = Annotated[
     int | None,
-    typer.Option(min=1, help="Questions at a time. Default: model.slots (1) for local models, else 4."),
+    typer.Option(
+        min=1, max=256, help="Questions at a time. Default: model.slots (1) for local models, else 4."
+    ),
 ]
 PipelinesOption = Annotated[
     str, typer.Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
@@ -53,16 +56,14 @@ def qa(
     limit: Annotated[int | None, typer.Option(min=1, help="Draw so many questions.")] = None,
     split: Annotated[str, typer.Option(help="A part of a published data set, such as repliqa_3.")] = "",
     without: Annotated[str, typer.Option(help="Documents whose questions are left out.")] = "",
-    data: Annotated[Path, typer.Option(help="The folder that holds the data sets.")] = datasets.DATA,
+    data: Annotated[Path, PathOption(help="The folder that holds the data sets.")] = datasets.DATA,
     concurrency: ConcurrencyOption = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Stop after so many tokens.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes.")] = None,
     price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million prompt tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million reply tokens.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked.")] = False,
-    out: Annotated[Path, typer.Option(help="Results; a run with the same folder goes on.")] = Path(
-        "qa-bench"
-    ),
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path("qa-bench"),
 ) -> None:
     """Ask questions with known answers through several pipelines, and measure and judge the answers."""
     if "auto" in (judge, judge_second):
@@ -82,7 +83,7 @@ def qa(
     settings = layers.load({"model.llm": llm}).settings
     judges = [name for name in dict.fromkeys((judge, judge_second)) if name != "none"]
     chosen = bench.plan(options, settings, with_llm=_is_there(settings), judges=len(judges))
-    console = Console(soft_wrap=True, highlight=False, markup=False)
+    console = Terminal()
     for line in chosen.estimate.lines(price_in=price_in, price_out=price_out):
         console.print(line)
     if not dry_run:

@@ -1,6 +1,6 @@
 """The command line: parse, call, show. Exit codes: 0 answered or refused, 2 bad input, 3 something failed."""
 
-import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,36 +8,36 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from equipoise.apps import attack, bench, progress, render, train
+from equipoise.apps import attack, bench, config, guard, progress, render, train
+from equipoise.apps.options import PathArgument, PathOption
+from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.core import settings as layers
-from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.errors import EquipoiseError
 from equipoise.core.types import Answer, Reason, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport
 from equipoise.models import weights
 from equipoise.rag import library
-from equipoise.rag.flags import located
 from equipoise.rag.library import Library
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="Ask your documents; answers rest on quotes."
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # help texts hold [/NAME]
+    help="Ask your documents; answers rest on quotes.",
 )
 models_app = typer.Typer(no_args_is_help=True, help="Local language models.")
-config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 app.add_typer(models_app, name="models")
-app.add_typer(config_app, name="config")
+app.add_typer(config.app, name="config")
 app.add_typer(attack.app, name="attack")
 app.add_typer(bench.app, name="bench")
 app.add_typer(train.app, name="train")
 
 PARTLY_FAILED = 3
 
-StoreOption = Annotated[Path | None, typer.Option("--store", help="The index file.")]
+StoreOption = Annotated[Path | None, PathOption("--store", help="The index file.")]
 DocsOption = Annotated[
-    list[Path] | None, typer.Option("--docs", help="Answer from these files or folders only.")
+    list[Path] | None, PathOption("--docs", help="Answer from these files or folders only.")
 ]
 PipelineOption = Annotated[
     str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")
@@ -61,19 +61,22 @@ TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was droppe
 
 
 def main() -> None:
-    """Entry point: every error of ours is one line on stderr."""
-    try:
-        app(standalone_mode=True)
-    except EquipoiseError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]equipoise:[/] {escape(str(error))}")
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    """Entry point: every error is one line on stderr."""
+    sys.exit(guard.run(lambda: app(prog_name="equipoise", standalone_mode=False)))
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error was raised.")] = False,
+) -> None:
+    """Ask your documents; answers rest on quotes."""
+    if debug:
+        os.environ[guard.DEBUG] = "1"
 
 
 @app.command()
 def index(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
     trust: Annotated[
         Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
     ] = Trust.TRUSTED,
@@ -86,7 +89,7 @@ def index(
     done = ("added", "changed", "unchanged", "relabelled", "removed", "skipped")
     counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
     held = f"{report.documents} documents, {report.passages} passages in {chosen.store.path}"
-    Console(soft_wrap=True, highlight=False).print(f"{held} (files: {', '.join(counts)})")
+    Terminal().print(f"{held} (files: {', '.join(counts)})")
     if report.failed:
         raise typer.Exit(PARTLY_FAILED)
 
@@ -109,12 +112,12 @@ def ask(
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
     with _library(flags, docs, pipeline) as ready:
         result = ready.ask(question)
-        flagged = located(result.trace.flagged, ready.store)
     if as_json:
         extra = {"trace": render.trace_json(result.trace)} if trace else {}
-        print(json.dumps(render.as_json(result, flagged) | extra, ensure_ascii=False, indent=2))  # noqa: T201
+        print_json(render.as_json(result) | extra)
     else:
-        render.show(result, flagged, Console(), trace=trace)
+        render.show(result, Terminal(), trace=trace)
+    render.show_failure(result)
     raise typer.Exit(_exit_code(result))
 
 
@@ -131,26 +134,32 @@ def chat(
     trace: TraceOption = False,
 ) -> None:
     """Answer question after question. Each one stands alone: nothing is carried over."""
-    console = Console()
+    console = Terminal()
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
     with _library(flags, docs, pipeline) as ready:
         for question in _questions(console):
             try:
                 result = ready.ask(question)
-                render.show(result, located(result.trace.flagged, ready.store), console, trace=trace)
-            except InputError as error:
-                console.print(f"[red]{escape(str(error))}[/]")
+                render.show(result, console, trace=trace)
+                render.show_failure(result)
+            except EquipoiseError as error:
+                console.print(styled((str(error), "red")))
 
 
 @models_app.command("list")
 def models_list() -> None:
     """Local language models: what there is and what is here."""
     folder = layers.load().settings.model.folder
-    table = Table("name", "size", "licence", "here")
-    for row in weights.listing(folder=folder):
-        entry = row.weights
-        table.add_row(entry.name, f"{entry.size / 1e6:,.0f} MB", entry.licence, "yes" if row.path else "no")
-    Console().print(table)
+    rows = [
+        (
+            row.weights.name,
+            f"{row.weights.size / 1e6:,.0f} MB",
+            row.weights.licence,
+            "yes" if row.path else "no",
+        )
+        for row in weights.listing(folder=folder)
+    ]
+    Terminal().table(("name", "size", "licence", "here"), rows)
 
 
 @models_app.command("pull")
@@ -159,16 +168,7 @@ def models_pull(name: Annotated[str, typer.Argument(help="A name from `equipoise
     folder = layers.load().settings.model.folder
     with progress.download(name) as report:
         path = weights.pull(name, folder=folder, progress=report)
-    Console().print(f"{name}: {path}")
-
-
-@config_app.command("show")
-def config_show() -> None:
-    """Every setting, its value and where it came from."""
-    table = Table("setting", "value", "from")
-    for row in layers.load().rows():
-        table.add_row(*row)
-    Console().print(table)
+    Terminal().print(f"{name}: {path}")
 
 
 def _flags(
@@ -202,21 +202,20 @@ def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> I
 def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> IndexReport:
     with progress.files() as report:
         done = library.update(path, paths, trust=trust, prune=prune, progress=report)
-    errors = Console(stderr=True, soft_wrap=True)
     for failure in done.failed:
-        errors.print(f"[yellow]not indexed:[/] {escape(str(failure))}")
+        complain("not indexed:", str(failure))
     for left in done.left_out:
-        errors.print(f"[yellow]left out:[/] {escape(str(left))}")
+        complain("left out:", str(left))
     for source, characters in done.hidden:
-        errors.print(f"[yellow]hidden text left out:[/] {escape(source)}: {characters:,} characters")
+        complain("hidden text left out:", f"{source}: {characters:,} characters")
     return done
 
 
-def _questions(console: Console) -> Iterator[str]:
+def _questions(console: Terminal) -> Iterator[str]:
     console.print("Type a question; an empty line or Ctrl-D ends.")
     while True:
         try:
-            question = console.input("\n[bold]?[/] ")
+            question = console.input(styled(("\n? ", "bold")))
         except EOFError:
             return
         if not question.strip():

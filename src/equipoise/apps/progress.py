@@ -1,10 +1,9 @@
-"""Progress bars on stderr for work over a second."""
+"""Progress bars on stderr, where it is a terminal, for work over a second."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -16,6 +15,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from equipoise.apps.terminal import Terminal, one_line
 from equipoise.corpus.indexing import Step
 
 PATIENCE_S = 1.0
@@ -51,16 +51,15 @@ def _work(step: Step) -> str:
 
 @contextmanager
 def _late(*columns: ProgressColumn) -> Iterator[Report]:
-    bar = Progress(
-        BarColumn(), *columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True
-    )
+    work, console = TextColumn("{task.description}", markup=False), Terminal(errors=True)
+    bar = Progress(BarColumn(), *columns, work, console=console, transient=True)
     task = bar.add_task("", total=None)
     begin = monotonic()
 
     def report(done: int, total: int, what: str) -> None:
-        if bar.console.is_terminal and monotonic() - begin > PATIENCE_S:
+        bar.update(task, completed=done, total=total, description=one_line(what))
+        if console.is_terminal and monotonic() - begin > PATIENCE_S:
             bar.start()
-        bar.update(task, completed=done, total=total, description=what)
 
     try:
         yield report

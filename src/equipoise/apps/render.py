@@ -1,17 +1,15 @@
-"""Answers for people (rich) and for programs (one JSON object)."""
+"""Answers for people (rich) and for programs (one JSON object).
 
-from collections.abc import Sequence
+Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
+"""
+
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.padding import Padding
-
-from equipoise.core.types import Answer, Highlight, Part, Refusal, Trace
-from equipoise.rag.flags import FlaggedPassage
+from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
+from equipoise.core.types import Answer, Flag, Highlight, Part, Passage, Refusal, Trace
 
 
-def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict[str, Any]:
+def as_json(result: Answer | Refusal) -> dict[str, Any]:
     """One object with the same keys for answers and refusals; `answer` and `reason` may be null.
 
     Where a message held several questions there is one key more: `parts`, with each question and how it ended.
@@ -30,7 +28,7 @@ def as_json(result: Answer | Refusal, flagged: Sequence[FlaggedPassage]) -> dict
             }
             for scored in trace.passages
         ],
-        "flagged": [_flagged(item) for item in flagged],
+        "flagged": [_flagged(flag) for flag in trace.flagged],
         "timings": {name: round(seconds, 6) for name, seconds in trace.timings.items()},
         "tokens": {
             "calls": trace.usage.calls,
@@ -57,51 +55,56 @@ def trace_json(trace: Trace) -> dict[str, Any]:
         "unsupported": list(trace.unsupported),
         "missing": list(trace.missing),
         "failure": trace.failure,
+        "wanted": trace.wanted,
+        "similarity": trace.similarity,
     }
 
 
-def show(
-    result: Answer | Refusal, flagged: Sequence[FlaggedPassage], console: Console, *, trace: bool = False
-) -> None:
+def show(result: Answer | Refusal, console: Terminal, *, trace: bool = False) -> None:
     """The answer with its quotes, or the refusal with its reason; then what the filter took out.
 
     Several questions are shown one after the other, each with its own quotes.
     """
     for number, part in enumerate(result.parts, 1):
         gap = "\n" if number > 1 else ""
-        console.print(f"{gap}[bold cyan]{number}.[/] [italic]{escape(part.question)}[/]")
+        console.print(styled(gap, (f"{number}.", "bold cyan"), " ", (one_line(part.question), "italic")))
         _show_one(part.result, console)
     if not result.parts:
         _show_one(result, console)
+    flagged = result.trace.flagged
     if flagged:
-        console.print(f"\n[yellow]Taken out before reading ({len(flagged)}):[/]")
+        console.print(styled(("\nTaken out before reading", "yellow"), f" ({len(flagged)}):"))
     for taken in flagged:
-        source, why = escape(where(taken.passage)), escape(taken.flag.reason)
-        console.print(Padding(f"[cyan]{source}[/] {why} (score {taken.flag.score:.2f})", (0, 0, 0, 4)))
+        source, why = one_line(where(taken.passage)), one_line(taken.reason)
+        console.paragraph(styled((source, "cyan"), f" {why} (score {taken.score:.2f})"))
     if trace:
-        console.print_json(data=trace_json(result.trace) | {"timings": result.trace.timings})
+        print_json(trace_json(result.trace) | {"timings": result.trace.timings})
 
 
-def _show_one(result: Answer | Refusal, console: Console) -> None:
+def show_failure(result: Answer | Refusal) -> None:
+    """Tell the operator, on stderr, what failed: the refusal is for the person who asked, and does not say."""
+    if result.trace.failure:
+        complain("model failed:", result.trace.failure)
+
+
+def _show_one(result: Answer | Refusal, console: Terminal) -> None:
     if isinstance(result, Refusal):
-        console.print(f"[bold yellow]No answer[/] ({result.reason.value}): {escape(result.detail)}")
+        detail = f" ({result.reason.value}): {one_line(result.detail)}"
+        console.print(styled(("No answer", "bold yellow"), detail))
     else:
         if not _is_quotes(result):
-            console.print(f"[bold]{escape(result.text)}[/]\n")
+            console.print(styled((f"{result.text}\n", "bold")))
         if not result.grounded:
-            console.print(
-                "[yellow]The written answer did not say what the quotes say; these are the quotes.[/]"
-            )
+            unsaid = "The written answer did not say what the quotes say; these are the quotes."
+            console.print(styled((unsaid, "yellow")))
     for number, item in enumerate(result.highlights.items, 1):
-        console.print(f"[cyan]\\[{number}] {escape(where(item))}[/]")
-        console.print(Padding(escape(" ".join(item.text.split())), (0, 0, 0, 4)))
+        console.print(styled((f"[{number}] {one_line(where(item))}", "cyan")))
+        console.paragraph(styled(" ".join(item.text.split())))
         if item.context:
-            console.print(
-                Padding(f"[dim]read within: {escape(' '.join(item.context.split()))}[/]", (0, 0, 0, 4))
-            )
+            console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
 
 
-def where(item: Highlight) -> str:
+def where(item: Highlight | Passage) -> str:
     """File, then page or line."""
     place = f", page {item.page}" if item.page else f", line {item.line}" if item.line else ""
     return f"{item.source}{place}"
@@ -118,6 +121,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "refused": refusal is not None,
         "reason": refusal.reason.value if refusal else None,
         "detail": refusal.detail if refusal else None,
+        "failure": trace.failure,
         "grounded": None if isinstance(result, Refusal) else result.grounded,
         "probability": None if trace.probability is None else round(trace.probability, 6),
         "tags": [tag.value for tag in trace.tags],
@@ -125,10 +129,20 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
     }
 
 
-def _flagged(item: FlaggedPassage) -> dict[str, Any]:
-    place = {key: value for key, value in _highlight(item.passage).items() if key not in ("text", "context")}
-    flag = item.flag
-    return {"passage_id": flag.passage_id, "reason": flag.reason, "score": round(flag.score, 6)} | place
+def _flagged(flag: Flag) -> dict[str, Any]:
+    found = flag.passage
+    return {
+        "passage_id": found.passage_id,
+        "reason": flag.reason,
+        "score": round(flag.score, 6),
+        "doc_id": found.doc_id,
+        "source": found.source,
+        "title": found.title,
+        "page": found.page,
+        "line": found.line,
+        "start": found.start,
+        "end": found.end,
+    }
 
 
 def _is_quotes(answer: Answer) -> bool:

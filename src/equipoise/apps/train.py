@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from equipoise.apps import progress
+from equipoise.apps.options import PathOption
+from equipoise.apps.terminal import Terminal
 from equipoise.training.examples import Target
 from equipoise.training.heads import Kind
 from equipoise.training.loop import Precision, Schedule
@@ -16,20 +16,22 @@ from equipoise.training.run import Plan, train
 app = typer.Typer(no_args_is_help=True)
 
 Option = typer.Option
-DataOption = Annotated[list[Path], Option(help="Examples as JSON Lines; can be given more than once.")]
+DataOption = Annotated[list[Path], PathOption(help="Examples as JSON Lines; can be given more than once.")]
 BaseOption = Annotated[str, Option(help="An encoder: a name on Hugging Face or a folder.")]
 TargetOption = Annotated[Target, Option(help="Find the gold passage, or the short answer.")]
 HeadOption = Annotated[Kind, Option(help="span: extractive QA; sentence: a score for each sentence.")]
-OutOption = Annotated[Path, Option(help="The run; the same command with the same folder goes on.")]
-HeldOutDataOption = Annotated[list[Path] | None, Option(help="Examples to stop by, in files of their own.")]
+OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder goes on.")]
+HeldOutDataOption = Annotated[
+    list[Path] | None, PathOption(help="Examples to stop by, in files of their own.")
+]
 HeldOutOption = Annotated[float, Option(min=0.01, max=0.9, help="Else: the share of documents to stop by.")]
 ForeignOption = Annotated[
     float, Option(min=0, max=1, help="Share of questions also asked of another document's text.")
 ]
-BatchOption = Annotated[int, Option(min=1, help="Windows at once.")]
-AccumulateOption = Annotated[int, Option(min=1, help="Batches in one update.")]
+BatchOption = Annotated[int, Option(min=1, max=4096, help="Windows at once.")]
+AccumulateOption = Annotated[int, Option(min=1, max=4096, help="Batches in one update.")]
 RateOption = Annotated[float, Option(min=1e-8, max=1)]
-LengthOption = Annotated[int, Option(min=16, help="Tokens of a window.")]
+LengthOption = Annotated[int, Option(min=16, max=8192, help="Tokens of a window.")]
 FreezeOption = Annotated[int, Option(min=0, help="Lowest layers that stay as they are.")]
 DropoutOption = Annotated[
     float | None, Option(min=0, max=0.9, help="Share dropped. Default: the base's own.")
@@ -56,7 +58,7 @@ def highlighter(
     held_out_data: HeldOutDataOption = None,
     held_out: HeldOutOption = 0.1,
     foreign: ForeignOption = 0.2,
-    epochs: Annotated[int, Option(min=1)] = 3,
+    epochs: Annotated[int, Option(min=1, max=10_000)] = 3,
     batch: BatchOption = 16,
     accumulate: AccumulateOption = 1,
     learning_rate: RateOption = 5e-5,
@@ -95,6 +97,4 @@ def _run(plan: Plan, schedule: Schedule) -> None:
         done = train(plan, schedule, report)
     shown = {name: done.best[name] for name in ("step", "loss", "evidence_hit", "decline_f1", "auc")}
     figures = ", ".join(f"{name} {'-' if value is None else f'{value:g}'}" for name, value in shown.items())
-    Console(soft_wrap=True, highlight=False).print(
-        f"{escape(str(done.model))}: {done.updates} updates in {done.seconds:.0f} s; held out: {figures}"
-    )
+    Terminal().print(f"{done.model}: {done.updates} updates in {done.seconds:.0f} s; held out: {figures}")

@@ -36,7 +36,7 @@ def json_object(text: str, where: str) -> dict[str, Any]:
     """The JSON object in a line; raises InputError for anything else."""
     try:
         row = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not valid JSON ({error}): mend or remove the line") from None
     if not isinstance(row, dict):
         raise InputError(f"{where}: a JSON object is wanted, not {type(row).__name__}")

@@ -115,7 +115,7 @@ def read_rows(path: Path, fields: Sequence[str]) -> list[Row]:
         try:
             row = json.loads(line)
             missing = [name for name in fields if name not in row]
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise InputError(f"{path}:{number}: not a row of results ({error}): move the file away") from None
         if missing:
             raise InputError(f"{path}:{number}: a row without {missing[0]!r}: move the file away")

@@ -2,6 +2,7 @@
 
     EquipoiseError                 exit code 3
     |-- InputError                 exit code 2: what the caller typed or passed
+    |   |-- QuestionError          a question cannot be used: the one error whose words are for who asks
     |   |-- SettingsError          a setting is unknown or has a bad value
     |   `-- MissingExtra           an optional part is not installed
     |-- CorpusError                documents and the store
@@ -32,6 +33,10 @@ class InputError(EquipoiseError):
     """The caller's own input cannot be used."""
 
     exit_code: ClassVar[int] = 2
+
+
+class QuestionError(InputError):
+    """A question cannot be asked as it was typed. Says nothing but what is wrong with it."""
 
 
 class SettingsError(InputError):

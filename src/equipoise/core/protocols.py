@@ -73,7 +73,10 @@ class Retriever(Protocol):
     """Finds passages for a question."""
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
-        """At most `k` candidates, best first."""
+        """At most `k` candidates, best first, each passage once, with the documents of all of them.
+
+        Nothing is read from the store after this. Raises CorpusError, or ModelError where the encoder fails.
+        """
         ...
 
 
@@ -82,7 +85,10 @@ class PassageFilter(Protocol):
     """Takes passages out before anything reads them."""
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """At most `k` kept passages, in the order they came, and a flag for each one taken out on purpose."""
+        """At most `k` kept passages, in the order they came, and a flag for each one taken out on purpose.
+
+        Raises ModelError, or CorpusError for passages that it cannot judge.
+        """
         ...
 
 
@@ -122,7 +128,11 @@ class Pipeline(Protocol):
     """The whole way of a question."""
 
     async def ask(self, question: str) -> Answer | Refusal:
-        """An answer with its highlights or a refusal with its reason; raises InputError."""
+        """An answer with its highlights or a refusal with its reason.
+
+        Raises QuestionError for a question that cannot be used: for the person who asks. Every other error, such as
+        CorpusError from a retriever or filter, is for the operator; a ModelError is a refusal instead.
+        """
         ...
 
 

@@ -1,32 +1,68 @@
-"""Settings: defaults < `equipoise.toml` < `EQUIPOISE_*` variables < flags. An unknown key is an error.
+"""Settings: defaults < the user's own file < the folder's `equipoise.toml` < `EQUIPOISE_*` variables < flags.
 
-A key is `section.name`; its variable is `EQUIPOISE_SECTION_NAME`. `Layered.origin` tells where each
-value came from. Secrets are `SecretStr` and never print.
+A key is `section.name`; its variable is `EQUIPOISE_SECTION_NAME`. An unknown key is an error. The folder's file may
+choose how, never where to: keys that say where to count there only with the user's consent (`core.guarded`,
+`core.consent`). A key of a model goes with the endpoint beside it and to no other. `Layered.origin` tells where
+each value came from. Secrets are `SecretStr` and never print.
 """
 
 import os
-import tomllib
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+import platformdirs
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
 
+from equipoise.core import consent, guarded, tomlfile
+from equipoise.core.consent import Consent
 from equipoise.core.errors import SettingsError
+from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
+from equipoise.core.layering import Layer, Origin, Values, unpaired
+from equipoise.core.tomlfile import short
 
 FILE_NAME = "equipoise.toml"
+USER_FILE_NAME = "config.toml"
 PREFIX = "EQUIPOISE_"
+NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_")
+"""Variables that begin like ours (the second: all that begin so) and set nothing here."""
+GONE = "the current folder is gone: change to one that is there"
+MAX_TEXT = 4096
+MAX_CONTEXT = 262_144
+"""Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _plain(cls, value: object, info: ValidationInfo) -> object:
+        """No true or false for a number, no NUL, no text that no setting is as long as."""
+        kinds = str(cls.model_fields[info.field_name or ""].annotation)
+        if isinstance(value, bool) and "bool" not in kinds:
+            raise ValueError("true and false are no value for this setting")
+        if isinstance(value, str | Path) and ("\0" in str(value) or len(str(value)) > MAX_TEXT):
+            raise ValueError(f"the text holds a NUL character, or more than {MAX_TEXT:,} characters")
+        return value
 
 
 class StoreSettings(_Section):
     """Where the documents are kept."""
 
-    path: Path = Path(".equipoise/index.db")
+    path: Annotated[Path, INSIDE] = Path(".equipoise/index.db")
 
 
 class RetrievalSettings(_Section):
@@ -45,14 +81,14 @@ class FilterSettings(_Section):
     `trade_off` is mmr's, `sharpness` smart's, and `bins`, `most`, `distance` are those of biasdef.
     """
 
-    name: str = "auto"
-    nli: str = "hf"
-    nli_pairs: int = Field(default=50, ge=0)
+    name: Annotated[str, HOW] = "auto"
+    nli: Annotated[str, words("hf", "chat", "none")] = "hf"
+    nli_pairs: int = Field(default=50, ge=0, le=10_000)
     trade_off: float = Field(default=0.5, ge=0, le=1)
-    sharpness: float = Field(default=1.0, ge=0)
-    bins: int | None = Field(default=None, ge=2)
+    sharpness: float = Field(default=1.0, ge=0, le=1000)
+    bins: int | None = Field(default=None, ge=2, le=1000)
     most: float | None = Field(default=None, gt=0, le=1)
-    distance: float | None = Field(default=None, ge=0)
+    distance: float | None = Field(default=None, ge=0, le=1000)
 
 
 class HighlightSettings(_Section):
@@ -63,14 +99,14 @@ class HighlightSettings(_Section):
     `extractive_qa`: a name on Hugging Face or a folder.
     """
 
-    name: str = "auto"
-    min_words: int = Field(default=6, ge=1)
-    max_spans: int = Field(default=8, ge=1)
-    max_sentences_per_span: int = Field(default=5, ge=1)
-    max_sentences: int = Field(default=20, ge=1)
+    name: Annotated[str, HOW] = "auto"
+    min_words: int = Field(default=6, ge=1, le=1000)
+    max_spans: int = Field(default=8, ge=1, le=1000)
+    max_sentences_per_span: int = Field(default=5, ge=1, le=1000)
+    max_sentences: int = Field(default=20, ge=1, le=1000)
     threshold: float | None = Field(default=None, ge=0, le=1)
     abstain: bool = False
-    qa_model: str = "deepset/deberta-v3-base-squad2"
+    qa_model: Annotated[str, WHERE_TO] = "deepset/deberta-v3-base-squad2"
 
 
 class SummarizeSettings(_Section):
@@ -80,7 +116,7 @@ class SummarizeSettings(_Section):
     `context` "passage": it also reads the passage around each quote, for conditions that limit the quote.
     """
 
-    name: str = "auto"
+    name: Annotated[str, HOW] = "auto"
     guesses: int | None = Field(default=None, ge=1, le=10)
     context: Literal["none", "passage"] = "none"
 
@@ -101,20 +137,34 @@ class MonitorSettings(_Section):
 class ModelSettings(_Section):
     """The language model: `none`, `auto`, `local[/NAME]`, `openai/NAME`, `azure/DEPLOYMENT`.
 
-    `context` is in tokens of one request; a local model answers `slots` requests at a time.
+    `api_key` is for `base_url`; without one, for the endpoint that OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT names.
+    `context` is in tokens of one request; a local model answers `slots` requests at a time. `timeout` is in seconds.
     """
 
-    llm: str = "auto"
-    base_url: str | None = None
-    api_key: SecretStr | None = None
-    api_version: str | None = None
-    folder: Path | None = None
-    context: int = Field(default=8192, ge=1024)
+    llm: Annotated[str, words("none", "local", also="local/")] = "auto"
+    base_url: Annotated[str | None, WHERE_TO] = Field(default=None, repr=False)
+    api_key: Annotated[SecretStr | None, WHERE_TO] = None
+    api_version: Annotated[str | None, WHERE_TO] = None
+    folder: Annotated[Path | None, WHERE_TO] = None
+    context: int = Field(default=8192, ge=1024, le=MAX_CONTEXT)
     slots: int = Field(default=1, ge=1, le=32)
-    timeout: float = Field(default=60.0, gt=0)
+    timeout: float = Field(default=60.0, gt=0, le=86_400)
     retries: int = Field(default=4, ge=0, le=20)
-    max_tokens: int = Field(default=512, ge=16)
-    replay: Path | None = None
+    max_tokens: int = Field(default=512, ge=16, le=131_072)
+    replay: Annotated[Path | None, INSIDE] = None
+
+    @field_validator("base_url")
+    @classmethod
+    def _stripped(cls, value: str | None) -> str | None:
+        return (value or "").strip() or None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.context * self.slots > MAX_CONTEXT:
+            raise ValueError(
+                f"model.context times model.slots is more than {MAX_CONTEXT:,} tokens: lower one of them"
+            )
+        return self
 
 
 class Settings(_Section):
@@ -132,14 +182,38 @@ class Settings(_Section):
 
 @dataclass(frozen=True, slots=True)
 class Layered:
-    """Settings, and for each key where its value came from."""
+    """Settings, and for each key where its value came from.
+
+    `waiting` are keys of the folder's file, with their values as people may see them, that wait for consent;
+    `left_behind` keys whose value was not used, since it belongs to another endpoint.
+    """
 
     settings: Settings
-    origin: Mapping[str, str]
+    origin: Mapping[str, Origin]
+    waiting: Mapping[str, str] = field(default_factory=dict)
+    left_behind: Mapping[str, Origin] = field(default_factory=dict)
 
-    def rows(self) -> list[tuple[str, str, str]]:
-        """(key, value, origin) of every setting; a secret shows as asterisks."""
-        return [(key, str(_value(self.settings, key)), self.origin.get(key, "default")) for key in keys()]
+    def rows(self) -> list[tuple[str, str, Origin]]:
+        """(key, value, origin) of every setting; secrets and passwords in addresses are masked."""
+        return [(key, self._shown(key), self.origin.get(key, Origin())) for key in keys()]
+
+    def _shown(self, key: str) -> str:
+        section, name = key.split(".", 1)
+        return guarded.shown(_field(key), getattr(getattr(self.settings, section), name))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """The settings file of a folder: its values by key, and the consent it needs, if any."""
+
+    path: Path
+    values: Mapping[str, Any]
+    needed: Consent | None
+
+    @property
+    def waiting(self) -> Mapping[str, str]:
+        """Keys and values that wait for consent."""
+        return {} if self.needed is None or consent.given(self.needed) else self.needed.shown
 
 
 def keys() -> tuple[str, ...]:
@@ -151,60 +225,159 @@ def keys() -> tuple[str, ...]:
     )
 
 
+def user_file() -> Path:
+    """The user's own settings file."""
+    return Path(platformdirs.user_config_dir("equipoise", appauthor=False)) / USER_FILE_NAME
+
+
 def load(
     flags: Mapping[str, Any] | None = None,
     *,
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    own_file: Path | None = None,
 ) -> Layered:
     """Read the layers and check them. `flags` maps keys to values; those that are None are not set.
 
-    Raises SettingsError that names the key and where the bad value stands.
+    `folder` (the current one) holds the project's file; its relative paths are taken from there. The user's own
+    file is `own_file`, or `user_file()` unless an `environment` was passed in place of the process's.
+    Raises SettingsError that names the key and where the bad value stands, and for a folder's file that says where
+    to without the user's consent.
     """
+    found = survey(flags, folder=folder, environment=environment, own_file=own_file)
+    if found.waiting:
+        path = _folder(folder) / FILE_NAME
+        there = f" {shlex.quote(str(path))}" if folder else ""
+        raise SettingsError(
+            f"{path} sets {', '.join(found.waiting)}, which needs your consent: read the file, then run  "
+            f"equipoise config trust{there} , or take the lines out"
+        )
+    return found
+
+
+def survey(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    own_file: Path | None = None,
+) -> Layered:
+    """As `load`, but what waits for consent is left out and told, not refused: to look at a folder."""
+    own = own_file or (user_file() if environment is None else None)
+    found = project_file(_folder(folder))
+    waiting = found.waiting if found else {}
     layers = [
-        *_file_layer((folder or Path.cwd()) / FILE_NAME),
-        *_environment_layer(os.environ if environment is None else environment),
-        *((key, value, "flag") for key, value in (flags or {}).items() if value is not None),
+        *(
+            [_file_layer("user", own, tomlfile.parsed(data, own))]
+            if own and (data := tomlfile.read(own))
+            else []
+        ),
+        *([_project_layer(found, waiting, rebase=folder is not None)] if found else []),
+        _environment_layer(os.environ if environment is None else environment),
+        Values("flag", {k: v for k, v in (flags or {}).items() if v is not None}, {}),
     ]
+    for layer in layers:
+        _check_keys(layer)
+    merged = {key: layer for layer in layers for key in layer.values}
+    left = unpaired(layers, merged)
+    origin = {key: Origin(layer.layer, layer.places.get(key, "")) for key, layer in merged.items()}
+    chosen = {key: layer.values[key] for key, layer in merged.items() if key not in left}
+    settings = _validated(chosen, origin)
+    _check_default_store(settings, origin, _folder(folder))
+    return Layered(settings, origin, waiting, {key: origin[key] for key in left})
+
+
+def project_file(folder: Path) -> ProjectFile | None:
+    """The settings file of `folder`, None where there is none. Raises SettingsError for one that cannot be used."""
+    root = resolved(folder)
+    path = root / FILE_NAME
+    data = tomlfile.read(path)
+    if data is None:
+        return None
+    values = tomlfile.parsed(data, path)
+    _check_keys(_file_layer("project", path, values))
+    asked = {k: v for k, v in values.items() if guarded.needs_consent(_field(k), v, root)}
+    shown = {key: guarded.shown(_field(key), value, root)[:MAX_TEXT] for key, value in asked.items()}
+    return ProjectFile(path, values, Consent.to(path, data, shown) if shown else None)
+
+
+def check(found: ProjectFile) -> None:
+    """Raises SettingsError for a value that cannot be used."""
+    _validated(found.values, dict.fromkeys(found.values, Origin("project", str(found.path))))
+
+
+def resolved(folder: Path) -> Path:
+    """`folder` as an absolute path without links; raises SettingsError where there is none such."""
+    try:
+        return folder.resolve()
+    except FileNotFoundError:
+        raise SettingsError(GONE) from None
+    except (OSError, RuntimeError) as error:
+        raise SettingsError(f"{folder} leads nowhere: {error}") from None
+
+
+def _field(key: str) -> FieldInfo:
+    section, name = key.split(".", 1)
+    info: FieldInfo = type(Settings.model_fields[section].default).model_fields[name]
+    return info
+
+
+def _folder(folder: Path | None) -> Path:
+    try:
+        return folder or Path.cwd()
+    except FileNotFoundError:
+        raise SettingsError(GONE) from None
+
+
+def _validated(chosen: Mapping[str, Any], origin: Mapping[str, Origin]) -> Settings:
     tree: dict[str, dict[str, Any]] = {}
-    origin: dict[str, str] = {}
-    for key, value, where in layers:
-        if key not in keys():
-            raise SettingsError(
-                f"{where}: unknown setting {key!r}; `equipoise config show` lists all of them"
-            )
+    for key, value in chosen.items():
         section, name = key.split(".", 1)
         tree.setdefault(section, {})[name] = value
-        origin[key] = where
     try:
-        return Layered(Settings.model_validate(tree), origin)
+        return Settings.model_validate(tree)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(f"{origin.get(key, 'settings')}: {key}: {first['msg']}") from None
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        key = ".".join(str(part) for part in first["loc"][:2])
+        raise SettingsError(
+            f"{origin.get(key, 'settings')}: {key}: {first['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
-def _value(settings: Settings, key: str) -> object:
-    section, name = key.split(".", 1)
-    return getattr(getattr(settings, section), name)
+def _check_keys(layer: Values) -> None:
+    known = keys()
+    for key in layer.values:
+        if key not in known:
+            where = layer.places.get(key, layer.layer)
+            raise SettingsError(
+                f"{where}: unknown setting {short(key)}; `equipoise config show` lists all of them"
+            )
 
 
-def _file_layer(path: Path) -> list[tuple[str, Any, str]]:
-    try:
-        tree = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return []
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path.name}: {error}; mend the file or move it away") from None
-    for section, values in tree.items():
-        if not isinstance(values, dict):
-            raise SettingsError(f"{path.name}: {section!r} stands outside a section such as [retrieval]")
-    return [(f"{s}.{name}", value, path.name) for s, values in tree.items() for name, value in values.items()]
+def _check_default_store(settings: Settings, origin: Mapping[str, Origin], folder: Path) -> None:
+    """A folder that was cloned may hold a link where the index is kept by default."""
+    path = settings.store.path
+    if "store.path" not in origin and not guarded.inside(path, folder):
+        raise SettingsError(
+            f"{path} is a link that leads out of this folder: name the index with --store or EQUIPOISE_STORE_PATH"
+        )
 
 
-def _environment_layer(environment: Mapping[str, str]) -> list[tuple[str, Any, str]]:
-    names = {PREFIX + key.replace(".", "_").upper(): key for key in keys()}
-    found = [
-        name for name in environment if name.startswith(PREFIX) and not name.startswith(PREFIX + "SHARED_")
-    ]
-    return [(names.get(name, name), environment[name], name) for name in sorted(found)]
+def _file_layer(layer: Layer, path: Path, values: Mapping[str, Any]) -> Values:
+    return Values(layer, values, dict.fromkeys(values, str(path)))
+
+
+def _project_layer(found: ProjectFile, waiting: Mapping[str, str], *, rebase: bool) -> Values:
+    """What the folder's file may set; relative paths stand below that folder, whatever the current one is."""
+    values = {key: value for key, value in found.values.items() if key not in waiting}
+    for key, value in values.items():
+        if rebase and isinstance(value, str) and "Path" in str(_field(key).annotation):
+            values[key] = str(found.path.parent / value)
+    return _file_layer("project", found.path, values)
+
+
+def _environment_layer(environment: Mapping[str, str]) -> Values:
+    by_name = {PREFIX + key.replace(".", "_").upper(): key for key in keys()}
+    names = sorted(n for n in environment if n.startswith(PREFIX) and not n.startswith(NOT_SETTINGS))
+    values = {by_name.get(name, name): environment[name] for name in names}
+    return Values("environment", values, {by_name.get(name, name): name for name in names})

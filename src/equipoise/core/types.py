@@ -4,7 +4,8 @@ Offsets are Python string indices (code points) into `Document.text`, start incl
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -39,7 +40,7 @@ class Document:
     source: str
     title: str = ""
     trust: Trust = Trust.TRUSTED
-    sentences: tuple[tuple[int, int], ...] = ()
+    sentences: Sequence[tuple[int, int]] = ()
     pages: tuple[int, ...] = ()
 
     def page_at(self, offset: int) -> int | None:
@@ -53,7 +54,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A retrievable piece of a document: `document.text[start:end] == text`; `title` is the document's."""
+    """A retrievable piece of a document: `document.text[start:end] == text`; `title` is the document's.
+
+    `source`, and `page` or `line`, say where a reader finds its first character.
+    """
 
     passage_id: int
     doc_id: str
@@ -61,6 +65,9 @@ class Passage:
     end: int
     text: str
     title: str = ""
+    source: str = ""
+    page: int | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,32 +82,34 @@ class ScoredPassage:
 class Candidates:
     """What retrieval hands on, best first: n passages, scores (n,), unit embeddings (n, d).
 
-    `query_embedding` (d,) is the encoded question the scores were made with.
+    `query_embedding` (d,) is the encoded question the scores were made with. `documents` are those of all the
+    passages, by id, read at the same moment: an answer needs nothing else of the store.
     """
 
     passages: tuple[Passage, ...]
     scores: Array
     embeddings: Array
     query_embedding: Array
+    documents: Mapping[str, Document] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.passages)
 
     def take(self, rows: list[int]) -> "Candidates":
         """The candidates at `rows`, in that order."""
-        return Candidates(
-            tuple(self.passages[r] for r in rows),
-            self.scores[rows],
-            self.embeddings[rows],
-            self.query_embedding,
+        return replace(
+            self,
+            passages=tuple(self.passages[r] for r in rows),
+            scores=self.scores[rows],
+            embeddings=self.embeddings[rows],
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Why a passage was taken out, and the filter's score for it."""
+    """A passage that was taken out, why, and the filter's score for it."""
 
-    passage_id: int
+    passage: Passage
     reason: str
     score: float
 
@@ -237,11 +246,17 @@ class Reason(StrEnum):
     MODEL_FAILED = "model failed"
     GUESS_TOO_FAR = "guess too far"
     TOO_MANY_QUESTIONS = "too many questions"
+    TOO_MANY_QUOTES = "too many quotes"
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that happened to one question, for the operator; holds user text."""
+    """Everything that happened to one question, for the operator alone; holds user text.
+
+    What a person who asks must not see stands here and nowhere else: `failure` (the error of a model, with its
+    name and endpoint), `probability` (0 to 1) that the passages answer and the least one `wanted`, the monitor's
+    `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
+    """
 
     passages: tuple[ScoredPassage, ...] = ()
     flagged: tuple[Flag, ...] = ()
@@ -251,6 +266,8 @@ class Trace:
     missing: tuple[str, ...] = ()
     failure: str = ""
     probability: float | None = None
+    wanted: float | None = None
+    similarity: float | None = None
     tags: tuple[Tag, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)
     usage: Usage = Usage()
@@ -259,9 +276,9 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with the highlights it rests on. `grounded` as in `Summary`.
+    """An answer with the highlights it rests on, for the person who asks; `trace` is for the operator.
 
-    `parts` are the questions of a message that held several, empty for a single one.
+    `grounded` as in `Summary`. `parts` are the questions of a message that held several, empty for a single one.
     """
 
     text: str
@@ -273,7 +290,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """No answer, with the reason and one sentence for people. `parts` as in `Answer`."""
+    """No answer: the reason, and one sentence for the person who asks.
+
+    `detail` holds no probabilities, thresholds, names of models or endpoints, and no text of an error: those are
+    in `trace`, for the operator. `parts` as in `Answer`.
+    """
 
     reason: Reason
     detail: str

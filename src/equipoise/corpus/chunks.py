@@ -12,8 +12,8 @@ TARGET = 900  # characters, about 200 tokens: the embedded encoder reads 256
 MOST = 1200
 _LEAST = 200  # a shorter piece joins a neighbour where the two fit into MOST
 
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_ATX = re.compile(r"#{1,6}\s")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*+\n")
+_ATX = re.compile(r"#{1,6}+\s")
 _LIST_ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s")
 _HEADING_LENGTH = 100
 
@@ -25,7 +25,7 @@ def passages(document: Document) -> list[Offsets]:
     begins and ends with a sentence, and does not end with a heading that belongs to the text after it.
     Uses `document.sentences`, else finds them.
     """
-    sentences = document.sentences or sentence_spans(document.text)
+    sentences = tuple(document.sentences) or sentence_spans(document.text)
     found: list[Offsets] = []
     for group in _sections(_paragraphs(document.text, sentences), document.text):
         for number, piece in enumerate(_pieces(group)):

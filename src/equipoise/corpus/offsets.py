@@ -3,7 +3,8 @@
 Used where bytes come from outside: a store file, a worker process that has read a hostile file.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,61 @@ def unpacked(data: bytes) -> Ints:
     return np.frombuffer(data, "<i4").astype(np.int64)
 
 
-def spans(numbers: Ints, length: int) -> tuple[Offsets, ...]:
+def spans(numbers: Ints, length: int) -> "Spans":
     """The (start, end) pairs in `numbers`, checked by `check_spans`."""
     if len(numbers) % 2:
         raise ValueError("a start has no end")
     pairs = numbers.reshape(-1, 2)
     check_spans(pairs, length)
-    return tuple((start, end) for start, end in pairs.tolist())
+    return Spans(pairs)
+
+
+class Spans(Sequence[Offsets]):
+    """(start, end) pairs, made into tuples where they are asked for; equal to the tuple of them, and as immutable.
+
+    A question reads the documents of all its candidates and quotes from few of them: a tuple of all sentences of each
+    would cost more than the rest of retrieval.
+    """
+
+    __slots__ = ("_numbers", "_pairs")
+
+    def __init__(self, numbers: Ints) -> None:
+        """`numbers` are (n, 2)."""
+        self._numbers = numbers
+        self._pairs: tuple[Offsets, ...] | None = None
+
+    @property
+    def pairs(self) -> tuple[Offsets, ...]:
+        """All of them; made once."""
+        if self._pairs is None:
+            self._pairs = tuple((start, end) for start, end in self._numbers.tolist())
+        return self._pairs
+
+    @overload
+    def __getitem__(self, index: int) -> Offsets: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Offsets, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Offsets | tuple[Offsets, ...]:
+        return self.pairs[index]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[Offsets]:
+        return iter(self.pairs)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Spans):
+            return np.array_equal(self._numbers, other._numbers)
+        return self.pairs == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
+
+    def __repr__(self) -> str:
+        return repr(self.pairs)
 
 
 def check_spans(pairs: Iterable[Offsets] | Ints, length: int) -> None:

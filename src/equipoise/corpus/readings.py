@@ -89,8 +89,8 @@ def _reading(head: object, parts: _Parts) -> Reading:
         visible.title(_string(head, "title")),
         _string(head, "fragment"),
         tuple(pages.tolist()),
-        spans(sentences, len(text)),
-        spans(passages, len(text)),
+        spans(sentences, len(text)).pairs,
+        spans(passages, len(text)).pairs,
         hidden if isinstance(hidden, int) and hidden > 0 else 0,
     )
 

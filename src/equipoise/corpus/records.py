@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.errors import CorpusError
-from equipoise.core.types import Array, Document, Passage, Trust
-from equipoise.corpus.offsets import Offsets, check_pages, check_spans, packed, spans, unpacked
+from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.corpus.offsets import check_pages, check_spans, packed, spans, unpacked
 from equipoise.text import visible
 
 Ids = NDArray[np.int64]
@@ -22,6 +22,9 @@ Ids = NDArray[np.int64]
 PASSAGE = (
     "SELECT p.passage_id, d.doc_id, p.start, p.end, substr(d.text, p.start + 1, p.end - p.start), d.title"
     " FROM passages p JOIN documents d ON d.number = p.document"
+)
+PLACE = (
+    "SELECT p.passage_id, d.doc_id, p.start, p.end FROM passages p JOIN documents d ON d.number = p.document"
 )
 DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages FROM documents"
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
@@ -52,7 +55,7 @@ class Entry:
     """A document with its passages' offsets and their unit vectors (n, d)."""
 
     document: Document
-    spans: tuple[Offsets, ...]
+    spans: tuple[tuple[int, int], ...]
     vectors: Array
 
 
@@ -89,6 +92,14 @@ def read_passage(row: tuple[Any, ...]) -> Passage:
     if start < 0 or not piece or len(piece) != end - start:
         raise Damage(f"passage {passage_id} lies outside its text")
     return Passage(passage_id, text(row[1]), start, end, piece, visible.title(text(row[5])))
+
+
+def read_place(row: tuple[Any, ...]) -> tuple[int, Span]:
+    """The passage in a row of PLACE, and where it lies. Raises Damage."""
+    passage_id, start, end = _number(row[0]), _number(row[2]), _number(row[3])
+    if not 0 <= start < end:
+        raise Damage(f"passage {passage_id} lies outside its text")
+    return passage_id, Span(text(row[1]), start, end)
 
 
 def read_file(row: tuple[Any, ...]) -> FileRecord:

@@ -15,10 +15,10 @@ from typing import Any, Self
 
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Document, Passage, Trust
+from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, Counts, Damage, Entry, FileRecord, Ids
+from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, PLACE, Counts, Damage, Entry, FileRecord, Ids
 from equipoise.corpus.schema import connect, mapped
 
 
@@ -125,6 +125,16 @@ class Store:
             rows = self._rows(f"{PASSAGE} WHERE p.passage_id IN ({places})", tuple(wanted))
             found = {row[0]: records.read_passage(row) for row in rows}
             return tuple(found.get(passage_id) or self.passage(passage_id) for passage_id in wanted)
+
+    def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
+        """Where the passages lie, in the order asked for. Raises CorpusError for an unknown one."""
+        wanted = [int(passage_id) for passage_id in passage_ids]
+        ask = f"{PLACE} WHERE p.passage_id IN ({','.join('?' * len(wanted))})"
+        with mapped(self.path):
+            found = dict(records.read_place(row) for row in self._rows(ask, tuple(wanted)))
+        if unknown := [passage_id for passage_id in wanted if passage_id not in found]:
+            raise CorpusError(f"there is no passage {unknown[0]} in {self.path}: it may have been replaced")
+        return tuple(found[passage_id] for passage_id in wanted)
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document, in its order."""

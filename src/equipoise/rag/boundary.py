@@ -1,14 +1,22 @@
-"""The boundary: spans in, the store's own text out. Nothing a highlighter's model wrote passes here.
+"""The boundary: spans in, the documents' own text out. Nothing a highlighter's model wrote passes here.
 
-`read_highlights` is a function of (spans, shown passages, corpus, policy), and `with_context` of (canonical
-spans, corpus); the question is not among their arguments, and this module does not import its type.
+`read_highlights` is a function of (spans, shown passages, their documents, policy), `within_one_policy` of the
+highlights that it made, and `with_context` of (highlights, shown passages, their documents); the question is not
+among their arguments, and this module does not import its type.
+
+What an attacker controls who picks spans at will is the choice of a canonical set within the policy, and with it
+which documents are named. Each of those brings one title: one line of at most 200 characters, which whoever wrote the
+document chose. A title is never chosen apart from a quote, so it adds no input to the countable ones, but its text
+counts like that of a quote: in a corpus that anybody may write to, it is the attacker's.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
+from equipoise.text.visible import title
 
 MAX_CONTEXT = 1_500
 """Characters of context for a highlight that is shorter: a passage of the embedded chunker has at most 1,200."""
@@ -20,21 +28,46 @@ def read_highlights(
     documents: Mapping[str, Document],
     policy: SpanPolicy,
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
-    """Canonical highlights with their text read from `documents`, and what was dropped with its reason."""
+    """Canonical highlights with their text read from `documents`, and what was dropped with its reason.
+
+    Every sentence of them stands in `passages`, also where a span that grew to whole sentences reached further.
+    """
     shown: list[Span] = []
     hidden: list[Dropped] = []
     for span in spans:
-        if _shown(span, passages):
-            shown.append(span)
+        if not _is_placed(span) or _shown(span, passages):
+            shown.append(span)  # what is no span at all gets its reason below
         else:
             hidden.append(Dropped(DropReason.NOT_SHOWN, span))
-    canonical, dropped = canonicalize(shown, documents, policy)
-    items = tuple(read_span(span, documents[span.doc_id]) for span in canonical)
-    return Highlights(items), (*hidden, *dropped)
+    highlights, dropped = _canonical(shown, documents, policy)
+    sentences = [span for item in highlights.items for span in _sentences(item.span, documents)]
+    if outside := [span for span in sentences if not _covered(span, passages)]:
+        inside = [span for span in sentences if span not in outside]
+        hidden += [Dropped(DropReason.NOT_SHOWN, span) for span in outside]
+        highlights, more = _canonical(inside, documents, policy)
+        dropped = (*dropped, *more)
+    return highlights, (*hidden, *dropped)
 
 
-def _shown(span: Span, passages: Sequence[Passage]) -> bool:
-    return any(p.doc_id == span.doc_id and p.start <= span.start and span.end <= p.end for p in passages)
+def within_one_policy(
+    sets: Sequence[Highlights], documents: Mapping[str, Document], policy: SpanPolicy
+) -> list[tuple[Highlights, tuple[Dropped, ...]]]:
+    """Each of `sets`, of one message, with what is left of it where `policy` holds for all of them together.
+
+    The sentences of all sets are put into one canonical set, and what its limits leave out is dropped from each
+    set that has it; a sentence that only repeats the text of a kept one stays. A function of each set and of the
+    set of all: not of their order, and not of how often one occurs.
+    """
+    if len(sets) < 2:
+        return [(one, ()) for one in sets]
+    together, _ = _canonical((item.span for one in sets for item in one.items), documents, policy)
+    kept = {_folded(s, documents) for item in together.items for s in _sentences(item.span, documents)}
+    return [_left_of(one, kept, documents, policy) for one in sets]
+
+
+def all_of(sets: Iterable[Highlights], documents: Mapping[str, Document], policy: SpanPolicy) -> Highlights:
+    """The canonical highlights of all `sets` together, without contexts."""
+    return _canonical((item.span for one in sets for item in one.items), documents, policy)[0]
 
 
 def read_span(span: Span, document: Document) -> Highlight:
@@ -45,33 +78,81 @@ def read_span(span: Span, document: Document) -> Highlight:
         span.end,
         document.text[span.start : span.end],
         document.source,
-        document.title,
+        title(document.title),
         document.page_at(span.start),
         None if document.pages else document.line_at(span.start),
     )
 
 
 def with_context(
-    highlights: Highlights,
-    documents: Mapping[str, Document],
-    passages_of: Callable[[str], Sequence[Passage]],
+    highlights: Highlights, documents: Mapping[str, Document], passages: Sequence[Passage]
 ) -> Highlights:
-    """The same highlights, each with the text of the stored passages that it lies in.
+    """The same highlights, each with the text of the shown `passages` that it lies in.
 
-    `passages_of` gives all passages of a document, by id. Every sentence stands in one passage, so these are
-    passages that were shown: one that a filter took out does not come back. At most MAX_CONTEXT characters, in
-    whole sentences around the highlight; empty where there is nothing around it.
+    So what a filter took out cannot come back. A highlight that runs over from one shown passage into the next has
+    both as its context. Where every sentence stands in one passage, as the embedded chunker cuts, those passages
+    follow from the spans; where passages overlap, the context also depends on which of them were shown. At most
+    MAX_CONTEXT characters, in whole sentences around the highlight; empty where there is nothing around it.
     """
-    stored = {doc_id: passages_of(doc_id) for doc_id in {item.doc_id for item in highlights.items}}
     items = [
-        replace(item, context=_surrounding(item.span, documents[item.doc_id], stored[item.doc_id]))
+        replace(item, context=_surrounding(item.span, documents[item.doc_id], passages))
         for item in highlights.items
     ]
     return Highlights(tuple(items))
 
 
+def _canonical(
+    spans: Iterable[Span], documents: Mapping[str, Document], policy: SpanPolicy
+) -> tuple[Highlights, tuple[Dropped, ...]]:
+    found, dropped = canonicalize(spans, documents, policy)
+    return Highlights(tuple(read_span(span, documents[span.doc_id]) for span in found)), dropped
+
+
+def _left_of(
+    one: Highlights, kept: set[str], documents: Mapping[str, Document], policy: SpanPolicy
+) -> tuple[Highlights, tuple[Dropped, ...]]:
+    sentences = [span for item in one.items for span in _sentences(item.span, documents)]
+    stays = [_folded(span, documents) in kept for span in sentences]
+    if all(stays):
+        return one, ()
+    over = [
+        Dropped(DropReason.OVER_THE_MESSAGE, s) for s, stay in zip(sentences, stays, strict=True) if not stay
+    ]
+    inside = [span for span, stay in zip(sentences, stays, strict=True) if stay]
+    left, dropped = _canonical(inside, documents, policy)
+    return left, (*over, *dropped)
+
+
+def _sentences(span: Span, documents: Mapping[str, Document]) -> list[Span]:
+    """The sentences of a canonical span."""
+    sentences = documents[span.doc_id].sentences
+    first, stop = (bisect_left(sentences, (offset, 0)) for offset in (span.start, span.end))
+    return [Span(span.doc_id, start, end) for start, end in sentences[first:stop]]
+
+
+def _folded(span: Span, documents: Mapping[str, Document]) -> str:
+    return " ".join(documents[span.doc_id].text[span.start : span.end].split())
+
+
+def _is_placed(span: object) -> bool:
+    return isinstance(span, Span) and isinstance(span.start, int) and isinstance(span.end, int)
+
+
+def _shown(span: Span, passages: Sequence[Passage]) -> bool:
+    return any(p.doc_id == span.doc_id and p.start <= span.start and span.end <= p.end for p in passages)
+
+
+def _covered(span: Span, passages: Sequence[Passage]) -> bool:
+    """Whether every character of `span` stands in one of `passages`."""
+    at = span.start
+    for start, end in sorted((p.start, p.end) for p in passages if p.doc_id == span.doc_id):
+        if start <= at:
+            at = max(at, end)
+    return at >= span.end
+
+
 def _surrounding(span: Span, document: Document, passages: Sequence[Passage]) -> str:
-    around = [p for p in passages if p.start < span.end and span.start < p.end]
+    around = [p for p in passages if p.doc_id == span.doc_id and p.start < span.end and span.start < p.end]
     reach = max(0, MAX_CONTEXT - (span.end - span.start)) // 2
     first = max(span.start - reach, min((p.start for p in around), default=span.start))
     last = min(span.end + reach, max((p.end for p in around), default=span.end))

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from os import environ
 from typing import Any
 
+from equipoise.core import endpoints
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline, Retriever, Summarizer
 from equipoise.core.settings import ModelSettings, Settings
@@ -16,7 +17,8 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.abstention import Check
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import HighlightSummarize, Search, Vanilla
+from equipoise.rag.pipeline import HighlightSummarize, Vanilla
+from equipoise.rag.search import Search
 from equipoise.rag.several import SeveralQuestions
 from equipoise.text.spans import SpanPolicy
 
@@ -82,7 +84,6 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
     highlighter = _highlighter(chosen["highlighter"], parts)
     summarizer: Summarizer = make("summarizer", SUMMARIZERS, chosen["summarizer"], parts)
     return HighlightSummarize(
-        parts.store,
         parts.encoder,
         search(parts),
         highlighter,
@@ -107,7 +108,9 @@ def asked(name: str, parts: Parts) -> Pipeline:
     Plain RAG has the whole message in its prompt and answers it as it is.
     """
     built, wanted = pipeline(name, parts), parts.settings.question
-    return SeveralQuestions(built, wanted.most) if wanted.split and name == "hs" else built
+    if wanted.split and isinstance(built, HighlightSummarize):
+        return SeveralQuestions(built, wanted.most)
+    return built
 
 
 def search(parts: Parts) -> Search:
@@ -115,7 +118,7 @@ def search(parts: Parts) -> Search:
     wanted = parts.settings.retrieval
     retriever: Retriever = make("retriever", RETRIEVERS, wanted.name, parts)
     chosen: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
-    return Search(retriever, chosen, wanted.k, max(wanted.candidates, wanted.k))
+    return Search(retriever, chosen, wanted.k, max(wanted.candidates, wanted.k), parts.store.snapshot)
 
 
 def policy(settings: Settings) -> SpanPolicy:
@@ -164,7 +167,7 @@ Maker = Callable[[str, ModelSettings, Mapping[str, str]], ChatModel]
 
 def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
     """An endpoint that is named, else local weights that are here, else none. A blank variable names nothing."""
-    named = any(environment.get(variable, "").strip() for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
+    named = any(endpoints.named(environment, variable) for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
     if settings.base_url or settings.api_key or named:
         return "openai"
     here = find_spec("xllamacpp") and weights.find(DEFAULT_LOCAL, folder=settings.folder)
@@ -182,10 +185,11 @@ def _local(name: str, settings: ModelSettings, environment: Mapping[str, str]) -
 
 
 def _openai(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    chat: ChatModel = _class(CHATS["openai"]).from_environment(
+    place = endpoints.openai(settings, environment)
+    chat: ChatModel = _class(CHATS["openai"])(
         name or DEFAULT_OPENAI,
-        base_url=settings.base_url,
-        environment={k: v for k, v in _with_key(settings, environment, "OPENAI_API_KEY") if "AZURE" not in k},
+        api_key=place.secret,
+        base_url=place.url,
         timeout_s=settings.timeout,
         max_retries=settings.retries,
     )
@@ -193,23 +197,23 @@ def _openai(name: str, settings: ModelSettings, environment: Mapping[str, str]) 
 
 
 def _azure(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    given = {"AZURE_OPENAI_ENDPOINT": settings.base_url, "OPENAI_API_VERSION": settings.api_version}
-    found = dict(_with_key(settings, environment, "AZURE_OPENAI_API_KEY"))
-    found |= {variable: value for variable, value in given.items() if value}
-    found.pop("OPENAI_BASE_URL", None)
-    if "AZURE_OPENAI_ENDPOINT" not in found:
+    place = endpoints.azure(settings, environment)
+    if place.url is None:
         raise ModelUnavailable("no Azure endpoint is known: set AZURE_OPENAI_ENDPOINT or model.base_url")
-    chat: ChatModel = _class(CHATS["azure"]).from_environment(
-        name, environment=found, timeout_s=settings.timeout, max_retries=settings.retries
+    if place.secret is None and settings.base_url:
+        raise ModelUnavailable(
+            "the Azure endpoint of model.base_url has no key: set model.api_key beside it "
+            "(AZURE_OPENAI_API_KEY is for AZURE_OPENAI_ENDPOINT alone)"
+        )
+    chat: ChatModel = _class(CHATS["azure"])(
+        name,
+        api_key=place.secret,
+        azure_endpoint=place.url,
+        api_version=settings.api_version or endpoints.named(environment, "OPENAI_API_VERSION"),
+        timeout_s=settings.timeout,
+        max_retries=settings.retries,
     )
     return chat
-
-
-def _with_key(
-    settings: ModelSettings, environment: Mapping[str, str], variable: str
-) -> list[tuple[str, str]]:
-    key = {variable: settings.api_key.get_secret_value()} if settings.api_key else {}
-    return list((dict(environment) | key).items())
 
 
 def _auto(name: str, otherwise: str) -> str:

@@ -6,7 +6,7 @@ flags passages further down. SS, or relevance, is the cosine of a passage's embe
 Each class works on the candidates it is given and on nothing else, and gives the same result every time.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,9 +20,6 @@ from equipoise.maths.biasdef import BiasDefResult, BiasDefSettings, FlagReason
 from equipoise.maths.checks import Floats
 from equipoise.rag import nli
 from equipoise.rag.parts import Parts
-
-TrustOf = Callable[[Iterable[str]], dict[str, Trust]]
-"""The trust of documents by id, unknown ones left out: `Store.trust_of`."""
 
 CONFLICT = 0.5
 """From this probability on, SMART's reason names a contradiction instead of a likeness."""
@@ -188,26 +185,26 @@ class ByTrust:
     """The filter `best`, for passages from documents that anybody may have written.
 
     Passages of trusted documents take part in its statistics but are never flagged. Where no candidate is
-    open it is not even asked. A document whose trust is unknown counts as open.
+    open it is not even asked. Trust is that of `candidates.documents`; a passage whose document is not among them
+    counts as open.
     """
 
     best: PassageFilter
-    trust_of: TrustOf
 
     @classmethod
     def from_parts(cls, parts: Parts) -> "ByTrust":
-        """`BEST` with the trust of the store."""
-        return cls(BEST.from_parts(parts), parts.store.trust_of)
+        """`BEST`, built from the settings."""
+        return cls(BEST.from_parts(parts))
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k passages without the open ones that `best` flags; raises what `best` raises."""
-        trust = self.trust_of({passage.doc_id for passage in candidates.passages})
-        trusted = {p.passage_id for p in candidates.passages if trust.get(p.doc_id) is Trust.TRUSTED}
+        held = {doc_id for doc_id, one in candidates.documents.items() if one.trust is Trust.TRUSTED}
+        trusted = {passage.passage_id for passage in candidates.passages if passage.doc_id in held}
         if all(passage.passage_id in trusted for passage in candidates.passages):
             return await NoFilter().filter(query, candidates, k=k)
         found = await self.best.filter(query, candidates, k=k)
-        flags = [flag for flag in found.flagged if flag.passage_id not in trusted]
-        out = {flag.passage_id for flag in flags}
+        flags = [flag for flag in found.flagged if flag.passage.passage_id not in trusted]
+        out = {flag.passage.passage_id for flag in flags}
         kept = [row for row, passage in enumerate(candidates.passages) if passage.passage_id not in out]
         return _filtered(candidates, kept[:k], flags)
 
@@ -293,7 +290,7 @@ def _biasdef_reason(result: BiasDefResult, row: int, why: FlagReason) -> str:
 
 
 def _flag(candidates: Candidates, row: int, reason: str, score: float) -> Flag:
-    return Flag(candidates.passages[row].passage_id, reason, float(score))
+    return Flag(candidates.passages[row], reason, float(score))
 
 
 def _filtered(candidates: Candidates, kept: Sequence[int], flags: Sequence[Flag]) -> Filtered:

@@ -21,6 +21,8 @@ class Journal:
     missing: tuple[str, ...] = ()
     failure: str = ""
     probability: float | None = None
+    wanted: float | None = None
+    similarity: float | None = None
     tags: tuple[Tag, ...] = ()
     usage: Usage = Usage()
     timings: dict[str, float] = field(default_factory=dict)
@@ -42,16 +44,18 @@ class Journal:
     def trace(self) -> Trace:
         """A frozen copy."""
         return Trace(
-            self.passages,
-            self.flagged,
-            self.dropped,
-            self.guessed_questions,
-            self.unsupported,
-            self.missing,
-            self.failure,
-            self.probability,
-            self.tags,
-            dict(self.timings),
-            self.usage,
-            dict(self.models),
+            passages=self.passages,
+            flagged=self.flagged,
+            dropped=self.dropped,
+            guessed_questions=self.guessed_questions,
+            unsupported=self.unsupported,
+            missing=self.missing,
+            failure=self.failure,
+            probability=self.probability,
+            wanted=self.wanted,
+            similarity=self.similarity,
+            tags=self.tags,
+            timings=dict(self.timings),
+            usage=self.usage,
+            models=dict(self.models),
         )

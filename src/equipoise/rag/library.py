@@ -60,10 +60,11 @@ class Library:
 
 def ask(question: str, *, docs: Iterable[Path], settings: Settings | None = None) -> Answer | Refusal:
     """Index `docs` (only what has changed since the last time) and answer from them alone."""
+    chosen = settings or layers.load().settings
     paths = list(docs)
     path = private_index(paths)
     update(path, paths, prune=True)
-    with Library.open(path, settings=settings) as library:
+    with Library.open(path, settings=chosen) as library:
         return library.ask(question)
 
 

@@ -1,88 +1,100 @@
-"""Pipelines: a question in, an `Answer` or a `Refusal` with its reason out."""
+"""Pipelines: a question in, an `Answer` or a `Refusal` with its reason out.
+
+Everything that an answer shows was read in one snapshot, by the retriever: nothing after it touches the store. The
+questions of one message are read first, all of them; then quotes are made canonical for the whole message, and each
+different set of quotes is summarized once, in document order. So the summarizer's requests of a message are a
+function of the set of these sets: not of the questions, their order or their number.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from equipoise import prompts
-from equipoise.core.errors import InputError, ModelError, ModelReplyError
-from equipoise.core.protocols import (
-    ChatModel,
-    Encoder,
-    Highlighter,
-    PassageFilter,
-    Retriever,
-    Summarizer,
-)
+from equipoise.core.errors import CorpusError, ModelError, ModelReplyError, QuestionError
+from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Summarizer
 from equipoise.core.types import (
     Answer,
     Candidates,
     ChatOptions,
     ChatReply,
     Document,
+    Dropped,
     Highlights,
-    Passage,
-    Proposal,
     Query,
     Reason,
     Refusal,
     Summary,
+    Tag,
 )
-from equipoise.corpus.store import Store
-from equipoise.rag.boundary import read_highlights, with_context
+from equipoise.rag.boundary import all_of, read_highlights, with_context, within_one_policy
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import nearest_guess
+from equipoise.rag.search import Search
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.tokens import has_words
 
 MAX_QUESTION = 4_000
 UNANSWERABLE = "UNANSWERABLE"
+DETAILS = {
+    Reason.NOTHING_RETRIEVED: "No passage was found for this question.",
+    Reason.NOTHING_HIGHLIGHTED: "The documents do not seem to answer this question.",
+    Reason.MODEL_DECLINED: "The model says the documents do not answer this.",
+    Reason.MODEL_FAILED: "Something failed while this question was answered: ask it again later.",
+    Reason.GUESS_TOO_FAR: "What was found answers another question.",
+    Reason.TOO_MANY_QUOTES: "The questions of this message need more quotes than one message may have: "
+    "ask this one by itself.",
+}
+"""What the person who asks is told, in words that are fixed: what was measured and what failed is in the trace."""
+
+Group = tuple[Highlights, frozenset[Tag]]
+"""What one summary is made of."""
 
 
 def checked(question: str) -> Query:
-    """The question as a query; raises InputError for an empty one, one over 4,000 characters, or no text."""
+    """The question as a query; raises QuestionError for an empty one, one over 4,000 characters, or no text."""
     if not question.strip():
-        raise InputError("the question is empty: type one, for example  equipoise ask 'Who wrote this?'")
+        raise QuestionError("the question is empty: type one, for example  equipoise ask 'Who wrote this?'")
     if len(question) > MAX_QUESTION:
-        raise InputError(
+        raise QuestionError(
             f"the question has {len(question):,} characters: ask one of at most {MAX_QUESTION:,}, "
             "and index long text as a document instead"
         )
     if any("\ud800" <= c <= "\udfff" for c in question):
-        raise InputError("the question is not valid text: type it again, in UTF-8")
+        raise QuestionError("the question is not valid text: type it again, in UTF-8")
     return Query(question.strip())
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """Retrieval and filtering: the part both pipelines share."""
+class Reading:
+    """What one question found before anything is written about it, or the reason and detail of ending there."""
 
-    retriever: Retriever
-    filter: PassageFilter
-    k: int = 5
-    candidates: int = 20
+    query: Query
+    journal: Journal
+    kept: Candidates | None = None
+    highlights: Highlights = field(default_factory=Highlights)
+    tags: frozenset[Tag] = frozenset()
+    refused: tuple[Reason, str] | None = None
 
-    async def find(self, query: Query, journal: Journal) -> Candidates:
-        """At most `k` passages that passed the filter; what was taken out is in the journal."""
-        with journal.stage("retrieve"):
-            found = await asyncio.to_thread(self.retriever.retrieve, query, k=self.candidates)
-        with journal.stage("filter"):
-            filtered = await self.filter.filter(query, found, k=self.k)
-        journal.flagged = filtered.flagged
-        journal.saw(filtered.kept)
-        return filtered.kept
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the questions of one message ended, in their order, and the canonical highlights of all of them."""
+
+    results: tuple[Answer | Refusal, ...]
+    highlights: Highlights
 
 
 @dataclass(frozen=True, slots=True)
 class HighlightSummarize:
     """H&S: the highlighter sees the question, the summarizer does not.
 
-    `monitor_similarity` is the least cosine between the question and the nearest guessed question (None: off).
-    With `context` the summarizer also reads the passages around the highlights.
+    `policy` holds for a message, however many questions it has. `monitor_similarity` is the least cosine between
+    the question and the nearest guessed question (None: off). With `context` the summarizer also reads the passages
+    around the highlights.
     """
 
-    store: Store
     encoder: Encoder
     search: Search
     highlighter: Highlighter
@@ -93,63 +105,107 @@ class HighlightSummarize:
     context: bool = False
 
     async def ask(self, question: str) -> Answer | Refusal:
-        """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
-        query = checked(question)
-        journal = Journal(self.models)
+        """See Pipeline."""
+        return (await self.ask_all([question])).results[0]
+
+    async def ask_all(self, questions: Sequence[str]) -> Asked:
+        """The results of the questions of one message, one or more. Raises as `ask` does."""
+        journals = [(checked(question), Journal(self.models)) for question in questions]
+        found = await self.search.retrieve(journals)
+        readings = [await self._read(*one, result) for one, result in zip(journals, found, strict=True)]
+        documents = _documents(one.kept for one in readings if one.kept)
+        readings = self._fitted(readings, documents)
+        summaries = await self._summaries(readings)
+        results = tuple([await self._ended(one, summaries) for one in readings])
+        if len(results) == 1:
+            return Asked(results, results[0].highlights)
+        return Asked(results, all_of((one.highlights for one in results), documents, self.policy))
+
+    async def _read(self, query: Query, journal: Journal, found: Candidates | ModelError) -> Reading:
+        """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""
+        reading = Reading(query, journal)
         try:
-            kept = await self.search.find(query, journal)
+            kept = await self.search.sift(query, found, journal)
             if not kept:
-                return _refuse(Reason.NOTHING_RETRIEVED, _nothing(journal), journal)
-            documents = self.store.documents(passage.doc_id for passage in kept.passages)
+                return replace(reading, refused=_nothing(journal))
             with journal.stage("highlight"):
                 proposal = await self.highlighter.highlight(query, kept.passages)
-            highlights = self._cross(proposal, kept.passages, documents, journal)
-            if not highlights:
-                return _refuse(Reason.NOTHING_HIGHLIGHTED, _unanswered(proposal), journal)
-            journal.tags = tuple(sorted(proposal.tags))
+        except ModelError as error:
+            return replace(reading, refused=_failed(error, journal))
+        journal.usage += proposal.usage
+        journal.probability, journal.wanted = proposal.probability, proposal.wanted
+        with journal.stage("canonicalize"):
+            highlights, dropped = read_highlights(proposal.spans, kept.passages, kept.documents, self.policy)
+        journal.dropped = (*proposal.dropped, *dropped)
+        if not highlights:
+            return replace(reading, refused=_because(Reason.NOTHING_HIGHLIGHTED))
+        journal.tags = tuple(sorted(proposal.tags))
+        return replace(reading, kept=kept, highlights=highlights, tags=proposal.tags)
+
+    def _fitted(self, readings: Sequence[Reading], documents: dict[str, Document]) -> list[Reading]:
+        """The readings with what the policy leaves them of the message's quotes, and their contexts."""
+        sets = [one.highlights for one in readings if not one.refused]
+        left = iter(within_one_policy(sets, documents, self.policy))
+        return [one if one.refused else self._fit(one, *next(left)) for one in readings]
+
+    def _fit(self, reading: Reading, left: Highlights, over: Sequence[Dropped]) -> Reading:
+        reading.journal.dropped = (*reading.journal.dropped, *over)
+        if not left:
+            return replace(reading, refused=_because(Reason.TOO_MANY_QUOTES))
+        if self.context and reading.kept:
+            with reading.journal.stage("canonicalize"):
+                left = with_context(left, reading.kept.documents, reading.kept.passages)
+        return replace(reading, highlights=left)
+
+    async def _summaries(self, readings: Sequence[Reading]) -> dict[Group, Summary | ModelError]:
+        """One for each different group, one after the other in document order; its cost is in the journal of the
+        first question that has it."""
+        first: dict[Group, Journal] = {}
+        for one in readings:
+            if not one.refused:
+                first.setdefault((one.highlights, one.tags), one.journal)
+        return {group: await self._summary(group, first[group]) for group in sorted(first, key=_place)}
+
+    async def _summary(self, group: Group, journal: Journal) -> Summary | ModelError:
+        try:
             with journal.stage("summarize"):
-                summary = await self.summarizer.summarize(highlights, tags=proposal.tags)
+                summary = await self.summarizer.summarize(group[0], tags=group[1])
         except ModelError as error:
             journal.usage += error.usage
-            return _refuse(Reason.MODEL_FAILED, str(error), journal)
-        return await self._monitored(query, highlights, summary, journal)
-
-    def _cross(
-        self,
-        proposal: Proposal,
-        passages: Sequence[Passage],
-        documents: Mapping[str, Document],
-        journal: Journal,
-    ) -> Highlights:
-        journal.usage += proposal.usage
-        journal.probability = proposal.probability
-        with journal.stage("canonicalize"):
-            highlights, dropped = read_highlights(proposal.spans, passages, documents, self.policy)
-            if self.context:
-                highlights = with_context(highlights, documents, self.store.passages_of)
-        journal.dropped = (*proposal.dropped, *dropped)
-        return highlights
-
-    async def _monitored(
-        self, query: Query, highlights: Highlights, summary: Summary, journal: Journal
-    ) -> Answer | Refusal:
+            return error
         journal.usage += summary.usage
+        return summary
+
+    async def _ended(
+        self, reading: Reading, summaries: dict[Group, Summary | ModelError]
+    ) -> Answer | Refusal:
+        """The answer, unless there is a reason against it; the guesses are held against the question here."""
+        journal = reading.journal
+        if reading.refused:
+            return _refuse(*reading.refused, journal)
+        summary = summaries[reading.highlights, reading.tags]
+        if isinstance(summary, ModelError):
+            journal.failure = str(summary)
+            return _refuse(*_because(Reason.MODEL_FAILED), journal)
         journal.guessed_questions = summary.guessed_questions
         journal.unsupported, journal.missing = summary.unsupported, summary.missing
         journal.failure = summary.failure
-        if summary.failure and self.monitor_similarity is not None:
-            return _refuse(Reason.MODEL_FAILED, summary.failure, journal)  # nothing was guessed to watch
+        if self.monitor_similarity is not None and summary.failure:
+            return _refuse(*_because(Reason.MODEL_FAILED), journal)  # nothing was guessed to watch
         if self.monitor_similarity is not None and summary.guessed_questions:
-            with journal.stage("monitor"):
-                guesses = summary.guessed_questions
-                nearest = await asyncio.to_thread(nearest_guess, query.text, guesses, self.encoder)
-            if nearest < self.monitor_similarity:
-                detail = (
-                    f"What was found answers another question (similarity {nearest:.2f}, "
-                    f"at least {self.monitor_similarity:.2f} is wanted)."
-                )
-                return _refuse(Reason.GUESS_TOO_FAR, detail, journal, highlights)
-        return Answer(summary.answer, highlights, summary.grounded, journal.trace())
+            try:
+                near = await self._is_near(reading, summary.guessed_questions, self.monitor_similarity)
+            except ModelError as error:
+                return _refuse(*_failed(error, journal), journal)
+            if not near:
+                return _refuse(*_because(Reason.GUESS_TOO_FAR), journal, reading.highlights)
+        return Answer(summary.answer, reading.highlights, summary.grounded, journal.trace())
+
+    async def _is_near(self, reading: Reading, guesses: Sequence[str], least: float) -> bool:
+        with reading.journal.stage("monitor"):
+            nearest = await asyncio.to_thread(nearest_guess, reading.query.text, guesses, self.encoder)
+        reading.journal.similarity = nearest
+        return nearest >= least
 
 
 VANILLA_PROMPT = "vanilla-v2"
@@ -166,13 +222,13 @@ class Vanilla:
     prompt: str = VANILLA_PROMPT
 
     async def ask(self, question: str) -> Answer | Refusal:
-        """Raises InputError for a question that cannot be used; a failing model is a Refusal."""
+        """See Pipeline."""
         query = checked(question)
         journal = Journal(self.models)
         try:
             kept = await self.search.find(query, journal)
             if not kept:
-                return _refuse(Reason.NOTHING_RETRIEVED, _nothing(journal), journal)
+                return _refuse(*_nothing(journal), journal)
             texts = documents_text(kept.passages)
             messages = prompts.load(self.prompt, documents=texts, question=query.text)
             with journal.stage("answer"):
@@ -180,10 +236,9 @@ class Vanilla:
             journal.usage += reply.usage
             text = _worded(reply)
         except ModelError as error:
-            journal.usage += error.usage
-            return _refuse(Reason.MODEL_FAILED, str(error), journal)
+            return _refuse(*_failed(error, journal), journal)
         if UNANSWERABLE in text:
-            return _refuse(Reason.MODEL_DECLINED, "The model says the documents do not answer this.", journal)
+            return _refuse(*_because(Reason.MODEL_DECLINED), journal)
         return Answer(text, Highlights(), trace=journal.trace())
 
 
@@ -194,17 +249,40 @@ def _worded(reply: ChatReply) -> str:
     return reply.text.strip()
 
 
-def _unanswered(proposal: Proposal) -> str:
-    said = "The documents do not seem to answer this question"
-    if proposal.probability is None or proposal.wanted is None or proposal.probability >= proposal.wanted:
-        return f"{said}."
-    return f"{said} (probability {proposal.probability:.2f}, at least {proposal.wanted:.2f} is wanted)."
+def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
+    """The documents of all questions; raises CorpusError for one that is not the same for two of them."""
+    found: dict[str, Document] = {}
+    for candidates in sets:
+        for doc_id, document in candidates.documents.items():
+            if found.setdefault(doc_id, document) != document:
+                raise CorpusError(
+                    f"the document {doc_id!r} changed between two questions of one message: ask again, and give "
+                    "Search the snapshot of the store that its retriever reads"
+                )
+    return found
 
 
-def _nothing(journal: Journal) -> str:
-    if journal.flagged:
-        return f"The filter took out every passage that was found ({len(journal.flagged)})."
-    return "No passage was found for this question."
+def _place(group: Group) -> tuple[object, ...]:
+    """Where a group comes among the groups of a message."""
+    highlights, tags = group
+    return [(item.span, item.context) for item in highlights.items], sorted(tags)
+
+
+def _because(reason: Reason) -> tuple[Reason, str]:
+    return reason, DETAILS[reason]
+
+
+def _failed(error: ModelError, journal: Journal) -> tuple[Reason, str]:
+    journal.failure = str(error)
+    journal.usage += error.usage
+    return _because(Reason.MODEL_FAILED)
+
+
+def _nothing(journal: Journal) -> tuple[Reason, str]:
+    if not journal.flagged:
+        return _because(Reason.NOTHING_RETRIEVED)
+    said = f"The filter took out every passage that was found ({len(journal.flagged)})."
+    return Reason.NOTHING_RETRIEVED, said
 
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:

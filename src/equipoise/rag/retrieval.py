@@ -1,4 +1,7 @@
-"""Retrieval: dense (cosine), BM25, and their reciprocal rank fusion."""
+"""Retrieval: dense (cosine), BM25, and their reciprocal rank fusion.
+
+A retriever of your own ranks as it likes, inside `store.snapshot()`, and returns `candidates(store, ranking, vector)`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Candidates, Query
+from equipoise.core.types import Array, Candidates, Document, Passage, Query, Span
+from equipoise.corpus.schema import damaged
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k
 from equipoise.rag.parts import Parts
+from equipoise.text.visible import title
 
 RRF_CONSTANT = 60
 """Cormack, Clarke and Buettcher, SIGIR 2009."""
@@ -100,12 +105,38 @@ def fused(rankings: Sequence[Ranking], *, constant: int = RRF_CONSTANT) -> Ranki
 
 
 def candidates(store: Store, ranking: Ranking, vector: Array) -> Candidates:
-    """The ranked passages with their text, scores and embeddings."""
+    """The ranked passages with their documents, scores and embeddings: call it inside `store.snapshot()`.
+
+    Each document is read once, and its passages are cut out of it. Raises CorpusError for an unknown passage.
+    """
     found = [passage_id for passage_id, _ in ranking]
     ids, matrix = store.matrix()
+    places = store.places(found)
+    documents = store.documents(place.doc_id for place in places)
+    if any(place.end > len(documents[place.doc_id].text) for place in places):
+        raise damaged(store.path, "a passage lies outside its text")
     return Candidates(
-        store.passages(found),
+        tuple(
+            passage(number, place, documents[place.doc_id])
+            for number, place in zip(found, places, strict=True)
+        ),
         np.array([score for _, score in ranking], dtype=np.float32),
         matrix[np.searchsorted(ids, found)],
         vector,
+        documents,
+    )
+
+
+def passage(passage_id: int, place: Span, document: Document) -> Passage:
+    """The passage at `place` in `document`, and where a reader finds it."""
+    return Passage(
+        passage_id,
+        document.doc_id,
+        place.start,
+        place.end,
+        document.text[place.start : place.end],
+        title(document.title),
+        document.source,
+        document.page_at(place.start),
+        None if document.pages else document.line_at(place.start),
     )

@@ -33,6 +33,9 @@ class DropReason(StrEnum):
     END_NOT_FOUND = "its last words do not follow its first words"
     NOT_SHOWN = "outside the passages that were shown"
     NO_SUCH_NUMBER = "the model named a sentence that was not shown"
+    OVER_THE_PICK = "over the limit of a pick"
+    DECLINED = "the model says that nothing answers"
+    OVER_THE_MESSAGE = "over the limits of a whole message"
 
 
 def _is_int(value: object) -> TypeGuard[int]:

@@ -26,7 +26,7 @@ def claim(folder: Path, run: Mapping[str, Any]) -> None:
         return
     try:
         there = json.loads(path.read_text("utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         there = {}
     if differing := sorted(k for k in {*run, *there} if run.get(k) != there.get(k)):
         raise InputError(

@@ -6,25 +6,33 @@ A file is JSON Lines. A row has `question`, `text`, and
 - `answers`: the same for short answers, where they are known;
 - `document`: an id. Held-out rows are drawn by document, so rows of one document share it. Default: the text.
 
-A row with neither passages nor answers is a question that its text does not answer. Rows of RepliQA as
-published (`document_id`, `document_extracted`, `question`, `answer`, `long_answer`) are read too: the gold
-passage is `long_answer`, looked up in the document, and "UNANSWERABLE" rows have none. Where there is no such
-file, the names `repliqa_0` to `repliqa_4` stand for the published splits (extra `datasets`).
+A row with neither passages nor answers is a question that its text does not answer. Any other field is an error,
+so that a misspelt name makes no such row.
+
+Rows of RepliQA as published (`document_id`, `document_extracted`, `question_id`, `question`, `answer`,
+`long_answer` and more) are read too. `equipoise.text.repliqa` says which of them their document answers; the gold
+passage is `long_answer`, looked up in the document. A row whose labels contradict each other, or whose passage
+does not stand in its document, is left out, with a warning that names it and one that counts. Where there is no
+such file, the names `repliqa_0` to `repliqa_4` stand for the published splits (extra `datasets`).
 """
 
 import hashlib
 import json
 import logging
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
 from equipoise.core.errors import InputError
-from equipoise.text.align import align
+from equipoise.text import repliqa
+from equipoise.text.align import Method, align
 from equipoise.text.sentences import sentence_spans
+from equipoise.text.whole_words import cuts_a_word, place
 from equipoise.training.extras import library
 
 Offsets = tuple[int, int]
@@ -34,8 +42,8 @@ LOG = logging.getLogger("equipoise")
 
 REPLIQA = "ServiceNow/repliqa"
 
-UNANSWERABLE = "UNANSWERABLE"
-"""What RepliQA says where the document does not answer (Monteiro et al. 2024, section 3)."""
+FIELDS = ("question", "text", "document", "passages", "answers")
+"""Of a row that is not RepliQA's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +76,12 @@ class Example:
 
 
 def read_examples(paths: Sequence[Path]) -> list[Example]:
-    """All rows of the files. Raises InputError that names file and line."""
-    return [example for path in paths for example in (_split(path.name) if _is_split(path) else _read(path))]
+    """All rows of the files but those that the log says are left out. Raises InputError that names file and line."""
+    return [
+        example
+        for path in paths
+        for example in _kept(str(path), _split(path.name) if _is_split(path) else _read(path))
+    ]
 
 
 def fingerprint(path: Path) -> str:
@@ -106,16 +118,32 @@ def foreign(examples: Sequence[Example], share: float, seed: int) -> list[Exampl
     return made
 
 
-def _read(path: Path) -> Iterator[Example]:
+def _kept(name: str, found: Iterable[tuple[str, Example | str]]) -> Iterator[Example]:
+    """The examples of (row, example or why there is none); the log names what is left out, and counts it."""
+    reasons: Counter[str] = Counter()
+    total = 0
+    for row, example in found:
+        total += 1
+        if isinstance(example, Example):
+            yield example
+        else:
+            LOG.warning("%s, %s: left out: %s", name, row, example)
+            reasons[example] += 1
+    if reasons:
+        counts = ", ".join(f"{number} because {reason}" for reason, number in reasons.most_common())
+        LOG.warning("%s: %d of %d rows are left out: %s", name, reasons.total(), total, counts)
+
+
+def _read(path: Path) -> Iterator[tuple[str, Example | str]]:
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read ({error}): name a file of JSON Lines") from None
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield _example(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                yield f"line {number}", _example(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise InputError(
                     f"{path}, line {number}: no training example ({type(error).__name__}: {error}); a row needs "
                     "question, text, and passages or answers as [[start, end], ...]"
@@ -126,8 +154,8 @@ def _is_split(path: Path) -> bool:
     return re.fullmatch(r"repliqa_[0-4]", str(path)) is not None and not path.exists()
 
 
-def _split(name: str) -> Iterator[Example]:
-    """A split of RepliQA; a row whose passage does not stand in its document is left out."""
+def _split(name: str) -> Iterator[tuple[str, Example | str]]:
+    """A published split of RepliQA."""
     datasets = library("datasets", "datasets")
     try:
         rows = datasets.load_dataset(REPLIQA, split=name)
@@ -137,14 +165,18 @@ def _split(name: str) -> Iterator[Example]:
         ) from None
     for row in rows:
         try:
-            yield _repliqa(row)
-        except ValueError as error:
-            LOG.warning("%s, question %s: left out: %s", name, row.get("question_id"), error)
+            yield f"question {row.get('question_id')}", _repliqa(row)
+        except KeyError as error:
+            raise InputError(
+                f"the split {name} of {REPLIQA} has another schema: {error} is missing; name a file of it"
+            ) from None
 
 
-def _example(row: dict[str, Any]) -> Example:
+def _example(row: Mapping[str, Any]) -> Example | str:
     if "document_extracted" in row:
         return _repliqa(row)
+    if unknown := [name for name in row if name not in FIELDS]:
+        raise ValueError(f"unknown field {unknown[0]!r}")
     text = str(row["text"])
     document = row.get("document") or hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
     passages, answers = (_spans(row.get(kind, []), text) for kind in ("passages", "answers"))
@@ -159,13 +191,32 @@ def _spans(pairs: Sequence[Sequence[int]], text: str) -> tuple[Offsets, ...]:
     return spans
 
 
-def _repliqa(row: dict[str, Any]) -> Example:
-    text = str(row["document_extracted"])
+def _repliqa(row: Mapping[str, Any]) -> Example | str:
+    """The example of a published row, or why there is none."""
+    text, answer, long_answer = (
+        str(row[name] or "") for name in ("document_extracted", "answer", "long_answer")
+    )
     example = Example(str(row["question"]), text, str(row["document_id"]))
-    if str(row["answer"]).strip().upper() == UNANSWERABLE:
+    answerable = repliqa.label(answer, long_answer, text)
+    if answerable is None:
+        return "its labels contradict each other"
+    if not answerable:
         return example
-    passage, answer = (align(str(row[kind]), text) for kind in ("long_answer", "answer"))
+    passage = _place(repliqa.passage(long_answer), text, (0, len(text)))
     if passage is None:
-        raise ValueError("long_answer does not stand in document_extracted")
-    short = ((answer.start, answer.end),) if answer else ()
-    return replace(example, passages=((passage.start, passage.end),), answers=short)
+        return "its long_answer does not stand in its document"
+    short = _place(answer, text, passage)
+    return replace(example, passages=(passage,), answers=(short,) if short else ())
+
+
+def _place(words: str, text: str, within: Offsets) -> Offsets | None:
+    """Where `words` stand within those offsets, as whole words; None where nowhere. Takes the time it needs:
+    what is trained on must not depend on how fast a machine is."""
+    start, end = within
+    exact = place(words.strip(), text[start:end])
+    if exact is not None:
+        return start + exact, start + exact + len(words.strip())
+    found = align(words, text, start, end, budget_s=math.inf)
+    if found is None or (found.method != Method.FUZZY and cuts_a_word(text, found.start, found.end)):
+        return None
+    return found.start, found.end

@@ -114,19 +114,18 @@ class _Work:
 
 def outcome(scene: Scene, found: Candidates, filtered: Filtered) -> Row:
     """Ids, SS and PS of what was retrieved, best first; ids kept; ids flagged with reasons."""
-    name = {passage.passage_id: passage.doc_id for passage in found.passages}
     return {
         "candidates": [passage.doc_id for passage in found.passages],
         "ss": _rounded(found.embeddings @ scene.vector),
         "ps": _rounded(polarization_scores(found.embeddings, scene.axis)),
         "kept": [passage.doc_id for passage in filtered.kept.passages],
-        "flagged": [_flag(name[flag.passage_id], flag) for flag in filtered.flagged],
+        "flagged": [_flag(flag) for flag in filtered.flagged],
     }
 
 
-def _flag(doc_id: str, flag: Flag) -> Row:
+def _flag(flag: Flag) -> Row:
     score = round(float(flag.score), DIGITS) if np.isfinite(flag.score) else None
-    return {"id": doc_id, "reason": flag.reason, "score": score}
+    return {"id": flag.passage.doc_id, "reason": flag.reason, "score": score}
 
 
 def _rounded(values: np.ndarray) -> list[float]:

@@ -118,7 +118,7 @@ def _ending(rig: Rig, result: Answer | Refusal | EquipoiseError) -> Row:
     if isinstance(result, Answer | Refusal):
         usage = result.trace.usage
     if isinstance(result, Refusal) and result.reason is Reason.MODEL_FAILED:
-        error, detail = result.reason.value, result.detail
+        error, detail = result.reason.value, result.trace.failure
     if isinstance(result, EquipoiseError):
         error, detail = type(result).__name__, str(result)
     refused = result.reason.value if isinstance(result, Refusal) else FAILED

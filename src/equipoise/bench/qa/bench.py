@@ -172,7 +172,7 @@ def _versions() -> dict[str, str]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read ({error}): move it away") from None
     if not isinstance(found, dict):
         raise InputError(f"{path} holds no object: move it away")

@@ -69,7 +69,7 @@ def contenders(names: Sequence[str], *, with_llm: bool) -> tuple[Contender, ...]
 def moved(pipeline: Pipeline, parts: Parts) -> Pipeline:
     """The same pipeline over another store: its models stay loaded."""
     if isinstance(pipeline, HighlightSummarize):
-        return replace(pipeline, store=parts.store, search=build.search(parts))
+        return replace(pipeline, search=build.search(parts))
     if isinstance(pipeline, Vanilla):
         return replace(pipeline, search=build.search(parts))
     raise InputError(f"a {type(pipeline).__name__} cannot be moved to another store")

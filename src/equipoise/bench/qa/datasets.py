@@ -13,6 +13,7 @@ from equipoise.bench.qa import items, published
 from equipoise.bench.qa.items import SEED, Decision, Item, Text
 from equipoise.core.errors import InputError
 from equipoise.core.types import Span
+from equipoise.text.whole_words import place
 
 Row = Mapping[str, Any]
 Reader = Callable[[Path], list[Item]]
@@ -215,9 +216,11 @@ def _answers(document: Text, answers: Sequence[Row]) -> tuple[Span, ...]:
 
 
 def _first_places(document: Text, texts: Sequence[str]) -> tuple[Span, ...]:
-    """Where each text stands first in the document; one that does not stand there is left out."""
-    starts = [(document.text.find(text), text) for text in texts]
-    return tuple(Span(document.doc_id, start, start + len(text)) for start, text in starts if start >= 0)
+    """Where each text stands first in the document, as whole words; one that does not stand there is left out."""
+    starts = [(place(text, document.text), text) for text in texts]
+    return tuple(
+        Span(document.doc_id, start, start + len(text)) for start, text in starts if start is not None
+    )
 
 
 def _bioasq(row: Row, questions: Sequence[Row]) -> Item:

@@ -7,7 +7,6 @@ the paper uses both) and passages (`id`, `passage`).
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
@@ -15,32 +14,21 @@ from typing import Any
 from equipoise.bench.qa.items import Item, Text
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.types import Span
+from equipoise.text.repliqa import label, passage
+from equipoise.text.whole_words import place
 
 HUB = "hf://datasets"
 REPLIQA, RAG_MINI_BIOASQ = f"{HUB}/ServiceNow/repliqa", f"{HUB}/enelpol/rag-mini-bioasq"
 Rows = Iterable[Mapping[str, Any]]
 
-NOT_FOUND = "The answer is not found in the document."
-"""RepliQA's label of a question that its document does not answer."""
-
-DENIAL = re.compile(
-    r"\bdocument (?:does|did) ?(?:not|n['’]t)\b|\bdocument (?:does|did)n['’]t\b"
-    r"|\b(?:is|are|was|were)(?: not|n['’]t) \w+ in the (?:document|text|passage)",
-    re.IGNORECASE,
-)
-"""Answers that deny in words of their own: what the paper corrected in split repliqa_3 by hand."""
-
-NO_PASSAGE = ("", "na", "n/a", "none")
-
 
 def repliqa(split: str = "", source: str | None = None) -> list[Item]:
     """RepliQA; `source` is a parquet file or pattern to read instead of the published one.
 
-    Labels are corrected by rule: an answer that denies in other words than `NOT_FOUND` is not answerable, and
-    `NOT_FOUND` beside a passage that does stand in the document is doubtful (None).
+    Labels are corrected by the rule of `equipoise.text.repliqa`.
     Raises MissingExtra, or InputError for a file that cannot be read or has another schema.
     """
-    return [_repliqa(row) for row in _rows(source or f"{REPLIQA}/data/{split or 'repliqa_3'}-*.parquet")]
+    return [repliqa_item(row) for row in _rows(source or f"{REPLIQA}/data/{split or 'repliqa_3'}-*.parquet")]
 
 
 def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
@@ -63,24 +51,13 @@ def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
     return found
 
 
-def label(answer: str, passage: str, document: str) -> bool | None:
-    """Whether a RepliQA question is answerable, after correction; None where its labels contradict each other.
-
-    `passage` is the `long_answer`.
-    """
-    if answer.strip() != NOT_FOUND:
-        return DENIAL.search(answer) is None
-    marked = passage.strip().lower().rstrip(".") not in NO_PASSAGE and passage.strip() != NOT_FOUND
-    return None if marked and passage.strip() in document else False
-
-
-def _repliqa(row: Mapping[str, Any]) -> Item:
+def repliqa_item(row: Mapping[str, Any]) -> Item:
+    """The item of a published row."""
     document = Text(str(row["document_id"]), "", row["document_extracted"])
-    answer, passage = row["answer"] or "", (row["long_answer"] or "").strip()
-    answerable = label(answer, passage, document.text)
-    start = document.text.find(passage) if passage else -1
-    marked = start >= 0 and answerable is not False
-    gold = (Span(document.doc_id, start, start + len(passage)),) if marked else ()
+    answer, long_answer = row["answer"] or "", row["long_answer"] or ""
+    answerable, wanted = label(answer, long_answer, document.text), passage(long_answer)
+    start = None if answerable is False else place(wanted, document.text)
+    gold = () if start is None else (Span(document.doc_id, start, start + len(wanted)),)
     references = (answer,) if answerable and answer.strip() else ()
     return Item(str(row["question_id"]), row["question"], (document,), references, gold, answerable)
 

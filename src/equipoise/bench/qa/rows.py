@@ -50,7 +50,7 @@ def row(key: Row, item: Item, contender: Contender, result: Answer | Refusal) ->
 def failure(key: Row, item: Item, contender: Contender, error: Exception) -> Row:
     """The row of a question that an error ended."""
     said = str(error) or type(error).__name__
-    return row(key, item, contender, Refusal(Reason.MODEL_FAILED, said))
+    return row(key, item, contender, Refusal(Reason.MODEL_FAILED, "", trace=Trace(failure=said)))
 
 
 def usage(trace: Trace) -> dict[str, int]:
@@ -101,11 +101,11 @@ def _asked(item: Item) -> Row:
 
 
 def _outcome(result: Answer | Refusal) -> tuple[str, str | None]:
-    """Outcome and reason; a failure's reason has its detail after a colon."""
+    """Outcome and reason; a failure's reason has its error after a colon."""
     if isinstance(result, Answer):
         return ANSWERED, None
     if result.reason is Reason.MODEL_FAILED:
-        return FAILED, f"{result.reason.value}: {result.detail}"
+        return FAILED, f"{result.reason.value}: {result.trace.failure}"
     return DECLINED, result.reason.value
 
 

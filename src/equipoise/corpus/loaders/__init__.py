@@ -5,13 +5,15 @@ disk, and raises UnreadableFile with a reason that says what to do.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.docx import load_docx
+from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import load_html
 from equipoise.corpus.loaders.jsonl import load_jsonl
-from equipoise.corpus.loaders.loaded import LoadedDocument
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.pdf import load_pdf
 from equipoise.corpus.loaders.plain import load_markdown, load_text
 from equipoise.corpus.loaders.tables import load_csv, load_tsv
@@ -47,14 +49,28 @@ def loader_for(path: Path) -> Loader:
 
 
 def load(path: Path, data: bytes) -> list[LoadedDocument]:
-    """The documents in a file, at least one, each with text in it.
+    """The documents in a file, at least one, each with text in it that a reader sees.
 
     `path` chooses the loader by its suffix and names the file in errors. Raises UnreadableFile.
     """
     loader = loader_for(path)
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
-    documents = [document for document in loader(path, data) if document.text.strip()]
-    if not documents:
-        raise UnreadableFile(str(path), "there is no text in the file; put text in it or leave it out")
-    return documents
+    documents = [_seen(document) for document in loader(path, data)]
+    found = [document for document in documents if document.text.strip()]
+    if not found:
+        hidden = sum(document.hidden for document in documents)
+        why = f"there is no text in the file that a reader sees ({hidden:,} characters are hidden)"
+        raise UnreadableFile(
+            str(path), f"{why if hidden else 'there is no text in the file'}; put text in it or leave it out"
+        )
+    return found
+
+
+def _seen(document: LoadedDocument) -> LoadedDocument:
+    """`document` without characters that have no shape; its text keeps its length, so its pages hold."""
+    text, title = without_shapeless(document.text), one_line(without_shapeless(document.title))
+    changed = 0
+    if text != document.text:
+        changed = sum(one != other for one, other in zip(text, document.text, strict=True))
+    return replace(document, text=text, title=title, hidden=document.hidden + changed)

@@ -6,6 +6,7 @@ from typing import Any
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decode, one_line
+from equipoise.text import visible
 
 _IDS = ("_id", "id", "doc_id")
 _TEXTS = ("text", "body", "content", "paragraphs")
@@ -14,20 +15,25 @@ _TEXTS = ("text", "body", "content", "paragraphs")
 def load_jsonl(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document for each row with text in it; its `fragment` is the row's id, else its line number.
 
-    A row without a text field is rendered as lines `key: value`. An id used before gets `@line` behind it.
+    A row without a text field is rendered as lines `key: value`. An id is one line of at most 200 characters;
+    one used before gets `@line` behind it, as often as it takes.
     """
     documents: list[LoadedDocument] = []
     used: set[str] = set()
     for number, line in enumerate(decode(path, data).split("\n"), 1):
         if not line.strip():
             continue
-        row = _row(path, number, line)
-        fragment = _first(row, _IDS) or str(number)
-        if fragment in used:
+        try:
+            row = _row(path, number, line)
+            title, text = one_line(_first(row, ("title",))), _text(row)
+        except RecursionError as error:
+            reason = f"line {number} is nested too deep; flatten or remove it"
+            raise UnreadableFile(str(path), reason) from error
+        fragment = visible.title(_first(row, _IDS)) or str(number)
+        while fragment in used:
             fragment = f"{fragment}@{number}"
         used.add(fragment)
-        title = one_line(_first(row, ("title",)))
-        if text := _text(row) or title:
+        if text := text or title:
             documents.append(LoadedDocument(text, title, fragment=fragment))
     return documents
 
@@ -35,7 +41,7 @@ def load_jsonl(path: Path, data: bytes) -> list[LoadedDocument]:
 def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         reason = f"line {number} is not valid JSON ({error}); correct or remove it"
         raise UnreadableFile(str(path), reason) from error
     if isinstance(row, str):
@@ -60,11 +66,11 @@ def _text(row: dict[str, Any]) -> str:
             return clean(value)
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             return clean("\n\n".join(value))
-    hidden = (*_IDS, "title")
+    others = (*_IDS, "title")
     pairs = (
-        (key, value) for key, value in row.items() if key not in hidden and value not in (None, "", [], {})
+        (key, value) for key, value in row.items() if key not in others and value not in (None, "", [], {})
     )
-    return clean("\n".join(f"{key}: {_rendered(value)}" for key, value in pairs))
+    return clean("\n".join(f"{one_line(key)}: {_rendered(value)}" for key, value in pairs))
 
 
 def _rendered(value: object) -> str:

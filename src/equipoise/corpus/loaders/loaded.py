@@ -10,12 +10,18 @@ from equipoise.core.errors import UnreadableFile
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocument:
-    """One text from a file. `fragment` tells the documents of one file apart, `pages` are start offsets."""
+    """One text from a file. `fragment` tells the documents of one file apart, `pages` are start offsets.
+
+    `hidden` counts characters that were left out because a reader would not see them, `invisible` those that
+    are in the text although a reader does not see them as text (`hidden.py` has the rule).
+    """
 
     text: str
     title: str
     pages: tuple[int, ...] = ()
     fragment: str = ""
+    hidden: int = 0
+    invisible: int = 0
 
 
 _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's

@@ -1,33 +1,49 @@
-"""Markdown and plain text: kept as they are, so that offsets and lines are those of the file."""
+"""Markdown and plain text: kept as they are, so that offsets and lines are those of the file.
 
-import re
+What a reader of the rendered page would not see becomes spaces of the same length.
+"""
+
 from itertools import pairwise
 from pathlib import Path
 
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.markdown import markdown_hidden
+from equipoise.corpus.loaders.rst import rst_hidden
 
-_FENCE = re.compile(r"\s{0,3}(```|~~~)")
-_ATX = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
-_RULE = re.compile(r"\s{0,3}(={3,}|-{3,})\s*$")
-_RST_RULE = re.compile(r"([=\-~^\"'#*+])\1{2,}\s*$")
-_FRONT_TITLE = re.compile(r"title:\s*(.+)", re.IGNORECASE)
 _TITLE_LINES = 200
+_MARKDOWN_RULES = frozenset("=-")
+_RST_RULES = frozenset("=-~^\"'#*+")
 
 
 def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the source text. Its title is the front matter's, else the first heading."""
     text = decode(path, data)
+    text, hidden = _without(text, markdown_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
     title = _front_title(lines) or _markdown_heading(lines)
-    return [LoadedDocument(text, title or path.stem)]
+    return [LoadedDocument(text, title or path.stem, hidden=hidden)]
 
 
 def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the text. A reStructuredText file's title is its first underlined line."""
     text = decode(path, data)
+    if path.suffix.lower() != ".rst":
+        return [LoadedDocument(text, path.stem)]
+    text, hidden = _without(text, rst_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
-    title = _underlined(lines, _RST_RULE) if path.suffix.lower() == ".rst" else ""
-    return [LoadedDocument(text, title or path.stem)]
+    return [LoadedDocument(text, _underlined(lines, _RST_RULES) or path.stem, hidden=hidden)]
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> tuple[str, int]:
+    """`text` with spaces in place of `spans` (in order), line ends kept, and how many characters that are."""
+    parts: list[str] = []
+    place = hidden = 0
+    for start, end in spans:
+        piece = text[max(start, place) : end]
+        parts += [text[place:start], "\n".join(" " * len(line) for line in piece.split("\n"))]
+        hidden += len(one_line(piece))
+        place = max(end, place)
+    return "".join([*parts, text[place:]]), hidden
 
 
 def _front_title(lines: list[str]) -> str:
@@ -36,28 +52,37 @@ def _front_title(lines: list[str]) -> str:
     for line in lines[1:]:
         if line.strip() == "---":
             return ""
-        if found := _FRONT_TITLE.match(line):
-            return one_line(found.group(1).strip().strip("\"'"))
+        name, colon, value = line.partition(":")
+        if colon and name.lower() == "title" and value.strip():
+            return one_line(value.strip().strip("\"'"))
     return ""
 
 
 def _markdown_heading(lines: list[str]) -> str:
     outside = _outside_fences(lines)
     for line, after in pairwise([*outside, ""]):
-        if found := _ATX.match(line):
-            if title := one_line(found.group(1)):
-                return title
-        elif _underlined([line, after], _RULE):
+        if title := _atx(line):
+            return title
+        if _underlined([line, after], _MARKDOWN_RULES):
             return one_line(line)
     return ""
+
+
+def _atx(line: str) -> str:
+    """The text of a heading with `#` before it, empty for another line."""
+    body = line.lstrip()
+    marks = len(body) - len(body.lstrip("#"))
+    if len(line) - len(body) > 3 or not 0 < marks <= 6 or not body[marks : marks + 1].isspace():
+        return ""
+    return one_line(body[marks:].rstrip().rstrip("#"))
 
 
 def _outside_fences(lines: list[str]) -> list[str]:
     """`lines` without fenced code and without front matter, both replaced by empty lines."""
     kept, fence = [], ""
     for number, line in enumerate(lines):
-        found = _FENCE.match(line)
-        mark = found.group(1) if found else ""
+        mark = line.lstrip()[:3] if len(line) - len(line.lstrip()) <= 3 else ""
+        mark = mark if mark in {"```", "~~~"} else ""
         if number == 0 and line.strip() == "---" and any(x.strip() == "---" for x in lines[1:]):
             fence = "---"
         elif fence:
@@ -71,9 +96,16 @@ def _outside_fences(lines: list[str]) -> list[str]:
     return kept
 
 
-def _underlined(lines: list[str], rule: re.Pattern[str]) -> str:
+def _underlined(lines: list[str], rules: frozenset[str]) -> str:
     """The first line that has a rule below it and letters in it, empty without one."""
     for line, after in pairwise(lines):
-        if rule.match(after) and not rule.match(line) and any(c.isalnum() for c in line):
+        if _is_rule(after, rules) and not _is_rule(line, rules) and any(c.isalnum() for c in line):
             return one_line(line)
     return ""
+
+
+def _is_rule(line: str, rules: frozenset[str]) -> bool:
+    """True for three or more of one of the `rules` characters, indented by three spaces at most."""
+    mark = line.strip()
+    indented = len(line) - len(line.lstrip())
+    return len(mark) >= 3 and indented <= 3 and mark[0] in rules and mark == mark[0] * len(mark)

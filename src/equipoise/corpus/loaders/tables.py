@@ -10,6 +10,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 
 _SNIFFED = 65_536
 _DELIMITERS = ",;\t|"
+_MOST_TIMES, _ALWAYS_FINE = 30, 1_000_000  # characters of text for one of the file, and for any file
 
 
 def load_csv(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -33,7 +34,16 @@ def _delimiter(text: str) -> str:
 def _load(path: Path, text: str, delimiter: str) -> list[LoadedDocument]:
     rows = _rows(path, text, delimiter)
     headers = [one_line(name) for name in next(rows, [])]
-    paragraphs = [rendered for row in rows if (rendered := _rendered(headers, row))]
+    most = _MOST_TIMES * len(text) + _ALWAYS_FINE
+    paragraphs: list[str] = []
+    for row in rows:
+        rendered = _rendered(headers, row)
+        most -= len(rendered)
+        if most < 0:
+            reason = f"with its column names in every row it would be {_MOST_TIMES} times as long; shorten the names"
+            raise UnreadableFile(str(path), reason)
+        if rendered:
+            paragraphs.append(rendered)
     if not paragraphs:
         raise UnreadableFile(
             str(path), "there is a header line and no row below it; add rows or leave it out"
@@ -51,6 +61,10 @@ def _rows(path: Path, text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _rendered(headers: list[str], row: list[str]) -> str:
-    names = headers + [f"column {n}" for n in range(len(headers) + 1, len(row) + 1)]
-    pairs = zip(names, (one_line(value) for value in row), strict=False)
-    return "; ".join(f"{name}: {value}" if name else value for name, value in pairs if value)
+    """`name: value` for every cell with something in it; work and memory go by the cells, not by the headers."""
+    pairs = []
+    for place, cell in enumerate(row):
+        if value := one_line(cell):
+            name = headers[place] if place < len(headers) else f"column {place + 1}"
+            pairs.append(f"{name}: {value}" if name else value)
+    return "; ".join(pairs)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.core.errors import MissingExtra
-from equipoise.core.types import Passage, Proposal, Query, Span
+from equipoise.core.types import Dropped, Passage, Proposal, Query, Span
 from equipoise.models.extractive import ExtractiveQA, Found
 from equipoise.models.pretrained import installed
 from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.rag.parts import Parts
+from equipoise.text.spans import DropReason
 
 THRESHOLD = 0.5
 """The best span scores as high as "no answer": SQuAD 2.0's own default."""
@@ -45,7 +46,9 @@ class ExtractiveQAHighlighter:
             if answer and answer.probability >= self.threshold
         ]
         answers.sort(key=lambda pair: -pair[0].probability)
-        return Proposal(tuple(_sentences(*pair) for pair in answers[: self.most]))
+        spans = [_sentences(*pair) for pair in answers]
+        over = tuple(Dropped(DropReason.OVER_THE_PICK, span) for span in spans[self.most :])
+        return Proposal(tuple(spans[: self.most]), over)
 
 
 def _sentences(answer: Found, passage: Passage) -> Span:

@@ -9,7 +9,7 @@ the two miss different things.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 from equipoise import prompts
 from equipoise.core.errors import after_spending
@@ -32,12 +32,9 @@ SURE = 1.0
 class PickReply(BaseModel):
     """The numbers of at most MOST sentences; a reply that lists more is cut."""
 
-    sentences: list[int] = Field(max_length=MOST)
-
-    @field_validator("sentences", mode="before")
-    @classmethod
-    def _first_ones(cls, numbers: object) -> object:
-        return numbers[:MOST] if isinstance(numbers, list) else numbers
+    sentences: list[int] = Field(
+        json_schema_extra={"maxItems": MOST}
+    )  # not enforced: the rest is dropped aloud
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +77,12 @@ class IndexedHighlighter:
     async def _pick(self, query: Query, sentences: Sequence[Sentence]) -> Proposal:
         messages = prompts.load(PICK, sentences=numbered(sentences), question=query.text, most=str(MOST))
         reply, usage = await complete_as(self.chat, messages, PickReply, options=self.options)
-        numbers = dict.fromkeys(reply.sentences)
-        known = [n for n in numbers if 0 < n <= len(sentences)]
-        dropped = tuple(
-            Dropped(DropReason.NO_SUCH_NUMBER, quotation=str(n)) for n in numbers if n not in known
-        )
-        return Proposal(tuple(sentences[n - 1].span for n in known), dropped, usage)
+        picked = dict.fromkeys(reply.sentences[:MOST])
+        known = [n for n in picked if 0 < n <= len(sentences)]
+        dropped = [Dropped(DropReason.NO_SUCH_NUMBER, quotation=str(n)) for n in picked if n not in known]
+        over = [n for n in dict.fromkeys(reply.sentences[MOST:]) if n not in picked]
+        dropped += [Dropped(DropReason.OVER_THE_PICK, quotation=str(n)) for n in over]
+        return Proposal(tuple(sentences[n - 1].span for n in known), tuple(dropped), usage)
 
     async def _tags(self, query: Query, sentences: Sequence[Sentence]) -> tuple[frozenset[Tag], Usage]:
         """Yes or no, for a question that wants one and a model that is sure enough."""

@@ -7,6 +7,7 @@ from equipoise.core.types import Dropped, Passage, Span
 from equipoise.text.align import align_any
 from equipoise.text.spans import DropReason
 from equipoise.text.tokens import has_words
+from equipoise.text.visible import title
 
 _NONE = re.compile(r"\W*NONE\b(?!\s+\w)")
 
@@ -14,13 +15,19 @@ _NONE = re.compile(r"\W*NONE\b(?!\s+\w)")
 def documents_text(passages: Sequence[Passage]) -> str:
     """The passages as one text for a prompt, each under its number and title."""
     return "\n\n".join(
-        f"[{number}] {passage.title}\n{passage.text}".strip() for number, passage in enumerate(passages, 1)
+        f"[{number}] {title(passage.title)}\n{passage.text}".strip()
+        for number, passage in enumerate(passages, 1)
     )
 
 
 def declines(answer: str) -> bool:
     """Whether an answer says NONE, as the prompts ask where nothing answers, or says nothing."""
     return not has_words(answer) or _NONE.match(answer) is not None
+
+
+def declined(quotations: Iterable[str]) -> tuple[Dropped, ...]:
+    """What a model quoted although it says that nothing answers."""
+    return tuple(Dropped(DropReason.DECLINED, quotation=quotation) for quotation in quotations)
 
 
 def place(

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from equipoise.core.types import Passage, Span
 from equipoise.text.sentences import sentence_spans
+from equipoise.text.visible import title
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
 
 
 def numbered(sentences: Sequence[Sentence]) -> str:
-    """`[n] sentence` lines, each passage under its document's title."""
+    """`[n] sentence` lines, each passage under its document's title: no text of a document begins a line."""
     lines: list[str] = []
     rows = enumerate(sentences, 1)
     for passage, group in groupby(rows, key=lambda row: row[1].passage):
-        lines.append(f"\n{passage.title}".rstrip())
+        lines.append(f"\n{title(passage.title)}".rstrip())
         lines += [f"[{n}] {' '.join(sentence.text.split())}" for n, sentence in group]
     return "\n".join(lines).strip()

@@ -13,7 +13,7 @@ from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span
 from equipoise.models.structured import complete_as
-from equipoise.rag.highlighters.quotations import declines, documents_text
+from equipoise.rag.highlighters.quotations import declined, declines, documents_text
 from equipoise.rag.parts import Parts
 from equipoise.text.align import align
 from equipoise.text.spans import DropReason
@@ -56,7 +56,9 @@ class SpanHighlighter:
         """The placed passages, none where the model answers NONE; raises ModelError."""
         messages = prompts.load("span-v2", documents=documents_text(passages), question=query.text)
         reply, usage = await complete_as(self.chat, messages, SpanReply, options=self.options)
-        named = [] if declines(reply.answer) else reply.text_extracts
+        named = reply.text_extracts
+        if declines(reply.answer):
+            return Proposal((), declined(f"{ends.start} ... {ends.end}" for ends in named), usage)
         placed = [place_between(ends.start, ends.end, passages, threshold=self.threshold) for ends in named]
         spans = tuple(item for item in placed if isinstance(item, Span))
         dropped = tuple(item for item in placed if isinstance(item, Dropped))

@@ -1,4 +1,7 @@
-"""H&S Structured (paper, section 4.1): the model answers first, then extracts; the answer is thrown away."""
+"""H&S Structured (paper, section 4.1): the model answers first, then extracts; the answer is thrown away.
+
+Unless it is NONE, as the prompt asks where nothing answers: then its extracts are no evidence.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +12,7 @@ from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Passage, Proposal, Query
 from equipoise.models.structured import complete_as
-from equipoise.rag.highlighters.quotations import documents_text, place
+from equipoise.rag.highlighters.quotations import declined, declines, documents_text, place
 from equipoise.rag.parts import Parts
 
 
@@ -34,8 +37,10 @@ class StructuredHighlighter:
         return cls(parts.need_chat("the highlighter 'structured'"), parts.options)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
-        """The placed extracts; raises ModelError."""
+        """The placed extracts, none where the model answers NONE or nothing; raises ModelError."""
         messages = prompts.load("structured-v2", documents=documents_text(passages), question=query.text)
         reply, usage = await complete_as(self.chat, messages, StructuredReply, options=self.options, cut=True)
+        if declines(reply.answer):
+            return Proposal((), declined(reply.text_extracts), usage)
         spans, dropped = place(reply.text_extracts, passages, threshold=self.threshold)
         return Proposal(spans, dropped, usage)

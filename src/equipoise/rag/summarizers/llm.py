@@ -22,6 +22,7 @@ from equipoise.rag.summarizers.extractive import joined
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import has_words
+from equipoise.text.visible import title
 
 MOST_SENTENCES = 2
 SHORT = 400
@@ -118,13 +119,17 @@ def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tu
 
 
 def _blocks(highlights: Highlights, line: Callable[[Highlight], str]) -> list[str]:
-    """For each document its title and its lines, each line once; no block where all lines are empty."""
+    """For each document its title and its lines, each line once; no block where all lines are empty.
+
+    Titles and texts are folded to one line each, whatever breaks lines in them (`str.splitlines`): no document
+    writes a line of its own into the request.
+    """
     blocks = []
     for _, group in groupby(highlights.items, key=lambda item: item.doc_id):
         items = list(group)
         lines = [text for text in dict.fromkeys(map(line, items)) if text]
         if lines:
-            blocks.append("\n".join([f"From {items[0].title or 'a document'}:", *lines]))
+            blocks.append("\n".join([f"From {title(items[0].title) or 'a document'}:", *lines]))
     return blocks
 
 

@@ -120,7 +120,7 @@ def _meta(path: Path) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({error}): delete it or repair it") from None
     if not isinstance(found, dict):
         raise InputError(f"{path} is no JSON object: delete it or repair it")

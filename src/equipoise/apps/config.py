@@ -1,0 +1,101 @@
+"""`equipoise config`: what is set and where, and the user's consent to a folder's settings file."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.options import PathArgument
+from equipoise.apps.terminal import Terminal, one_line, styled
+from equipoise.core import consent, settings
+from equipoise.core.errors import SettingsError
+from equipoise.core.guarded import without_password
+from equipoise.core.settings import Layered, ProjectFile
+
+app = typer.Typer(no_args_is_help=True, help="Settings, and which folders may say where to.")
+
+VARIABLES = {
+    "OPENAI_BASE_URL": "the endpoint where model.base_url is not set",
+    "OPENAI_API_KEY": "the key for OPENAI_BASE_URL, or OpenAI",
+    "AZURE_OPENAI_ENDPOINT": "the endpoint of azure/... where model.base_url is not set",
+    "AZURE_OPENAI_API_KEY": "the key for AZURE_OPENAI_ENDPOINT",
+    "OPENAI_API_VERSION": "the version where model.api_version is not set",
+}
+NAMES = {
+    "user": "your file ",
+    "project": "this folder's file ",
+    "environment": "environment: ",
+    "flag": "option",
+}
+
+WhichFile = Annotated[
+    Path, PathArgument(help="A folder, or the equipoise.toml in it. Default: the current folder.")
+]
+
+
+@app.command("show")
+def show() -> None:
+    """Every setting, its value and where it came from, and what waits for your consent."""
+    found = settings.survey()
+    console = Terminal()
+    console.table(("setting", "value", "from"), [*_settings(found), *_variables()])
+    if found.waiting:
+        console.print(styled(("Not used: waits for your consent ", "yellow"), "(equipoise config trust)"))
+        console.table(("setting", "value"), found.waiting.items())
+
+
+@app.command("trust")
+def trust(path: WhichFile = Path()) -> None:
+    """Let this folder's settings file say where to: endpoints, keys, models, paths outside. Until it changes."""
+    found = _file(path)
+    console = Terminal()
+    if found.needed is None:
+        console.print(f"{one_line(str(found.path))} sets nothing that needs consent")
+        return
+    settings.check(found)
+    console.table(("setting", "value"), found.needed.shown.items())
+    consent.give(found.needed)
+    console.print(
+        f"{one_line(str(found.path))} is trusted until it changes; equipoise config untrust takes it back"
+    )
+
+
+@app.command("untrust")
+def untrust(path: WhichFile = Path()) -> None:
+    """Take the consent back."""
+    place = _place(path)
+    said = "is not trusted any more" if consent.withdraw(place) else "was not trusted"
+    Terminal().print(f"{one_line(str(place))} {said}")
+
+
+def _file(path: Path) -> ProjectFile:
+    place = _place(path)
+    found = settings.project_file(place.parent)
+    if found is None:
+        raise SettingsError(f"there is no {place}: give the folder that holds the settings file")
+    return found
+
+
+def _place(path: Path) -> Path:
+    """Where the settings file of a folder, or the file itself, is."""
+    folder = path.parent if path.name == settings.FILE_NAME and not path.is_dir() else path
+    return settings.resolved(folder) / settings.FILE_NAME
+
+
+def _settings(found: Layered) -> list[tuple[str, str, str]]:
+    rows = []
+    for key, value, origin in found.rows():
+        used = "(not used: for another endpoint)" if key in found.left_behind else value
+        rows.append((key, used, f"{NAMES.get(origin.layer, 'default')}{origin.place}"))
+    return rows
+
+
+def _variables() -> list[tuple[str, str, str]]:
+    """The variables of others that have a say in where requests go."""
+    found = [(name, os.environ.get(name, "").strip(), about) for name, about in VARIABLES.items()]
+    return [
+        (name, "**********" if "KEY" in name else without_password(value), f"environment: {about}")
+        for name, value, about in found
+        if value
+    ]

@@ -1,0 +1,126 @@
+"""The one way to the terminal. Text from outside is text there: never markup, and its controls are seen.
+
+Every command prints through `Terminal`, which reads no markup and no emoji names, so that what documents, file
+names, questions and endpoints hold is shown as it is. Styles are objects (`styled`), not tags in a string.
+"""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.text.visible import visible
+
+INDENT = "    "
+GONE = 141
+"""Exit code where the reader of a pipe has gone: 128 + SIGPIPE, as of other tools."""
+MAX_LINE = 4000
+UNBOUNDED = 1_000_000
+"""Columns of a pipe: whoever reads it wraps, or does not."""
+
+
+class Terminal(Console):
+    """A console on stdout or stderr. A string is printed as it is, its controls written out."""
+
+    def __init__(self, *, errors: bool = False) -> None:
+        super().__init__(stderr=errors, markup=False, emoji=False, highlight=False, soft_wrap=True)
+        if not self.is_terminal:
+            self.width = UNBOUNDED
+
+    def render_str(self, text: str, **how: Any) -> Text:  # noqa: ANN401
+        """`text` with its controls written out; rich comes here with every string that is printed."""
+        return super().render_str(
+            visible(text), **how | {"markup": False, "emoji": False, "highlight": False}
+        )
+
+    def on_broken_pipe(self) -> None:
+        """End quietly: nobody reads."""
+        abandon_stdout()
+        raise SystemExit(GONE)
+
+    def paragraph(self, text: Text) -> None:
+        """`text` indented: wrapped at the edge of a terminal, one line for a pipe."""
+        lines = text.wrap(self, max(self.width - len(INDENT), 1)) if self.is_terminal else [text]
+        for line in lines:
+            self.print(Text(INDENT) + line)
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Rows with lines around them; words that are too long for their column go on in the next line."""
+        table = Table(box=box.HEAVY_HEAD)
+        for name in head:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*map(one_line, row))
+        self.print(table, soft_wrap=False)
+
+
+def styled(*parts: str | tuple[str, str]) -> Text:
+    """Text of strings and (string, style), controls written out."""
+    pairs = [(part, "") if isinstance(part, str) else part for part in parts]
+    return Text.assemble(*((visible(text), style) for text, style in pairs))
+
+
+def one_line(text: str) -> str:
+    """`text` with controls written out, line ends too: nothing from outside begins a line of its own."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def complain(label: str, text: str, *, style: str = "yellow") -> None:
+    """One line on stderr. Where nobody reads that either, nothing."""
+    line = one_line(text)
+    shown = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}…"
+    try:
+        Terminal(errors=True).print(styled((label, style), f" {shown}"))
+    except OSError:
+        return
+
+
+def print_json(data: object) -> None:
+    """One JSON object on stdout: letters as they are, escaped where stdout has not all of them or shows them."""
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    if not _can_write(text) or (sys.stdout.isatty() and visible(text) != text):
+        text = json.dumps(data, indent=2)
+    try:
+        print(text, flush=True)  # noqa: T201
+    except BrokenPipeError:
+        abandon_stdout()
+        raise SystemExit(GONE) from None
+
+
+def prepare() -> None:
+    """Makes the standard streams safe: none closed (a file would get its number), none that fails for a letter."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, this one
+    for stream, errors in (
+        (sys.stdin, "replace"),
+        (sys.stdout, "backslashreplace"),
+        (sys.stderr, "backslashreplace"),
+    ):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
+
+
+def abandon_stdout() -> None:
+    """What is left to write goes nowhere, so that the interpreter's end does not complain about it."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 1)
+    os.close(sink)
+
+
+def _can_write(text: str) -> bool:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

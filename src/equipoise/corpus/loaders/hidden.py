@@ -1,0 +1,238 @@
+"""The one rule of all loaders: text that a reader would not see is left out and counted, or indexed and said so.
+
+Hidden text is how instructions and opinions are planted where no human reviewer meets them. A loader describes
+a piece of text in CSS terms and asks `look`; `LoadedDocument.hidden` counts the characters that were left out,
+`LoadedDocument.invisible` those that are in the text although nobody sees them: the text layer that OCR puts
+under the picture of a page, without which a scan could not be searched.
+
+Known, and left out:
+
+- all formats: characters without a shape: tags, zero-width and direction controls, fillers, runs of variation
+  selectors or joiners. One joiner, soft hyphen or variation selector after a visible character stays.
+- HTML: `hidden`, `display`, `visibility`, `opacity`, sizes of 0, places outside the page, clipping, `transform`
+  to nothing, and text in the colour of its background, from `style` attributes and from the page's own
+  `<style>` elements with their cascade; `<noscript>`, closed `<dialog>`.
+- Markdown: comments, link definitions without a target and titles of others, raw HTML elements that the rule
+  for HTML hides. reStructuredText: comments.
+- Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 1.5 points,
+  letters in the colour of their shading or of the paper.
+- PDF: letters too small to see, outside the page, or in the colour of the paper on which nothing was painted.
+
+Kept, since a reader reaches it: `<details>`, `aria-hidden`. Kept and said so: PDF text of render mode 3.
+
+Not known, and therefore part of the threat model: style sheets and scripts in other files, `@import`, CSS
+variables, `calc()`, animations, `:nth-of-type`, `:has` and states such as `:checked`; what lies over or under
+text (pictures, boxes, z-index); `line-height` 0, fonts whose letters look like others, text turned around by
+`direction`; text put there by `content:`; labels of link definitions; PDF layers switched off, clipping paths,
+transparency (`gs`), white text on a picture of white; Word conditional table formats and theme colours.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from equipoise.corpus.loaders.colors import CLEAR, Color, color, near
+from equipoise.corpus.loaders.lengths import amounts, is_length, length
+
+BLACK: Color = (0, 0, 0)
+WHITE: Color = (255, 255, 255)
+
+Style = Mapping[str, str]
+"""CSS properties in lower case, one value each, as the cascade leaves them."""
+
+SMALLEST = 2.0
+"""Pixels: letters below this size are a line of dust. (A CSS pixel is three quarters of a point.)"""
+
+_OUTSIDE = -900.0  # pixels, from which a place is outside of every page
+_SLIVER = 1.0  # pixels: the box that "for screen readers only" leaves of a text
+
+_SHAPELESS = (
+    "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
+    "\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_CHOOSING = "\ufe00-\ufe0f"
+_JOINING = "\u00ad\u200c\u200d"
+_RUN = re.compile(f"[{_SHAPELESS}{_CHOOSING}{_JOINING}]++")
+_USED = re.compile(f"[{_CHOOSING}]?+[{_JOINING}]?+")
+
+_SIZES = {
+    "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0,
+    "xx-large": 32.0, "xxx-large": 48.0, "initial": 16.0,
+}  # fmt: skip
+
+
+def without_shapeless(text: str) -> str:
+    """`text` with a space in place of every character that has no shape and no use: the same length."""
+    return text if text.isascii() else _RUN.sub(_blanked, text)
+
+
+def _blanked(run: re.Match[str]) -> str:
+    used = _USED.match(run.group())
+    kept = used.end() if used else 0
+    return run.group()[:kept] + " " * (run.end() - run.start() - kept)
+
+
+class Look(NamedTuple):
+    """How text looks inside an element: what it takes from the elements around it."""
+
+    gone: bool = False
+    """Nothing inside can be seen, whatever its own style."""
+    unseen: bool = False
+    """`visibility`: an element inside may take it back."""
+    cut: bool = False
+    """In a box of no size that lets nothing over its border, save what has a `fixed` place."""
+    size: float = _SIZES["medium"]
+    """Of the letters, in pixels."""
+    ink: Color | str = BLACK
+    """Of the letters: a colour, CLEAR, or "" where it is not known."""
+    paper: Color | str = WHITE
+    """Behind them, in the same way."""
+
+    @property
+    def shows(self) -> bool:
+        """True where a reader sees text of this look."""
+        if self.gone or self.unseen or self.cut or self.size < SMALLEST or self.ink == CLEAR:
+            return False
+        return not (
+            isinstance(self.ink, tuple) and isinstance(self.paper, tuple) and near(self.ink, self.paper)
+        )
+
+
+def look(around: Look, style: Style) -> Look:
+    """The look inside an element of this style that stands in one of the look `around`."""
+    if not style or around.gone:
+        return around
+    return Look(
+        gone=_is_gone(style),
+        unseen={"visible": False, "hidden": True, "collapse": True}.get(
+            style.get("visibility", ""), around.unseen
+        ),
+        cut=_is_cut(style) or (around.cut and style.get("position") != "fixed"),
+        size=_size(style, around.size),
+        ink=_ink(style, around.ink),
+        paper=_paper(style, around.paper),
+    )
+
+
+def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
+    """What HTML itself says about the look of an element; its style sheets may say something else."""
+    found = {}
+    if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
+        found["display"] = "none"
+    if tag in {"font", "body"} and (ink := attributes.get("color" if tag == "font" else "text")):
+        found["color"] = ink.strip().lower()
+    if paper := attributes.get("bgcolor"):
+        found["background-color"] = paper.strip().lower()
+    if attributes.get("background"):
+        found["background-image"] = "url()"
+    return found
+
+
+def _is_gone(style: Style) -> bool:
+    return (
+        style.get("display") == "none"
+        or style.get("content-visibility") == "hidden"
+        or _is_nothing(style.get("opacity", "1"))
+        or any(_is_nothing(amount) for amount in _arguments(style.get("filter", ""), "opacity"))
+        or _is_outside(style)
+        or _is_clipped(style)
+        or _is_shrunk(style)
+    )
+
+
+def _is_nothing(amount: str) -> bool:
+    value = length(amount)
+    return value is not None and value <= 0
+
+
+def _is_outside(style: Style) -> bool:
+    margins = [style.get("margin-left", ""), style.get("margin-top", ""), *style.get("margin", "").split()]
+    places = [margin for margin in margins if not margin.endswith("%")]  # columns are laid out with -100%
+    if style.get("position", "static") != "static":
+        places += [style.get(name, "") for name in ("left", "top", "right", "bottom")]
+        places += style.get("inset", "").split()
+    places += [style.get("text-indent", ""), *style.get("translate", "").split()]
+    transform = style.get("transform", "")
+    for name in ("translate", "translatex", "translatey", "translate3d"):
+        places += _arguments(transform, name)
+    found = (length(place) for place in places if place)
+    return any(place is not None and place <= _OUTSIDE for place in found)
+
+
+def _is_clipped(style: Style) -> bool:
+    if style.get("position") in {"absolute", "fixed"} and (edges := amounts(style.get("clip", ""))):
+        return style["clip"].startswith("rect") and max(edges) - min(edges) <= _SLIVER
+    path = style.get("clip-path", "")
+    if path.startswith("inset("):
+        inset = _arguments(path, "inset")[0].split()
+        return bool(inset) and inset[0].endswith("%") and (amounts(inset[0]) or [0.0])[0] >= 50
+    if path.startswith(("circle(", "ellipse(")):
+        return _is_nothing(path.split("(")[1].split(" at ")[0].rstrip(")").split(" ")[0])
+    edges = amounts(path) if path.startswith("polygon(") else []
+    return bool(edges) and max(edges) - min(edges) == 0
+
+
+def _is_shrunk(style: Style) -> bool:
+    transform = style.get("transform", "")
+    factors = [
+        x for name in ("scale", "scalex", "scaley", "scale3d") for x in _arguments(transform, name)[:2]
+    ]
+    factors += style.get("scale", "").split()[:2] + style.get("zoom", "").split()
+    return any(_is_nothing(factor) for factor in factors)
+
+
+def _is_cut(style: Style) -> bool:
+    cut = {"hidden", "clip"} & {
+        word for name in ("overflow", "overflow-x", "overflow-y") for word in style.get(name, "").split()
+    }
+    sides = (style.get(name, "") for name in ("width", "height", "max-width", "max-height"))
+    return bool(cut) and any((side := length(text)) is not None and side <= _SLIVER for text in sides if text)
+
+
+def _arguments(value: str, function: str) -> list[str]:
+    """What stands between the brackets of `function` in a CSS value, parted at commas."""
+    _, found, rest = f" {value}".partition(f" {function}(")
+    return [argument.strip() for argument in rest.partition(")")[0].split(",")] if found else []
+
+
+def _size(style: Style, around: float) -> float:
+    value = style.get("font-size") or next(
+        (part.split("/")[0] for part in style.get("font", "").split() if is_length(part.split("/")[0])), ""
+    )
+    if value in _SIZES:
+        return _SIZES[value]
+    if value in {"smaller", "larger"}:
+        return around * (1.2 if value == "larger" else 1 / 1.2)
+    if value.endswith("%"):
+        share = amounts(value)
+        return around * share[0] / 100 if share else around
+    if value.endswith("em") and not value.endswith("rem"):
+        share = amounts(value)
+        return around * share[0] if share else around
+    pixels = length(value) if value else None
+    return around if pixels is None else max(pixels, 0.0)
+
+
+def _ink(style: Style, around: Color | str) -> Color | str:
+    fill = style.get("-webkit-text-fill-color", style.get("color", "inherit"))
+    if fill in {"inherit", "currentcolor", "unset"}:
+        return around
+    if "text" in f"{style.get('background-clip', '')} {style.get('-webkit-background-clip', '')}".split():
+        return ""  # the letters show the background
+    found = color(fill)
+    return around if found is None else found
+
+
+def _paper(style: Style, around: Color | str) -> Color | str:
+    if "background-image" in style and style["background-image"] != "none":
+        return ""
+    plain = style.get("background-color", "")
+    whole = style.get("background", "")
+    if "(" in whole.replace("rgb(", "").replace("rgba(", ""):
+        return ""  # a picture or a gradient
+    found = color(plain) if plain else color(whole)
+    if found is None:
+        found = next((c for word in whole.split() if (c := color(word)) is not None), CLEAR)
+    if found == CLEAR:
+        return "" if style.get("position") in {"absolute", "fixed", "sticky"} else around
+    return found

@@ -1,0 +1,107 @@
+"""Retrieval and filtering: what is read, and what is not with its reason."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from equipoise.core.errors import CorpusError, ModelError
+from equipoise.core.protocols import PassageFilter, Retriever
+from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
+from equipoise.rag.journal import Journal
+
+NOT_SAID = "left out by the filter, which gave no reason"
+OVER = "over the number of passages to read"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The part all pipelines share. `snapshot` holds the store still while several questions are searched for."""
+
+    retriever: Retriever
+    filter: PassageFilter
+    k: int = 5
+    candidates: int = 20
+    snapshot: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    async def find(self, query: Query, journal: Journal) -> Candidates:
+        """At most `k` passages that passed the filter; what was taken out is in the journal."""
+        (found,) = await self.retrieve([(query, journal)])
+        return await self.sift(query, found, journal)
+
+    async def retrieve(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
+        """What is found for each question, all in one snapshot; an encoder's failure is that question's result.
+
+        Raises CorpusError, also for passages that do not stand in the documents that came with them.
+        """
+        return await asyncio.to_thread(self._retrieve, asked)
+
+    async def sift(self, query: Query, found: Candidates | ModelError, journal: Journal) -> Candidates:
+        """What is kept of what was found; raises the ModelError that was found, and what the filter raises."""
+        if isinstance(found, ModelError):
+            raise found
+        with journal.stage("filter"):
+            filtered = accounted(found, await self.filter.filter(query, found, k=self.k), self.k)
+        journal.flagged = filtered.flagged
+        journal.saw(filtered.kept)
+        return filtered.kept
+
+    def _retrieve(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
+        with self.snapshot() if len(asked) > 1 else nullcontext():
+            return [self._found(query, journal) for query, journal in asked]
+
+    def _found(self, query: Query, journal: Journal) -> Candidates | ModelError:
+        with journal.stage("retrieve"):
+            try:
+                return usable(self.retriever.retrieve(query, k=self.candidates), self.candidates)
+            except ModelError as error:
+                return error
+
+
+def usable(found: Candidates, k: int) -> Candidates:
+    """The first `k` candidates, each passage once.
+
+    Raises CorpusError for a passage whose document is not among `documents`, or has another text there.
+    """
+    for passage in found.passages:
+        document = found.documents.get(passage.doc_id)
+        if document is None or not 0 <= passage.start < passage.end <= len(document.text):
+            raise _foreign(passage)
+        if document.text[passage.start : passage.end] != passage.text:
+            raise _foreign(passage)
+    first: dict[int, int] = {}
+    for row, passage in enumerate(found.passages):
+        first.setdefault(passage.passage_id, row)
+    rows = list(first.values())[:k]
+    return found if len(rows) == len(found) else found.take(rows)
+
+
+def accounted(found: Candidates, filtered: Filtered, k: int) -> Filtered:
+    """The filter's result held to its protocol: at most `k` of the passages of `found`, in the filter's order, and
+    a flag for each of the first `k` that is not among them. What carries a flag is not kept.
+
+    Raises CorpusError for a kept passage that was not retrieved.
+    """
+    row_of = {passage.passage_id: row for row, passage in enumerate(found.passages)}
+    kept = list(dict.fromkeys(passage.passage_id for passage in filtered.kept.passages))
+    if strange := [number for number in kept if number not in row_of]:
+        raise CorpusError(
+            f"the filter kept passage {strange[0]}, which was not retrieved: let it choose only"
+        )
+    out = {flag.passage.passage_id for flag in filtered.flagged}
+    rows = [row_of[number] for number in kept if number not in out]
+    named = {*rows, *(row_of[number] for number in out if number in row_of)}
+    unsaid = [row for row in range(min(k, len(found))) if row not in named]
+    flags = [*_flags(found, rows[k:], OVER), *_flags(found, unsaid, NOT_SAID)]
+    return Filtered(found.take(rows[:k]), (*filtered.flagged, *flags))
+
+
+def _flags(found: Candidates, rows: Sequence[int], reason: str) -> list[Flag]:
+    return [Flag(found.passages[row], reason, float(found.scores[row])) for row in rows]
+
+
+def _foreign(passage: Passage) -> CorpusError:
+    return CorpusError(
+        f"the retriever gave passage {passage.passage_id}, which does not stand in {passage.doc_id!r} as it came with "
+        "it: put the document of every passage into Candidates.documents"
+    )

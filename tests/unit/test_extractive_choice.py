@@ -1,0 +1,38 @@
+"""Extractive question answering without a model: settings, and what is said where the extra is missing."""
+
+import sys
+
+import pytest
+
+from equipoise.core.errors import MissingExtra
+from equipoise.core.settings import HighlightSettings, Settings
+from equipoise.core.sync import run
+from equipoise.models.extractive import DEFAULT, ExtractiveQA
+from equipoise.rag.highlighters import extractive_qa
+from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
+from equipoise.rag.parts import Parts
+
+
+def test_no_texts_load_nothing():
+    assert run(ExtractiveQA("no/such/model").find("which animal ?", ())) == ()
+    assert ExtractiveQA().name == DEFAULT == HighlightSettings().qa_model
+
+
+def test_without_transformers_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtra, match=r"question answering models.*equipoise\[hf\]"):
+        run(ExtractiveQA("any").find("who ?", ["text"]))
+
+
+def test_settings_name_the_model_and_the_threshold(monkeypatch):
+    monkeypatch.setattr(extractive_qa, "installed", lambda: True)
+    chosen = Settings(highlight=HighlightSettings(qa_model="some/folder", threshold=0.25))
+    found = ExtractiveQAHighlighter.from_parts(Parts(chosen, None, None))
+    assert (found.model.name, found.threshold, found.most) == ("some/folder", 0.25, 1)
+    assert ExtractiveQAHighlighter.from_parts(Parts(Settings(), None, None)).threshold == 0.5
+
+
+def test_without_the_extra_it_is_named_when_built(monkeypatch):
+    monkeypatch.setattr(extractive_qa, "installed", lambda: False)
+    with pytest.raises(MissingExtra, match=r"'extractive_qa'.*equipoise\[hf\]"):
+        ExtractiveQAHighlighter.from_parts(Parts(Settings(), None, None))
