@@ -15,7 +15,7 @@ def load(path, data):
     word, _, rest = data.decode().strip().partition(" ")
     action = ACTIONS.get(word)
     text = action(rest) if action else data.decode()
-    return [LoadedDocument(text, path.stem)]
+    return [LoadedDocument(text, path.stem, fragment=rest if word == "fragment" else "")]
 
 
 def spin(place):

@@ -112,7 +112,7 @@ class Campaign:
             time.sleep(self.chance.uniform(0.2, 2.5))
             ended = process.process.poll() is not None
             self.counts["workers that ended with their parent"] += process.kill()
-            self.counts["kills"] += 1
+            self.counts["kills"] += not ended
         self.look(process.wrote, {0, 1}, ended=ended)
 
     def worker(self):
@@ -123,13 +123,13 @@ class Campaign:
         if self.path.exists():
             with Store.open(self.path) as store:
                 store._connection.execute("VACUUM INTO ?", (str(copy),))
-        point = f"file:{self.chance.randint(1, 4)}"
+        point = f"file:{self.chance.randint(2, 5)}"
         with Held(self.folder, copy, point) as process:
             process.next()
             for pid in children(process.process.pid):
                 os.kill(pid, signal.SIGKILL)
                 self.counts["workers killed"] += 1
-            self.counts["kills"] += 1
+                self.counts["kills"] += 1
             said = process.end()
         self.counts["files that failed with their worker"] += int(said.split()[-1])
         self.expect(

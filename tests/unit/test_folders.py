@@ -278,12 +278,6 @@ class TestOneFile:
         assert report.added == 1
         assert "is in the store already" in report.failed[0].reason
 
-    def test_an_id_of_a_row_that_is_too_long(self, store):
-        write("forum/rows.jsonl", json.dumps({"_id": "x" * 1_001, "text": "Text."}))
-        report = indexing_of(store, "forum")
-        assert report.added == 1
-        assert "is longer than 1,000 characters" in report.failed[0].reason
-
     def test_an_encoder_that_stumbles_over_one_text(self, store):
         class Stumbling(HashedWords):
             def encode(self, texts):

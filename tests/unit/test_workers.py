@@ -50,6 +50,7 @@ def texts(store):
         ("stumble here", "it cannot be read (KeyError: 'odd\\x1b[2J here')"),
         ("deep", "it cannot be read (RecursionError"),
         ("lie", "the process that read it sent what cannot be used (a length outside the body)"),
+        ("fragment " + "x" * 1_001, "the id 'xxxxxxxxxx"),
         ("flood", "it holds more than 50,000,100 bytes of text; split it"),
     ],
 )

@@ -100,7 +100,7 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
         loaded.pages,
         sentences,
         tuple(passages(document)),
-        int(getattr(loaded, "hidden", 0)),
+        loaded.hidden,
     )
 
 
