@@ -3,6 +3,7 @@
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads that spin spoil every timing
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from equipoise.core import settings as layers
 from equipoise.models import weights
 from equipoise.rag import build
 
+_NO_SETTINGS = tempfile.TemporaryDirectory()
+os.environ["XDG_CONFIG_HOME"] = _NO_SETTINGS.name  # the developer's own settings are not those of the tests
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
