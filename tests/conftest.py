@@ -3,6 +3,7 @@
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads that spin spoil every timing
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from equipoise.rag import build
 TESTS = Path(__file__).resolve().parent
 SHIPPED = TESTS / "fixtures"
 REAL = Path(os.environ.get("EQUIPOISE_SHARED_DATA", TESTS.parents[1] / "shared" / "data"))
+_NO_SETTINGS = tempfile.TemporaryDirectory()
+os.environ["XDG_CONFIG_HOME"] = _NO_SETTINGS.name  # the developer's own settings are not those of the tests
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(
     "any machine"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from equipoise.apps import cli
+from equipoise.apps import cli, guard
 from equipoise.core import settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,6 +119,6 @@ def test_every_setting_exists(text):
 
 
 def test_every_variable_of_ours_exists(text):
-    known = {settings.PREFIX + key.replace(".", "_").upper() for key in KEYS}
+    known = {settings.PREFIX + key.replace(".", "_").upper() for key in KEYS} | {guard.DEBUG}
     for name in re.findall(rf"`({settings.PREFIX}[A-Z_]+[A-Z])`", text):
         assert name in known, f"no setting is read from {name}"

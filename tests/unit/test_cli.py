@@ -167,10 +167,10 @@ def test_a_locked_store_says_who_holds_it(run, office, tmp_path):
 def test_an_endpoint_that_is_down(run, office, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("EQUIPOISE_MODEL_RETRIES", "0")
-    code, out, _ = run("ask", QUESTION)
+    code, out, err = run("ask", QUESTION)
     assert code == 3
     assert "model failed" in out
-    assert "http://127.0.0.1:9" in out
+    assert "http://127.0.0.1:9" in out + err
 
 
 def test_an_endpoint_that_answers_junk(run, office, monkeypatch):

@@ -144,6 +144,19 @@ class TestOnATerminal:
         shown = "".join(line.split("│")[2].strip() for line in said.splitlines() if line.count("│") == 4)
         assert word in shown
 
+    def test_answers_are_wrapped_between_words(self, tmp_path):
+        words = "The office opens at half past eight in the morning on every day but Sunday and Monday of each week."
+        (tmp_path / "a.md").write_text(words)
+        env = environment(tmp_path, TERM="dumb")
+        piped("index", "a.md", cwd=tmp_path, env=env)
+        _, said = on_terminal("ask", QUESTION, "--llm", "none", cwd=tmp_path, env=env, columns=40)
+        place, *lines = said.splitlines()
+        assert place == "[1] a.md, line 1"
+        assert len(lines) > 1
+        assert max(map(len, lines)) <= 40
+        assert {line[:4] for line in lines} == {"    "}
+        assert " ".join(" ".join(lines).split()) == words
+
 
 class TestInAPipe:
     def test_quotes_are_verbatim(self, run, tmp_path, monkeypatch):

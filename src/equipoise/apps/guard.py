@@ -38,7 +38,7 @@ def run(command: Callable[[], object]) -> int:
 def _explained(error: Exception) -> int:
     """Say in one line what happened; the exit code."""
     if os.environ.get(DEBUG) == "1":
-        terminal.Terminal(errors=True).print("".join(traceback.format_exception(error)))
+        terminal.tell("".join(traceback.format_exception(error)))
     if isinstance(error, _USAGE):
         return _misused(error)
     if isinstance(error, BrokenPipeError):
@@ -67,7 +67,7 @@ def _misused(error: Exception) -> int:
     said = str(getattr(error, "format_message", error.__str__)())
     context = getattr(error, "ctx", None)
     if context is not None and said.strip() == context.get_help().strip():
-        terminal.Terminal(errors=True).print(said)
+        terminal.tell(said)
     else:
         hint = f" (see  {context.command_path} --help )" if context is not None else ""
         terminal.complain("equipoise:", f"{said}{hint}", style="red")

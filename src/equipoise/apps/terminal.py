@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rich import box
@@ -30,7 +31,8 @@ class Terminal(Console):
     """A console on stdout or stderr. A string is printed as it is, its controls written out."""
 
     def __init__(self, *, errors: bool = False) -> None:
-        super().__init__(stderr=errors, markup=False, emoji=False, highlight=False, soft_wrap=True)
+        super().__init__(stderr=errors, markup=False, emoji=False, highlight=False)
+        self.soft_wrap = errors or not self.is_terminal  # an error's line can be copied in one piece
         if not self.is_terminal:
             self.width = UNBOUNDED
 
@@ -41,7 +43,9 @@ class Terminal(Console):
         )
 
     def on_broken_pipe(self) -> None:
-        """End quietly: nobody reads."""
+        """End quietly: nobody reads. What cannot be said on stderr is left unsaid."""
+        if self.stderr:
+            return
         abandon_stdout()
         raise SystemExit(GONE)
 
@@ -73,13 +77,16 @@ def one_line(text: str) -> str:
 
 
 def complain(label: str, text: str, *, style: str = "yellow") -> None:
-    """One line on stderr. Where nobody reads that either, nothing."""
+    """One line on stderr, of at most MAX_LINE characters of `text`."""
     line = one_line(text)
     shown = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}…"
-    try:
-        Terminal(errors=True).print(styled((label, style), f" {shown}"))
-    except OSError:
-        return
+    tell(styled((label, style), f" {shown}"))
+
+
+def tell(text: str | Text) -> None:
+    """`text` on stderr; where that cannot be written, nothing."""
+    with suppress(OSError):
+        Terminal(errors=True).print(text)
 
 
 def print_json(data: object) -> None:

@@ -252,6 +252,7 @@ def load(
             f"{path} sets {', '.join(found.waiting)}, which needs your consent: read the file, then run  "
             f"equipoise config trust{there} , or take the lines out"
         )
+    _check_default_store(found)
     return found
 
 
@@ -283,7 +284,6 @@ def survey(
     origin = {key: Origin(layer.layer, layer.places.get(key, "")) for key, layer in merged.items()}
     chosen = {key: layer.values[key] for key, layer in merged.items() if key not in left}
     settings = _validated(chosen, origin)
-    _check_default_store(settings, origin, _folder(folder))
     return Layered(settings, origin, waiting, {key: origin[key] for key in left})
 
 
@@ -354,10 +354,10 @@ def _check_keys(layer: Values) -> None:
             )
 
 
-def _check_default_store(settings: Settings, origin: Mapping[str, Origin], folder: Path) -> None:
+def _check_default_store(found: Layered) -> None:
     """A folder that was cloned may hold a link where the index is kept by default."""
-    path = settings.store.path
-    if "store.path" not in origin and not guarded.inside(path, folder):
+    path = found.settings.store.path
+    if "store.path" not in found.origin and not guarded.inside(path, _folder(None)):
         raise SettingsError(
             f"{path} is a link that leads out of this folder: name the index with --store or EQUIPOISE_STORE_PATH"
         )
