@@ -1,5 +1,7 @@
 import io
 import json
+import zipfile
+import zlib
 from pathlib import Path
 
 import docx
@@ -13,6 +15,8 @@ from reportlab.pdfgen.canvas import Canvas
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Document
 from equipoise.corpus.loaders import LOADERS, load
+from hostile_files import docx as docx_of
+from hostile_files import pdf as pdf_of
 
 
 def one(name, data):
@@ -216,6 +220,15 @@ class TestPdf:
     def test_broken(self, data):
         assert "broken" in refusal("a.pdf", data)
 
+    @pytest.mark.parametrize(
+        "content",
+        [b" " * 100_000_000, b"BT /F 9 Tf (" + b"x" * 4_000_000 + b")Tj ET"],
+        ids=["unpacked", "text"],
+    )
+    def test_a_small_file_that_asks_for_much_is_refused(self, content):
+        data = pdf_of(zlib.compress(content, 9)).replace(b"<</Length", b"<</Filter/FlateDecode/Length")
+        assert "work" in refusal("a.pdf", data)
+
     @settings(deadline=None)
     @given(st.binary(max_size=40), st.integers(0, 1200))
     def test_damage_is_read_or_refused_and_nothing_else(self, noise, at):
@@ -285,6 +298,40 @@ class TestDocx:
         damaged("a.docx", whole[:at] + noise + whole[at + len(noise) :])
 
 
+class TestHostileDocx:
+    """Small files that ask for much."""
+
+    def test_a_cell_over_a_billion_columns_is_one_cell(self):
+        cell = (
+            "<w:tc><w:tcPr><w:gridSpan w:val='1000000000'/></w:tcPr><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc>"
+        )
+        assert one("a.docx", docx_of(f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>")).text == "x"
+
+    def test_what_unpacks_to_much_more_than_its_file_is_refused(self):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("word/document.xml", b" " * 60_000_000)
+        assert "unpacks to more than" in refusal("a.docx", buffer.getvalue())
+
+    def test_entities_are_refused(self):
+        bomb = '<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><a>&b;</a>'
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("word/document.xml", bomb)
+        assert "broken (ExpatError)" in refusal("a.docx", buffer.getvalue())
+
+    def test_nested_tables_and_styles_that_are_based_on_each_other(self):
+        assert "nested" in refusal(
+            "a.docx", docx_of("<w:tbl><w:tr><w:tc>" * 100 + "</w:tc></w:tr></w:tbl>" * 100)
+        )
+        circle = "".join(
+            f'<w:style w:type="paragraph" w:styleId="{a}"><w:basedOn w:val="{b}"/></w:style>'
+            for a, b in (("a", "b"), ("b", "a"))
+        )
+        body = '<w:p><w:pPr><w:pStyle w:val="a"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>'
+        assert one("a.docx", docx_of(body, styles=circle)).text == "x"
+
+
 WHOLE_DOCX = word(lambda d: d.add_paragraph("Some text."))
 
 
@@ -309,6 +356,10 @@ class TestTables:
 
     def test_rows_of_odd_length(self):
         assert one("t.csv", "a,b\n1,2,3\n\n4").text == "a: 1; b: 2; column 3: 3\n\na: 4"
+
+    def test_a_header_that_would_be_said_too_often_is_refused(self):
+        assert "shorten the names" in refusal("t.csv", b"a" * 130_000 + b"\n" + b"1\n" * 1000)
+        assert one("t.csv", b"a" * 130_000 + b"\n1\n").text == "a" * 130_000 + ": 1"
 
     def test_old_encodings(self):
         assert one("t.csv", "käse\nGrün".encode("latin-1")).text == "käse: Grün"
@@ -352,6 +403,21 @@ class TestJsonLines:
             "a",
             "a@2",
         ]
+
+    def test_an_id_that_looks_like_a_repeated_one_is_told_apart_too(self):
+        rows = [{"id": one, "text": one} for one in ("a", "a@3", "a", "4", "x")] + [{"text": "y"}]
+        found = [d.fragment for d in self.lines(*rows)]
+        assert found == ["a", "a@3", "a@3@3", "4", "x", "6"]
+
+    def test_an_id_is_one_short_line(self):
+        found = self.lines({"id": "a\n- b", "text": "x"}, {"id": "i" * 5000, "text": "y"})
+        assert found[0].fragment == "a - b"
+        assert len(found[1].fragment) == 200
+
+    def test_a_row_nested_too_deep_is_named(self):
+        row = '{"a":' * 990 + "1" + "}" * 990
+        with pytest.raises(UnreadableFile, match="line 1 is nested too deep"):
+            load(Path("c.jsonl"), f"{row}\n{row}".encode())
 
     def test_only_newlines_part_rows(self):
         data = '{"text": "a\u2028b"}\r\n\n{"text": "half \\ud800 \\u0000"}'.encode()

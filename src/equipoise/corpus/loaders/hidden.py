@@ -20,11 +20,16 @@ Known, and left out:
 
 Kept, since a reader reaches it: `<details>`, `aria-hidden`. Kept and said so: PDF text of render mode 3.
 
-Not known, and therefore part of the threat model: style sheets and scripts in other files, `@import`, CSS
-variables, `calc()`, animations, `:nth-of-type`, `:has` and states such as `:checked`; what lies over or under
-text (pictures, boxes, z-index); `line-height` 0, fonts whose letters look like others, text turned around by
-`direction`; text put there by `content:`; labels of link definitions; PDF layers switched off, clipping paths,
-transparency (`gs`), white text on a picture of white; Word conditional table formats and theme colours.
+Not known, and therefore part of the threat model:
+
+- HTML: style sheets and scripts in other files, `@import`, CSS variables, `calc()` beyond one length, animations,
+  selectors that `selectors.py` does not read (`:nth-of-type`, `:has`, states such as `:checked`), `line-height` 0,
+  fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
+  whatever lies over or under text: pictures, boxes, z-index.
+- Markdown: labels of link definitions, what a renderer's own style sheet hides.
+- PDF: layers switched off, clipping paths, transparency (`gs`), white letters on a picture, in a form, or over a
+  scratch of another colour.
+- Word: conditional table formats, frames outside the page, `webHidden` (seen in print layout).
 """
 
 import re

@@ -50,7 +50,7 @@ class Inks:
 
     def before(self, operator: bytes, operands: list[Any], around: Matrix, text: Matrix) -> None:
         """One operator with its operands, the page's matrix and that of its text. Raises TooMuch."""
-        self.operations -= 1
+        self.operations -= 1 + sum(len(one) for one in operands if isinstance(one, list))
         if self.operations < 0:
             raise TooMuch
         if operator in _SHOWING:

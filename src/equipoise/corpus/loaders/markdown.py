@@ -19,7 +19,9 @@ _BLANK = re.compile(r"\n[ \t]*+(?=\n)")
 _TICKS = re.compile(r"`++")
 _MARK = re.compile(r"\\.|`++|<(?:!--|(?=[a-zA-Z]))", re.DOTALL)
 _NAME = re.compile(r"<([a-zA-Z][-\w]*+)")
-_ATTRIBUTE = re.compile(r"""[\s/]*+([^\s/>="']++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+""")
+_ATTRIBUTE = re.compile(
+    r"""[\s/]++([a-zA-Z_:@][-\w.:@]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+"""
+)
 _END = re.compile(r"\s*+/?+>")
 _DEFINITION = re.compile(
     r""" {0,3}\[(?!\^)(?:[^\[\]\\\n]|\\.)++\]:[ \t]*+\n?[ \t]*+(?P<target><[^<>\n]*+>|[^\s<]\S*+)"""

@@ -15,7 +15,7 @@ MOST_DEEP = 512
 """Elements inside one another; browsers nest no deeper either."""
 MOST_ATTRIBUTES = 1_000
 """Of one element."""
-_REOPENED, _REOPENED_EACH = 1_000_000, 4  # formatting elements opened again: in all, and for each tag
+_REOPENED, _REOPENED_EACH = 200_000, 4  # formatting elements opened again: in all, and for each tag
 
 _SPACE = r"[\t\n\f\r ]"
 _ATTRIBUTE = (

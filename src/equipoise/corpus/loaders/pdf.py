@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pypdf
+from pypdf.generic import StreamObject
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.inks import Inks, TooMuch
@@ -24,13 +25,14 @@ _FULL_LINE = 0.75  # of the page's usual line length: a shorter line probably en
 _HEADING_LINE = 0.6
 
 
-_OPERATIONS = 2_000_000  # of all pages, for any file; one more for each byte
+_OPERATIONS, _OPERATIONS_EACH = 100_000, 2  # of all pages: for any file, and for each of its bytes
+_CONTENT, _CONTENT_EACH = 5_000_000, 50  # unpacked bytes of all pages' contents, in the same way
 _PAGE_TEXT = 500_000  # characters; pypdf copies a page's text again and again
 _LIMITS = pypdf.Configuration(
-    zlib_maximum_output_length=50_000_000,
-    lzw_maximum_output_length=50_000_000,
-    run_length_maximum_output_length=50_000_000,
-    array_based_stream_maximum_output_length=50_000_000,
+    zlib_maximum_output_length=20_000_000,
+    lzw_maximum_output_length=20_000_000,
+    run_length_maximum_output_length=20_000_000,
+    array_based_stream_maximum_output_length=20_000_000,
     xform_maximum_invocations_per_extraction=1_000,
 )
 _TIMES, _ALWAYS_FINE = 20, 2_000_000  # characters of text for a byte of the file, and for any file
@@ -56,7 +58,7 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
         raise
     except pypdf.errors.DependencyError as error:
         raise UnreadableFile(str(path), _LOCKED) from error
-    except TooMuch as error:
+    except (TooMuch, pypdf.errors.LimitReachedError) as error:
         reason = "its pages ask for far more work than their text is worth; print it to a new PDF"
         raise UnreadableFile(str(path), reason) from error
     except Exception as error:  # the parser reads hostile bytes and may stumble in any way
@@ -76,10 +78,15 @@ def _extract(path: Path, data: bytes) -> _Pages:
     reader = pypdf.PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(""):
         raise UnreadableFile(str(path), _LOCKED)
-    operations, most = _OPERATIONS + len(data), _TIMES * len(data) + _ALWAYS_FINE
+    operations = _OPERATIONS + _OPERATIONS_EACH * len(data)
+    content = _CONTENT + _CONTENT_EACH * len(data)
+    most = _TIMES * len(data) + _ALWAYS_FINE
     texts: list[str] = []
     hidden = invisible = 0
     for page in reader.pages:
+        content -= _content_length(page)
+        if content < 0:
+            raise TooMuch
         inks = Inks(_box(page), operations)
         text = clean(_text_of(page, inks))
         texts.append(text)
@@ -104,6 +111,14 @@ def _text_of(page: pypdf.PageObject, inks: Inks) -> str:
     return page.extract_text(
         visitor_operand_before=inks.before, visitor_operand_after=inks.after, visitor_text=count
     )
+
+
+def _content_length(page: pypdf.PageObject) -> int:
+    """Bytes of a page's content streams, unpacked."""
+    found = page.get("/Contents")
+    found = found.get_object() if found is not None else None
+    streams = [one.get_object() for one in found] if isinstance(found, list) else [found]
+    return sum(len(stream.get_data()) for stream in streams if isinstance(stream, StreamObject))
 
 
 def _box(page: pypdf.PageObject) -> tuple[float, float, float, float]:

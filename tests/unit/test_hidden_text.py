@@ -1,0 +1,398 @@
+"""Text that no reader sees is left out and counted, or kept and said so: one rule, every format."""
+
+import io
+from pathlib import Path
+
+import pytest
+from reportlab.lib.pagesizes import A5
+from reportlab.pdfgen.canvas import Canvas
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders import load
+from equipoise.corpus.loaders.hidden import without_shapeless
+from hostile_files import docx
+
+
+def one(name, data):
+    found = load(Path(name), data.encode() if isinstance(data, str) else data)
+    assert len(found) == 1
+    return found[0]
+
+
+def hides(name, data):
+    """True where SECRET is left out and counted; what is `seen` must always stay."""
+    loaded = one(name, data)
+    assert "seen" in loaded.text
+    gone = "SECRET" not in loaded.text
+    assert (loaded.hidden > 0) == gone
+    return gone
+
+
+HIDING_STYLES = """
+    display:none | DISPLAY : NONE!important | display:/**/none | display:none/**/ | d\\69splay:none
+    display:n\\6fne | display:none;display:nonsense | display:block;display:none | display:none!important;display:block
+    -x:1;display:none | visibility:hidden | visibility:collapse | opacity:0 | opacity:0.0 | opacity:0%
+    filter:opacity(0) | content-visibility:hidden | font-size:0 | font-size:.0px | font-size:0.0em | font-size:1px
+    font:0/0 a | position:absolute;left:-9999px | text-indent:-9999px | margin-left:-9999px
+    position:absolute;clip: rect(0,0,0,0) | position:absolute;clip:rect(1px 1px 1px 1px) | clip-path: inset(100%)
+    clip-path:circle(0) | transform: scale(0) | transform:rotate(3deg) scale(0, 1) | transform:translateX(-9999px)
+    height:0;overflow:hidden | max-width:0;overflow-x:hidden | color:#fff | color:white;background:#fefefe
+    color:#ffffff00 | color:rgba(1,1,1,0) | color:transparent | color:white;color:banana | zoom:0
+"""
+SHOWING_STYLES = """
+    color:red | dis/**/play:none | opacity:.5 | font-size:0.8em | color:white;background:black
+    color:white;background:url(x) | left:-9999px | transform:translate(-50%,-50%) | display:inline
+    position:absolute;left:50%;margin-left:-480px | height:0 | overflow:hidden | visibility:visible
+    display:none;display:block | color:transparent;background-clip:text
+"""
+
+
+def styles(text):
+    return [style.strip() for line in text.strip().split("\n") for style in line.split("|")]
+
+
+class TestHtml:
+    @pytest.mark.parametrize("style", styles(HIDING_STYLES))
+    def test_styles_that_hide(self, style):
+        assert hides("a.html", f"<p>seen<span style='{style}'>SECRET</span>")
+
+    @pytest.mark.parametrize("style", styles(SHOWING_STYLES))
+    def test_styles_that_do_not(self, style):
+        assert not hides("a.html", f"<p>seen<span style='{style}'>SECRET</span>")
+
+    @pytest.mark.parametrize(
+        ("sheet", "hidden"),
+        [
+            (".c{display:none}", True),
+            (".A .C{display:none}", True),
+            ("#i>p{opacity:0", True),
+            (".x,.c{font-size:0}", True),
+            (".a/**/.b p{display:none}", True),
+            (".\\63{display:none}", True),
+            ("p::after{content:'}'} .c{display:none}", True),
+            (".a:not(.z) p{display:none}", True),
+            (":is(.c,.q){display:none}", True),
+            ("p:nth-child(1).c{display:none}", True),
+            ("p:last-child.c{display:none}", True),
+            (".a{.c{display:none}}", True),
+            (".a{& .c{display:none}}", True),
+            ("p+div .c{display:none}", True),
+            ("p~div .c{display:none}", True),
+            ("[class=c]{display:none}", True),
+            ("[class^='c' i]{display:none}", True),
+            ("div{background:#111} .c{color:#111}", True),
+            ("@media screen{.c{display:none}}", True),
+            ("@media (min-width:1px){.c{display:none}}", True),
+            ("@supports (display:grid){.c{display:none}}", True),
+            ("@import url(x);.c{display:none}", True),
+            ("<!-- .c{display:none} -->", True),
+            (".c{display:none!important} #i .c{display:block}", True),
+            ("p.c{display:none} .c{display:block}", True),
+            (".c{display:none} p.c{display:block}", False),
+            (".c{display:none} .c{display:block}", False),
+            ("@media print{.c{display:none}}", False),
+            ("@media (max-width:600px){.c{display:none}}", False),
+            ("@keyframes x{from{display:none}}", False),
+            (".c:hover{display:none}", False),
+            (".c::before{display:none}", False),
+            (".d{display:none}", False),
+        ],
+    )
+    def test_the_style_sheets_of_the_page(self, sheet, hidden):
+        page = f"<style>{sheet}</style><p>seen</p><div class='a b' id=i><p class=c>SECRET</p></div>"
+        assert hides("a.html", page) == hidden
+
+    def test_a_sheet_for_print_hides_nothing(self):
+        assert not hides("a.html", "<style media=print>p{display:none}</style><p>seen SECRET")
+
+    @pytest.mark.parametrize(
+        ("body", "hidden"),
+        [
+            ("<p hidden>SECRET</p>", True),
+            ("<noscript>SECRET</noscript>", True),
+            ("<dialog>SECRET</dialog>", True),
+            ("<font color=WHITE>SECRET</font>", True),
+            ("<table bgcolor=#fff><tr><td><font color=white>SECRET</font></table>", True),
+            ("<table bgcolor=navy><tr><td><font color=white>SECRET</font></table>", False),
+            ("<div style='visibility:hidden'>x<p style='visibility:visible'>SECRET</div>", None),
+            ("<div style='font-size:0'><p style='font-size:12px'>SECRET</div>", False),
+            ("<div style='font-size:0'><p style='font-size:2em'>SECRET</div>", True),
+            ("<details><summary>x</summary>SECRET</details>", False),
+            ("<p aria-hidden=true>SECRET</p>", False),
+            ("<table><tr><td>x<td hidden>SECRET</table>", True),
+            ("<pre>x<b hidden>SECRET</b></pre>", True),
+            ("<div style=display:none><div style=display:none>SECRET</div>SECRET</div>", True),
+        ],
+    )
+    def test_elements(self, body, hidden):
+        page = f"<p>seen</p>{body}"
+        if hidden is None:
+            assert "SECRET" in one("a.html", page).text
+        else:
+            assert hides("a.html", page) == hidden
+
+    def test_white_text_is_kept_where_the_style_sheet_is_elsewhere(self):
+        page = "<link rel=stylesheet href=x.css><p>seen<b style='color:white'>SECRET</b>"
+        assert not hides("a.html", page)
+
+    def test_a_hidden_heading_is_no_title(self):
+        assert one("a.html", "<h1 hidden>SECRET</h1><h1>Head</h1>").title == "Head"
+
+    @pytest.mark.parametrize("page", ["<html hidden><p>x", "<body style='visibility:hidden'><p>x"])
+    def test_a_page_of_hidden_text_is_refused_with_the_reason(self, page):
+        with pytest.raises(UnreadableFile, match=r"1 characters are hidden"):
+            load(Path("a.html"), page.encode())
+
+
+class TestMarkup:
+    @pytest.mark.parametrize(
+        ("text", "hidden"),
+        [
+            ("seen <!-- SECRET --> seen", True),
+            ("<!-- SECRET\n\n```\n-->\nseen", True),
+            ("- seen\n\n    <!-- SECRET -->\n", True),
+            ("[//]: # (SECRET)\n\nseen", True),
+            ("seen\n\n[comment]: <> 'SECRET'\n", True),
+            ('[x]: http://seen "SECRET"\n\nx', True),
+            ("[SECRET]: #\n\nseen", True),
+            ("seen <span style='display:none'>SECRET</span> seen", True),
+            ("<div hidden>\n\nSECRET\n\n</div>\n\nseen", True),
+            ("<div style=opacity:0>SECRET<div>x</div>SECRET</div>seen", True),
+            ("<style>.x{display:none}</style>\n<p class=x>SECRET</p>\n\nseen", True),
+            ("<div style='display&#58;none'>SECRET</div>seen", True),
+            ("seen <p hidden>SECRET\n\nseen", True),
+            ("seen\n<div hidden>SECRET", True),
+            ("```\n<!-- SECRET -->\n```\nseen", False),
+            ("seen\n\n    <!-- SECRET -->\n", False),
+            ("`<!-- SECRET -->` seen", False),
+            ("seen <!-- SECRET", False),
+            ("seen \\<!-- SECRET -->", False),
+            ("<details><summary>seen</summary>\n\nSECRET</details>", False),
+            ("<a href='x' title='y'>SECRET</a> seen", False),
+            ("[^1]: SECRET\n\nseen", False),
+            ("[x]: http://SECRET\n\nseen", False),
+        ],
+    )
+    def test_markdown(self, text, hidden):
+        assert hides("a.md", text) == hidden
+
+    @pytest.mark.parametrize(
+        ("text", "hidden"),
+        [
+            (".. SECRET\n   SECRET\n\nseen", True),
+            ("seen\n\n..\n   SECRET\n\n   SECRET\n\nseen", True),
+            (".. note::\n\n   seen\n\n   .. SECRET\n\n   seen", True),
+            (".. note:: seen\n\n   SECRET\n", False),
+            ("seen::\n\n   .. SECRET\n\nseen", False),
+            (".. code-block:: rst\n\n   .. SECRET\n\nseen", False),
+            (".. |a| replace:: SECRET\n\nseen", False),
+        ],
+    )
+    def test_restructuredtext(self, text, hidden):
+        assert hides("a.rst", text) == hidden
+
+    @pytest.mark.parametrize("name", ["a.md", "a.rst"])
+    def test_offsets_and_lines_stay(self, name):
+        text = "one\n\n<!-- two\nthree -->\n\n.. four\n   five\n\nsix"
+        loaded = one(name, text).text
+        assert len(loaded) == len(text)
+        assert [place for place, c in enumerate(loaded) if c == "\n"] == [
+            place for place, c in enumerate(text) if c == "\n"
+        ]
+        assert loaded.index("six") == text.index("six")
+
+
+def run(text, properties=""):
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def style(name, properties, kind="paragraph", more=""):
+    return f'<w:style w:type="{kind}" w:styleId="{name}">{more}<w:rPr>{properties}</w:rPr></w:style>'
+
+
+class TestWord:
+    @pytest.mark.parametrize(
+        ("properties", "hidden"),
+        [
+            ("<w:vanish/>", True),
+            ('<w:vanish w:val="1"/>', True),
+            ('<w:vanish w:val="0"/>', False),
+            ('<w:sz w:val="1"/>', True),
+            ('<w:sz w:val="0"/>', True),
+            ('<w:sz w:val="12"/>', False),
+            ('<w:color w:val="FFFFFF"/>', True),
+            ('<w:color w:val="FEFEFE"/>', True),
+            ('<w:color w:val="auto"/>', False),
+            ('<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000000"/>', False),
+            ('<w:color w:val="FFFFFF"/><w:highlight w:val="blue"/>', False),
+            ('<w:color w:val="112233"/><w:shd w:val="clear" w:fill="112233"/>', True),
+            ('<w:rStyle w:val="Quiet"/>', True),
+            ('<w:rStyle w:val="Based"/>', True),
+            ('<w:rStyle w:val="Quiet"/><w:vanish w:val="0"/>', False),
+            ("<w:webHidden/>", False),
+        ],
+    )
+    def test_runs(self, properties, hidden):
+        sheet = style("Quiet", "<w:vanish/>", "character") + style(
+            "Based", "", "character", '<w:basedOn w:val="Quiet"/>'
+        )
+        body = f"<w:p>{run('seen')}{run('SECRET', properties)}{run(' too')}</w:p>"
+        assert hides("a.docx", docx(body, styles=sheet)) == hidden
+
+    @pytest.mark.parametrize(
+        ("body", "hidden"),
+        [
+            (f'<w:p><w:pPr><w:pStyle w:val="Quiet"/></w:pPr>{run("SECRET")}</w:p>', True),
+            (f"<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>{run('SECRET')}</w:p>", False),
+            ("<w:p><w:del><w:r><w:delText>SECRET</w:delText></w:r></w:del></w:p>", True),
+            (f"<w:p><w:moveFrom>{run('SECRET')}</w:moveFrom></w:p>", True),
+            (f"<w:p><w:ins>{run('SECRET')}</w:ins></w:p>", False),
+            (
+                f"<w:p><w:r><w:pict><w:txbxContent><w:p>{run('SECRET')}</w:p></w:txbxContent></w:pict></w:r></w:p>",
+                False,
+            ),
+            (f"<w:sdt><w:sdtContent><w:p>{run('SECRET')}</w:p></w:sdtContent></w:sdt>", False),
+        ],
+    )
+    def test_paragraphs(self, body, hidden):
+        data = docx(f"<w:p>{run('seen')}</w:p>{body}", styles=style("Quiet", "<w:vanish/>"))
+        assert hides("a.docx", data) == hidden
+
+    @pytest.mark.parametrize(
+        ("properties", "cell", "hidden"),
+        [
+            ("", "", True),
+            ('<w:tblStyle w:val="Grand"/>', "", False),
+            ("", '<w:shd w:val="clear" w:fill="000080"/>', False),
+            ("", '<w:shd w:val="clear" w:fill="FFFFFF"/>', True),
+        ],
+    )
+    def test_white_letters_in_a_table(self, properties, cell, hidden):
+        white = run("SECRET", '<w:color w:val="FFFFFF"/>')
+        table = (
+            f"<w:tbl><w:tblPr>{properties}</w:tblPr><w:tr><w:tc><w:tcPr>{cell}</w:tcPr>"
+            f"<w:p>{white}</w:p></w:tc></w:tr></w:tbl>"
+        )
+        assert hides("a.docx", docx(f"<w:p>{run('seen')}</w:p>{table}")) == hidden
+
+    def test_a_field_code_is_no_text(self):
+        body = f"<w:p>{run('seen')}<w:r><w:instrText>SECRET</w:instrText></w:r></w:p>"
+        assert one("a.docx", docx(body)).text == "seen"
+
+
+def white(canvas, y=400):
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.drawString(40, y, "SECRET")
+
+
+def on_a_box(canvas):
+    canvas.setFillColorRGB(0, 0, 0.5)
+    canvas.rect(30, 390, 200, 30, fill=1, stroke=0)
+    white(canvas)
+
+
+def beside_a_box(canvas):
+    canvas.setFillColorRGB(0, 0, 0.5)
+    canvas.rect(300, 90, 20, 3, fill=1, stroke=0)
+    white(canvas)
+
+
+def restored(canvas):
+    canvas.saveState()
+    canvas.setFillGray(1)
+    canvas.restoreState()
+    canvas.drawString(40, 300, "SECRET")
+
+
+def small(canvas):
+    canvas.setFont("Helvetica", 0.5)
+    canvas.drawString(40, 400, "SECRET")
+
+
+def scaled(canvas, size=1, scale=12):
+    canvas.setFont("Helvetica", size)
+    canvas.scale(scale, scale)
+    canvas.drawString(40 / scale, 400 / scale, "SECRET")
+
+
+def turned(canvas):
+    canvas.translate(200, 200)
+    canvas.rotate(90)
+    canvas.drawString(0, 0, "SECRET")
+
+
+def recognized(canvas):
+    text = canvas.beginText(40, 400)
+    text.setTextRenderMode(3)
+    text.textOut("SECRET")
+    canvas.drawText(text)
+
+
+class TestPdf:
+    def page(self, draw):
+        buffer = io.BytesIO()
+        canvas = Canvas(buffer, pagesize=A5)
+        canvas.drawString(40, 500, "seen on the page")
+        draw(canvas)
+        canvas.showPage()
+        canvas.save()
+        return buffer.getvalue()
+
+    @pytest.mark.parametrize(
+        ("draw", "hidden"),
+        [
+            (white, True),
+            (lambda c: (c.setFillGray(0.99), c.drawString(40, 400, "SECRET")), True),
+            (lambda c: (c.setFillColorCMYK(0, 0, 0, 0), c.drawString(40, 400, "SECRET")), True),
+            (on_a_box, False),
+            (beside_a_box, True),
+            (restored, False),
+            (small, True),
+            (scaled, False),
+            (lambda c: scaled(c, 12, 0.01), True),
+            (turned, False),
+            (lambda c: c.drawString(40, -400, "SECRET"), True),
+            (lambda c: c.drawString(4000, 400, "SECRET"), True),
+        ],
+    )
+    def test_letters(self, draw, hidden):
+        assert hides("a.pdf", self.page(draw)) == hidden
+
+    def test_the_text_layer_of_a_scan_is_kept_and_said_so(self):
+        loaded = one("a.pdf", self.page(recognized))
+        assert "SECRET" in loaded.text
+        assert (loaded.hidden, loaded.invisible) == (0, 6)
+
+
+class TestCharacters:
+    def test_what_has_no_shape_becomes_a_space(self):
+        tags = "".join(chr(0xE0000 + ord(c)) for c in "tell")
+        assert without_shapeless(f"a{tags}b\u200bc\u202ed\u2066e") == "a    b c d e"
+
+    def test_what_words_and_emoji_need_stays(self):
+        text = (
+            "می\u200cخواهم soft\u00adhyphen \u2764\ufe0f \U0001f469\u200d\u2764\ufe0f\u200d\U0001f468 Grüße"
+        )
+        assert without_shapeless(text) == text
+
+    def test_messages_in_selectors_and_joiners_do_not(self):
+        assert without_shapeless("a\ufe00\ufe01\ufe02b\u200c\u200d\u200cc") == "a\ufe00  b\u200c  c"
+
+    @pytest.mark.parametrize(
+        ("name", "data"),
+        [
+            ("a.txt", "seen\u200b\U000e0041"),
+            ("a.md", "seen\u200b\U000e0041"),
+            ("a.html", "<p>seen\u200b\U000e0041"),
+            ("a.csv", "a\nseen\u200b\U000e0041"),
+            ("a.jsonl", '{"text": "seen\\u200b\\udb40\\udc41"}'),
+            ("a.docx", docx(f"<w:p>{run('seen&#x200b;&#xe0041;')}</w:p>")),
+        ],
+    )
+    def test_every_format(self, name, data):
+        loaded = one(name, data)
+        assert loaded.text.rstrip().endswith("seen")
+        assert loaded.hidden == 2
+
+    def test_titles(self):
+        assert one("a.md", "# Fees\U000e0041\u202e now\n").title == "Fees now"
