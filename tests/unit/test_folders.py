@@ -335,10 +335,12 @@ class TestOneFile:
             store.add_documents([entry])
 
 
-def test_hidden_text_that_was_left_out_is_counted_by_source(store, monkeypatch):
+def test_text_that_nobody_sees_is_counted_by_source(store, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, Path(__file__).parents[:2])))
     monkeypatch.setattr("equipoise.corpus.workers.MODULE", "hiding_worker")
-    assert indexing_of(store, "forum", "private").hidden == (("forum/post.md", 7),)
+    report = indexing_of(store, "forum", "private")
+    assert report.hidden == (("forum/post.md", 7),)
+    assert report.invisible == (("forum/post.md", 2), ("private/plan.md", 2))
 
 
 def test_the_command_line_says_what_was_left_out(run, tmp_path):

@@ -75,6 +75,7 @@ def test_a_worker_writes_no_file(store, docs):
 
 def test_a_file_may_not_take_more_processor_time_than_its_limit(store, docs, monkeypatch):
     monkeypatch.setattr(limits, "SECONDS", 1)
+    monkeypatch.setattr(limits, "WALL", 1_000_000)
     (docs / "a.txt").write_text("spin")
     (docs / "b.txt").write_text("after")
     report = index("docs", store, HashedWords())
@@ -95,7 +96,7 @@ def test_limits_grow_with_the_file_up_to_a_point():
     assert (small.memory, small.seconds, small.reply) == (1_000_000_000, 60, 50_000_000)
     assert (large.memory, large.seconds, large.reply) == (1_200_000_000, 260, 250_000_000)
     assert (huge.memory, huge.reply) == (4_000_000_000, limits.LARGEST_FILE)
-    assert small.wall == 600
+    assert small.wall == 60 * limits.WALL
 
 
 def test_nothing_that_a_library_prints_comes_between(store, docs):
@@ -181,7 +182,7 @@ def test_a_worker_ends_with_its_parent_while_it_reads(store, docs):
             wait_for_end(running)
 
 
-GOOD = Reading("One. Two.", "Title", "f", (0,), ((0, 4), (5, 9)), ((0, 9),), 3)
+GOOD = Reading("One. Two.", "Title", "f", (0,), ((0, 4), (5, 9)), ((0, 9),), 3, 4)
 
 
 def test_a_reading_comes_back_as_it_was_sent():

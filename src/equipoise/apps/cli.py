@@ -208,6 +208,8 @@ def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> Index
         complain("left out:", str(left))
     for source, characters in done.hidden:
         complain("hidden text left out:", f"{source}: {characters:,} characters")
+    for source, characters in done.invisible:
+        complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
     return done
 
 

@@ -52,8 +52,8 @@ class IndexReport:
     """What `index` did, in files, and what the store holds after it, in documents and passages.
 
     `relabelled` files only changed their trust; `skipped` are hidden files and unknown types in folders.
-    `left_out` names links out of a folder and roots that kept another trust; `hidden` has (source, characters)
-    for documents with hidden text that was left out.
+    `left_out` names links out of a folder and roots that kept another trust. `hidden` and `invisible` have
+    (source, characters) for new documents with text that nobody sees: what was left out, and what is indexed.
     """
 
     added: int = 0
@@ -68,6 +68,7 @@ class IndexReport:
     seconds: float = 0.0
     left_out: tuple[LeftOut, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
+    invisible: tuple[tuple[str, int], ...] = ()
 
 
 def index(
@@ -112,6 +113,7 @@ def index(
         seconds=time.monotonic() - began,
         left_out=left_out,
         hidden=tuple(work.hidden),
+        invisible=tuple(work.invisible),
     )
 
 
@@ -145,6 +147,7 @@ class _Work:
     known: dict[str, FileRecord]
     failed: list[UnreadableFile] = field(default_factory=list)
     hidden: list[tuple[str, int]] = field(default_factory=list)
+    invisible: list[tuple[str, int]] = field(default_factory=list)
     done: dict[str, int] = field(default_factory=_nothing_done)
     embedded: int = 0
 
@@ -177,13 +180,14 @@ class _Work:
             return self._same_content(fresh.old, replace(fresh.now, trust=trust, root=root))
         record = FileRecord(turn.key, fresh.sha256, fresh.size, fresh.mtime_ns, trust, root)
         documents = self._documents(fresh.readings, turn, trust)
-        cut = [(d, one.passages) for d, one in zip(documents, fresh.readings, strict=True)]
+        pairs = list(zip(documents, fresh.readings, strict=True))
+        cut = [(document, one.passages) for document, one in pairs]
         with _this_file(turn.source):
             made = list(entries(cut, self.encoder, lambda done, of: self._report(step, done, of)))
             self.store.replace_file(record, made)
         self.embedded += sum(len(entry.spans) for entry in made)
-        counted = zip(documents, fresh.readings, strict=True)
-        self.hidden += [(document.source, one.hidden) for document, one in counted if one.hidden]
+        self.hidden += [(document.source, one.hidden) for document, one in pairs if one.hidden]
+        self.invisible += [(document.source, one.invisible) for document, one in pairs if one.invisible]
         return "added" if turn.old is None else "changed"
 
     def _same_content(self, old: FileRecord, record: FileRecord) -> str:

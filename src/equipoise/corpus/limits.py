@@ -28,8 +28,9 @@ SECONDS = 60
 """Processor time for any file: a thousand times what a page of text takes."""
 SECONDS_FOR_A_MEGABYTE = 20
 """More for each megabyte of the file; PDF, the slowest kind, takes about a quarter of that."""
-WALL = 10
-"""Wall-clock time in multiples of processor time: only for what sleeps, never for a busy machine."""
+WALL = 10 if resource is None else 60
+"""Wall-clock time in multiples of processor time. Where that is limited this is only for what sleeps: a machine
+fifty times too busy makes no file fail."""
 
 _OPEN_FILES = 64
 

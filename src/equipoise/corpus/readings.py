@@ -20,7 +20,8 @@ _LISTS = ("pages", "sentences", "passages")
 class Reading:
     """One document of a file: its text, title, page starts, sentences and passages.
 
-    `fragment` tells the documents of one file apart; `hidden` counts characters of hidden text left out.
+    `fragment` tells the documents of one file apart; `hidden` counts characters that nobody sees and that were
+    left out, `invisible` those that are in the text.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Reading:
     sentences: tuple[Offsets, ...] = ()
     passages: tuple[Offsets, ...] = ()
     hidden: int = 0
+    invisible: int = 0
 
 
 def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
@@ -38,8 +40,9 @@ def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
     body: list[bytes] = []
     for one in readings:
         parts = [one.text.encode(), packed(one.pages), packed(one.sentences), packed(one.passages)]
-        head = {"title": one.title, "fragment": one.fragment, "hidden": one.hidden}
-        heads.append(head | {"lengths": [len(part) for part in parts]})
+        head = {"title": one.title, "fragment": one.fragment}
+        unseen = {"hidden": one.hidden, "invisible": one.invisible}
+        heads.append(head | unseen | {"lengths": [len(part) for part in parts]})
         body += parts
     return {"documents": heads}, body
 
@@ -83,7 +86,6 @@ def _reading(head: object, parts: _Parts) -> Reading:
     text = text_part.decode()
     pages, sentences, passages = (unpacked(part) for part in lists)
     check_pages(pages, len(text))
-    hidden = head.get("hidden")
     return Reading(
         text,
         visible.title(_string(head, "title")),
@@ -91,8 +93,14 @@ def _reading(head: object, parts: _Parts) -> Reading:
         tuple(pages.tolist()),
         spans(sentences, len(text)).pairs,
         spans(passages, len(text)).pairs,
-        hidden if isinstance(hidden, int) and hidden > 0 else 0,
+        _count(head, "hidden"),
+        _count(head, "invisible"),
     )
+
+
+def _count(head: dict[str, Any], key: str) -> int:
+    value = head.get(key)
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _string(head: dict[str, Any], key: str) -> str:

@@ -101,6 +101,7 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
         sentences,
         tuple(passages(document)),
         loaded.hidden,
+        loaded.invisible,
     )
 
 
