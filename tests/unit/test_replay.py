@@ -19,6 +19,7 @@ import equipoise
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable, SettingsError
 from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob, Usage
+from equipoise.models import replay
 from equipoise.models.replay import ReplayCache, Replayed, request_key
 from equipoise.models.scripted import ScriptedChat
 
@@ -223,6 +224,7 @@ def test_a_cancelled_request_does_not_take_the_others_along(cache, cancelled):
 WRITER = """
 import sys
 from equipoise.core.types import ChatReply
+from equipoise.models import replay
 from equipoise.models.replay import ReplayCache
 cache = ReplayCache(sys.argv[1])
 print("ready", flush=True)
@@ -313,15 +315,41 @@ def test_damaged_pages_are_a_clear_error(cache):
         cache.get("7")
 
 
-@pytest.mark.parametrize("value", ["{", "[]", '{"text": 1}', "null"])
+FINE = {"text": "hi", "model": "m", "usage": {}, "finish_reason": "stop", "logprobs": []}
+TOKEN = {"token": "a", "logprob": -1.0, "top": []}
+DAMAGED = [
+    "{", "[]", '{"text": 1}', "null", "7", "[" * 100_000, '{"a":' * 100_000, "1" * 10_000, None, 7, b"\xff\x00",
+    *[
+        json.dumps(FINE | damage)
+        for damage in [
+            {"text": 1}, {"model": None}, {"finish_reason": []}, {"usage": {"calls": "x"}}, {"usage": 7},
+            {"logprobs": 7}, {"logprobs": [7]}, {"logprobs": {"a": 1}},
+            {"logprobs": [TOKEN | {"logprob": float("nan")}]}, {"logprobs": [TOKEN | {"logprob": 1e6}]},
+            {"logprobs": [TOKEN | {"top": [["a", float("inf")]]}]}, {"logprobs": [TOKEN | {"top": [["a"]]}]},
+            {"logprobs": [TOKEN | {"top": [[1, -1.0]]}]}, {"text": "x" * (replay.MOST_CHARACTERS + 1)},
+        ]
+    ],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", DAMAGED, ids=lambda value: repr(value)[:40])
 def test_a_damaged_reply_is_a_clear_error(cache, value):
     cache.put("k", ChatReply("hi", "m"))
     connection = sqlite3.connect(cache.path)
     with connection:
-        connection.execute("UPDATE replies SET reply = ?", (value,))
+        connection.execute("DROP TABLE replies")
+        connection.execute("CREATE TABLE replies (key, reply)")  # as whoever tampers may have it
+        connection.execute("INSERT INTO replies VALUES ('k', ?)", (value,))
     connection.close()
-    with pytest.raises(ModelUnavailable, match="holds a damaged reply"):
+    with pytest.raises(ModelUnavailable, match="holds a damaged reply") as caught:
         cache.get("k")
+    assert str(cache.path) in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_what_is_fine_is_read(cache):
+    cache.put("k", ChatReply("hi", "m"))
+    assert ReplayCache(cache.path).get("k").text == json.loads(json.dumps(FINE))["text"]
 
 
 def test_a_locked_file_is_a_clear_error_and_blocks_no_reader(cache):

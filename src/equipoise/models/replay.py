@@ -14,9 +14,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, get_args
 
+from pydantic import TypeAdapter
+
 from equipoise.core.errors import ModelUnavailable, SettingsError
 from equipoise.core.protocols import ChatModel, JsonSchema
-from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob, Usage
+from equipoise.core.types import ChatOptions, ChatReply, Message
+from equipoise.models.failures import one_line
+from equipoise.models.odds import is_logprob
 from equipoise.models.roles import for_role
 
 Mode = Literal["record", "replay", "off"]
@@ -24,6 +28,10 @@ Mode = Literal["record", "replay", "off"]
 FORMAT = 1
 """The version of keys and values; part of every key, and the file's `user_version`."""
 
+MOST_CHARACTERS = 16_000_000
+"""Of a recorded reply; a longer one is damaged."""
+
+_GET = f"SELECT CASE WHEN length(reply) <= {MOST_CHARACTERS} THEN reply END FROM replies WHERE key = ?"
 _STATE = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
 _CREATE = f"""
 BEGIN IMMEDIATE;
@@ -31,6 +39,9 @@ CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) W
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """
+
+
+_REPLY = TypeAdapter(ChatReply)
 
 
 def request_key(
@@ -76,13 +87,13 @@ class ReplayCache:
         """The recorded reply (0 calls, 1 replayed, the tokens it once cost), None on a miss."""
         if not self.path.exists():
             return None
-        rows = self._execute("SELECT reply FROM replies WHERE key = ?", (key,))
+        rows = self._execute(_GET, (key,))
         if not rows:
             return None
         try:
             return _decoded(rows[0][0])
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._unusable("holds a damaged reply", error) from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._unusable("holds a damaged reply", one_line(str(error))) from error
 
     def put(self, key: str, reply: ChatReply) -> None:
         """Keep `reply`, unless the key has one already: the first one recorded stays."""
@@ -143,7 +154,7 @@ class ReplayCache:
             else:
                 return
 
-    def _unusable(self, what: str, error: Exception) -> ModelUnavailable:
+    def _unusable(self, what: str, error: object) -> ModelUnavailable:
         return ModelUnavailable(
             f"the replay cache {self.path} {what} ({error}): close what holds it, or delete and record again"
         )
@@ -236,16 +247,9 @@ def _encoded(reply: ChatReply) -> str:
 
 
 def _decoded(value: str) -> ChatReply:
-    fields = json.loads(value)
-    logprobs = tuple(
-        TokenLogprob(t["token"], t["logprob"], tuple((word, p) for word, p in t["top"]))
-        for t in fields["logprobs"]
-    )
-    reply = ChatReply(
-        text=fields["text"],
-        model=fields["model"],
-        usage=Usage(**fields["usage"]),
-        finish_reason=fields["finish_reason"],
-        logprobs=logprobs,
-    )
+    """ValueError, TypeError or RecursionError where `value` is not what `_encoded` makes of a reply."""
+    reply = _REPLY.validate_python(json.loads(value))
+    for token in reply.logprobs:
+        if not all(map(is_logprob, (token.logprob, *(logprob for _, logprob in token.top)))):
+            raise ValueError("a log-probability is none")
     return _as_replayed(reply)
