@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -147,10 +148,10 @@ class TestOnATerminal:
     def test_answers_are_wrapped_between_words(self, tmp_path):
         words = "The office opens at half past eight in the morning on every day but Sunday and Monday of each week."
         (tmp_path / "a.md").write_text(words)
-        env = environment(tmp_path, TERM="dumb")
+        env = environment(tmp_path, NO_COLOR="1")
         piped("index", "a.md", cwd=tmp_path, env=env)
         _, said = on_terminal("ask", QUESTION, "--llm", "none", cwd=tmp_path, env=env, columns=40)
-        place, *lines = said.splitlines()
+        place, *lines = re.sub(r"\x1b\[\d*m", "", said).splitlines()
         assert place == "[1] a.md, line 1"
         assert len(lines) > 1
         assert max(map(len, lines)) <= 40

@@ -150,3 +150,7 @@ def test_a_hostile_key_is_named_in_one_short_line(tmp_path):
     assert "\x1b" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path / "none", **{f"EQUIPOISE_\x1b[2J{'x' * 9000}": "1"})
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 500

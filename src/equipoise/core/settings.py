@@ -348,7 +348,8 @@ def _check_keys(layer: Values) -> None:
     known = keys()
     for key in layer.values:
         if key not in known:
-            where = layer.places.get(key, layer.layer)
+            place = layer.places.get(key, layer.layer)
+            where = layer.layer if place == key else place  # an unknown variable is named once, and cut
             raise SettingsError(
                 f"{where}: unknown setting {short(key)}; `equipoise config show` lists all of them"
             )
