@@ -47,7 +47,9 @@ def pattern(source: str) -> re.Pattern[str]:
 
 def load(name: str, folder: Path = HERE / "questions") -> tuple[Question, ...]:
     """The questions of a set. Raises InputError with file and line for a row that is not one."""
-    return tuple(_question(json_object(text, where), name, where) for text, where in lines(folder / f"{name}.jsonl"))
+    return tuple(
+        _question(json_object(text, where), name, where) for text, where in lines(folder / f"{name}.jsonl")
+    )
 
 
 def _question(row: dict, name: str, where: str) -> Question:
@@ -66,10 +68,9 @@ def _fault(row: dict, name: str) -> str:
         return f"the set is {row['set']!r}, not the file's"
     if row["kind"] not in ANSWERED + UNANSWERED or (row["kind"] in ANSWERED) != row["answerable"]:
         return f"kind {row['kind']!r} does not go with answerable {row['answerable']}"
-    if row["answerable"] and not (row.get("gold") and row.get("files")):
-        return "a question with an answer needs gold patterns and files"
-    if not row["answerable"] and (row.get("gold") or row.get("files")):
-        return "a question without an answer has no gold patterns and no files"
+    has_gold = bool(row.get("gold")), bool(row.get("files"))
+    if has_gold != (row["answerable"], row["answerable"]):
+        return "gold patterns and files belong to a question with an answer, and to no other"
     if (row["kind"] == "follow_up") != bool(row.get("before")):
         return "a follow-up, and only that, has questions before it"
     return _bad_pattern([*row.get("gold", ()), *row.get("absent", ())])
