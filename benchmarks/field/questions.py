@@ -41,8 +41,8 @@ class Question:
 
 
 def pattern(source: str) -> re.Pattern[str]:
-    """The compiled pattern: case is ignored, a space stands for any white space."""
-    return re.compile(source.replace(" ", r"\s+"), re.IGNORECASE)
+    """The compiled pattern: case is ignored, a space stands for any white space, also none (PDF loses it)."""
+    return re.compile(source.replace(" ", r"\s*"), re.IGNORECASE)
 
 
 def load(name: str, folder: Path = HERE / "questions") -> tuple[Question, ...]:
