@@ -46,7 +46,7 @@ def build(one: DocumentSet, cache: Path, *, soffice: str) -> int:
     """
     target = sets.folder(cache, one.name)
     stamp = target.with_name(one.name + ".built")
-    recipe = hashlib.sha256(repr(one).encode()).hexdigest()
+    recipe = hashlib.sha256(repr(one).encode() + _maker(one)).hexdigest()
     if not (stamp.is_file() and stamp.read_text("utf-8") == recipe and target.is_dir()):
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as work:
@@ -59,6 +59,11 @@ def build(one: DocumentSet, cache: Path, *, soffice: str) -> int:
             made.rename(target)
         stamp.write_text(recipe, "utf-8")
     return sum(path.is_file() for path in target.rglob("*"))
+
+
+def _maker(one: DocumentSet) -> bytes:
+    """The program that makes the files, where they are made here: a set is built anew when it changes."""
+    return (sets.HERE / "make.py").read_bytes() if one.make else b""
 
 
 def download(package: Package, folder: Path) -> Path:

@@ -4,8 +4,10 @@ The text is that of the page, in its order: headings, paragraphs, lists, tables,
 """
 
 import datetime
+import io
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,12 +24,12 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LEAVES = frozenset({"p", "li", "dt", "dd", "blockquote", "td", "figcaption", "address", *_HEADINGS})
 _WHOLE = frozenset({"pre", "table"})
 _PAGE = 'div[role="main"]'
-_EPOCH = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)  # the same bytes whenever it is made
+_EPOCH = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 _TIMEOUT = 600  # seconds for all files of a set
 
 
 def docx_of(page: Path, target: Path) -> None:
-    """Write the page's text as a Word file with Word's own styles."""
+    """Write the page's text as a Word file with Word's own styles; the same bytes whenever it is made."""
     tree = LexborHTMLParser(page.read_bytes())
     title = tree.css_first("title")
     named = _one_line(title) if title is not None else page.stem
@@ -40,7 +42,9 @@ def docx_of(page: Path, target: Path) -> None:
     body = tree.css_first(_PAGE) or tree.body
     if body is not None:
         _write(body, word)
-    word.save(str(target))
+    saved = io.BytesIO()
+    word.save(saved)
+    target.write_bytes(_undated(saved))
 
 
 def office_pdfs(words: Path, target: Path, soffice: str) -> Path:
@@ -59,6 +63,17 @@ def office_pdfs(words: Path, target: Path, soffice: str) -> Path:
     if missing:
         raise CorpusError(f"{soffice} made no PDF of {Path(missing[0]).name}: run it by hand to see why")
     return target
+
+
+def _undated(saved: io.BytesIO) -> bytes:
+    """The same archive with one date for all its parts."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            part = zipfile.ZipInfo(name, _EPOCH.timetuple()[:6])
+            part.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(part, old.read(name))
+    return made.getvalue()
 
 
 def _write(body: LexborNode, word: WordDocument) -> None:
