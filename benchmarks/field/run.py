@@ -1,0 +1,152 @@
+"""Asks the questions of the field benchmark and counts right quotes and right refusals.
+
+    python benchmarks/field/run.py [SET ...] [--half fitting] [--out .equipoise/bench-field] [--set KEY=VALUE ...]
+
+Each set is indexed by itself, through `equipoise.rag.library`, and asked with the pipeline's own settings; without
+`--set model.llm=...` there is no language model. A run resumes: a question that stands in the output folder's
+rows.jsonl is not asked again. Rows hold places of quotes, never text. The table goes to standard output.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import questions
+import sets
+from questions import Question
+from sets import DocumentSet
+from tables import page
+
+from equipoise.bench.results import Lines, check_config, fingerprint
+from equipoise.core import settings as layers
+from equipoise.core.errors import CorpusError, EquipoiseError, InputError
+from equipoise.core.settings import Layered
+from equipoise.core.types import Answer, Refusal
+from equipoise.rag.library import Library, update
+
+ROOT = sets.HERE.parents[1]
+KEY = ("id", "version")
+
+
+def main() -> None:
+    """Ask what is missing, then print the table."""
+    arguments = _arguments()
+    layered = _settings(arguments.set)
+    kept = {key: value for key, value, _origin in layered.rows() if key != "store.path"}
+    check_config(arguments.out, {"pipeline": arguments.pipeline, "settings": kept})
+    rows: list[dict[str, Any]] = []
+    with Lines(arguments.out / "rows.jsonl", KEY) as lines:
+        for one in sets.chosen(arguments.sets, half=arguments.half):
+            asked = {_key(question): question for question in questions.load(one.name)}
+            missing = [question for key, question in asked.items() if key not in lines]
+            if missing:
+                _ask(one, missing, layered, arguments, lines)
+            rows += [row for row in lines.rows() if lines.key_of(row) in asked]
+    print(page(rows))
+
+
+def outcome(question: Question, result: Answer | Refusal) -> str:
+    """How a question ended: right, wrong_quote or wrongly_refused; rightly_refused or wrongly_answered."""
+    if isinstance(result, Refusal):
+        return "wrongly_refused" if question.answerable else "rightly_refused"
+    if not question.answerable:
+        return "wrongly_answered"
+    return "right" if _ranks(question, (quote.text for quote in result.highlights.items)) else "wrong_quote"
+
+
+def row_of(question: Question, result: Answer | Refusal, folder: Path, seconds: float) -> dict[str, Any]:
+    """What is kept of an answer: no text of the documents, of the question or of a model."""
+    quotes = result.highlights.items
+    return {
+        "id": question.id,
+        "version": _key(question)[1],
+        "set": question.set,
+        "kind": question.kind,
+        "outcome": outcome(question, result),
+        "reason": str(result.reason) if isinstance(result, Refusal) else "",
+        "parts": question.matches("\n\n".join(quote.text for quote in quotes)),
+        "parts_wanted": len(question.gold) if question.kind == "several_documents" else 1,
+        "passages_right": _ranks(question, (one.passage.text for one in result.trace.passages)),
+        "quotes_right": _ranks(question, (quote.text for quote in quotes)),
+        "quotes": [[_relative(quote.source, folder), quote.start, quote.end] for quote in quotes],
+        "probability": result.trace.probability,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _ask(
+    one: DocumentSet, asked: list[Question], layered: Layered, arguments: argparse.Namespace, lines: Lines
+) -> None:
+    folder = sets.folder(arguments.cache, one.name)
+    if not folder.is_dir():
+        raise CorpusError(f"the documents of {one.name} are not in {folder}: run fetch.py first")
+    index = arguments.out / "indexes" / f"{one.name}.db"
+    index.parent.mkdir(parents=True, exist_ok=True)
+    report = update(index, [folder], prune=True)
+    print(f"{one.name}: {report.documents} documents, {report.passages} passages", file=sys.stderr)
+    with Library.open(index, settings=layered.settings, pipeline=arguments.pipeline) as library:
+        for question in asked:
+            lines.append(_row(question, library, folder))
+
+
+def _row(question: Question, library: Library, folder: Path) -> dict[str, Any]:
+    began = time.monotonic()
+    try:
+        result = library.ask(question.question)
+    except EquipoiseError as error:
+        failed = {
+            "set": question.set,
+            "kind": question.kind,
+            "outcome": "error",
+            "reason": type(error).__name__,
+        }
+        return dict(zip(KEY, _key(question), strict=True)) | failed
+    return row_of(question, result, folder, time.monotonic() - began)
+
+
+def _key(question: Question) -> tuple[str, str]:
+    """The id, and a hash of everything that a row depends on: a question that was mended is asked again."""
+    told = [question.question, question.kind, *question.before, "gold", *question.gold]
+    return question.id, fingerprint(told)[:12]
+
+
+def _ranks(question: Question, texts: Iterable[str]) -> list[int]:
+    """Which of the texts (from 1) one of the gold patterns matches."""
+    return [rank for rank, text in enumerate(texts, 1) if question.matches(text)]
+
+
+def _relative(source: str, folder: Path) -> str:
+    """The file inside the set, so that no place on this machine is kept."""
+    path = Path(source).resolve()
+    return (
+        path.relative_to(folder.resolve()).as_posix() if path.is_relative_to(folder.resolve()) else path.name
+    )
+
+
+def _settings(pairs: Iterable[str]) -> Layered:
+    """Only what stands on the command line counts: no settings file and no environment."""
+    flags: dict[str, Any] = {"model.llm": "none"}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"--set {pair!r}: KEY=VALUE is wanted, such as retrieval.k=8")
+        flags[key] = value
+    return layers.load(flags, environment={}, folder=sets.HERE)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", metavar="SET", help="only these sets")
+    parser.add_argument("--half", choices=sets.HALVES, help="only the sets of this half")
+    parser.add_argument("--cache", type=Path, default=sets.default_cache())
+    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-field")
+    parser.add_argument("--pipeline", default="hs")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

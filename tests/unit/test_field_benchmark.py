@@ -1,0 +1,165 @@
+"""The field benchmark's own files: sets that are pinned, questions that are well formed, outcomes that are counted."""
+
+import json
+import re
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from equipoise.core.errors import CorpusError, InputError
+from equipoise.core.types import Answer, Highlight, Highlights, Reason, Refusal
+
+FIELD = Path(__file__).resolve().parents[2] / "benchmarks" / "field"
+NAMES = ("sets", "questions", "check", "tables", "make", "fetch", "run")
+KEPT_APART = (
+    "doc-debian",
+    "debian-policy",
+    "developers-reference",
+    "git-doc",
+    "linux-doc",
+    "debian-handbook",
+    "distro-info-data",
+    "shared-mime-info",
+    "libtasn1-doc",
+    "nodejs-doc",
+)
+
+
+@pytest.fixture
+def field(monkeypatch: pytest.MonkeyPatch):
+    """The scripts as modules; forgotten again after the test, because their names are short."""
+    monkeypatch.syspath_prepend(str(FIELD))
+    for name in NAMES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    def module(name: str) -> ModuleType:
+        return __import__(name)
+
+    yield module
+    for name in NAMES:
+        sys.modules.pop(name, None)
+
+
+def test_every_set_is_pinned_free_and_not_one_that_is_kept_apart(field):
+    for one in field("sets").load():
+        assert one.half in ("fitting", "reporting")
+        assert one.licence
+        for package in one.packages:
+            assert re.fullmatch(r"[0-9a-f]{64}", package.sha256)
+            assert package.version
+            assert not package.name.startswith(KEPT_APART)
+
+
+def test_the_questions_are_well_formed_and_a_third_of_each_half_has_no_answer(field):
+    sets, questions = field("sets"), field("questions")
+    for half in sets.HALVES:
+        asked = [q for one in sets.chosen((), half=half) for q in questions.load(one.name)]
+        kinds = Counter(question.kind for question in asked)
+        assert len(asked) >= 105
+        assert len({question.id for question in asked}) == len(asked)
+        assert len({question.question for question in asked}) == len(asked)
+        assert set(kinds) == {*questions.ANSWERED, *questions.UNANSWERED}
+        assert 0.3 <= (kinds["none"] + kinds["near_miss"]) / len(asked) <= 0.4
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"kind": "none"}, "does not go with answerable"),
+        ({"gold": []}, "gold patterns"),
+        ({"gold": ["(a+)+b"]}, "repeats a repeat"),
+        ({"gold": ["(a"]}, "not a regular expression"),
+        ({"before": ["Who?"]}, "follow-up"),
+        ({"colour": "red"}, "colour"),
+        ({"set": "other"}, "not the file's"),
+    ],
+)
+def test_a_row_that_is_no_question_is_refused_with_file_and_line(field, tmp_path, change, told):
+    row = {"id": "x-1", "set": "x", "question": "Who?", "kind": "plain", "answerable": True}
+    row |= {"gold": ["the mayor"], "files": ["a.txt"]} | change
+    (tmp_path / "x.jsonl").write_text(json.dumps(row), "utf-8")
+    with pytest.raises(InputError, match=f"x.jsonl:1: .*{told}"):
+        field("questions").load("x", tmp_path)
+
+
+def test_a_space_in_a_pattern_is_any_white_space_or_none(field):
+    pattern = field("questions").pattern("by the Mayor")
+    assert pattern.search("elected by\n the mayor")
+    assert pattern.search("electedbythemayor")
+    assert not pattern.search("by a mayor")
+
+
+def test_the_check_finds_patterns_that_do_not_match_and_absent_ones_that_do(field, tmp_path):
+    (tmp_path / "a.txt").write_text("Plant 3 makes steel. " + "Plants work. " * 20, "utf-8")
+    question = field("questions").Question
+    good = question("x-1", "x", "q", "plain", True, ("makes steel",), ("a.txt",))
+    bad = question("x-2", "x", "q", "plain", True, ("makes paper",), ("a.txt",))
+    loose = question("x-3", "x", "q", "plain", True, ("plants work",), ("a.txt",))
+    gone = question("x-4", "x", "q", "plain", True, ("makes steel",), ("b.txt",))
+    near = question("x-5", "x", "q", "near_miss", False, absent=("plant 12",))
+    there = question("x-6", "x", "q", "near_miss", False, absent=("plant 3",))
+    told = list(field("check").check([good, bad, loose, gone, near, there], tmp_path))
+    assert [fault.split(":")[0] for fault in told] == ["x-2", "x-3", "x-4", "x-4", "x-6"]
+
+
+def test_outcomes(field):
+    question, outcome = field("questions").Question, field("run").outcome
+    asked = question("x-1", "x", "q", "plain", True, ("makes steel",), ("a.txt",))
+    empty = question("x-2", "x", "q", "none", False)
+    quotes = [Highlight("d", 0, 5, "Hello", "a.txt"), Highlight("d", 9, 30, "Plant 3 makes steel.", "a.txt")]
+    right, wrong = Answer("", Highlights(tuple(quotes))), Answer("", Highlights((quotes[0],)))
+    refused = Refusal(Reason.NOTHING_HIGHLIGHTED, "no")
+    assert [outcome(asked, one) for one in (right, wrong, refused)] == [
+        "right",
+        "wrong_quote",
+        "wrongly_refused",
+    ]
+    assert [outcome(empty, one) for one in (right, refused)] == ["wrongly_answered", "rightly_refused"]
+
+
+def test_a_row_holds_no_text_of_the_documents(field, tmp_path):
+    asked = field("questions").Question(
+        "x-1", "x", "secret words?", "plain", True, ("makes steel",), ("a.txt",)
+    )
+    quote = Highlight("d", 9, 30, "Plant 3 makes steel.", str(tmp_path / "a.txt"))
+    row = field("run").row_of(asked, Answer("It makes steel.", Highlights((quote,))), tmp_path, 0.5)
+    assert row["quotes"] == [["a.txt", 9, 30]]
+    assert row["quotes_right"] == [1]
+    assert "steel" not in json.dumps(row)
+    assert "secret" not in json.dumps(row)
+
+
+def test_a_page_becomes_a_word_file_with_its_headings_lists_tables_and_code(field, tmp_path):
+    docx = pytest.importorskip("docx")
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<title>Bread</title><body><div class=toc>Loose <b>text</b><p>and more</p></div><h2>Baking</h2><ul><li>Knead"
+        "<ul><li>long</li></ul></li></ul><table><tr><td>Oven</td><td>220</td></tr></table><pre>a\n b</pre></body>",
+        "utf-8",
+    )
+    field("make").docx_of(page, tmp_path / "page.docx")
+    word = docx.Document(str(tmp_path / "page.docx"))
+    texts = [(p.style.name, p.text) for p in word.paragraphs]
+    assert texts == [
+        ("Normal", "Loose text"),
+        ("Normal", "and more"),
+        ("Heading 2", "Baking"),
+        ("List Bullet", "Knead"),
+        ("List Bullet", "long"),
+        ("No Spacing", "a\n b"),
+    ]
+    assert [[cell.text for cell in row.cells] for row in word.tables[0].rows] == [["Oven", "220"]]
+    assert word.core_properties.title == "Bread"
+    with zipfile.ZipFile(tmp_path / "page.docx") as archive:
+        assert {part.date_time for part in archive.infolist()} == {(2020, 1, 1, 0, 0, 0)}
+
+
+def test_a_file_that_is_not_the_pinned_one_is_refused(field, tmp_path):
+    package = field("sets").load()[0].packages[0]
+    (tmp_path / package.file_name).write_bytes(b"something else")
+    with pytest.raises(CorpusError, match="not the pinned file"):
+        field("fetch").download(package, tmp_path)
