@@ -146,6 +146,7 @@ HOSTILE: dict[str, Callable[[int], File]] = {
     "html: breaks": lambda n: _page("<br>x" * n),
     "html: entities": lambda n: _page("&amp;&#x41" * n),
     "html: spaces": lambda n: _page("<p>a" + " " * n + "b"),
+    "html: punycode": lambda n: _page("<meta charset=punycode><p>x-" + "0a" * n),
     "html: preformatted": lambda n: _page("<pre>" + "<b>x</b>\n" * n),
     # tables and JSON Lines
     "csv: columns": lambda n: ("a.csv", b"a," * n + b"\n" + b"1," * n),

@@ -3,6 +3,7 @@
 Navigation and controls are left out, and by the rule of `hidden.py` what a browser does not show.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,6 +31,10 @@ _BLOCK_TAGS = """
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 4096
+_CHARSETS = (  # not punycode, utf-7 and the like, which are slow or hide what is written
+    "utf-8", "iso8859", "cp125", "cp866", "cp874", "cp932", "cp949", "koi8", "gb", "big5", "euc", "shift", "iso2022",
+    "mac", "ascii", "latin", "tis", "hz",
+)  # fmt: skip
 _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
 
 
@@ -55,10 +60,12 @@ def load_html(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _decode(path: Path, data: bytes) -> str:
-    """By the page's own <meta charset> where it holds, else as any text file."""
+    """By the page's own <meta charset> where it holds and is one that browsers know, else as any text file."""
     if found := _CHARSET.search(data[:_SNIFFED]):
         try:
-            return data.decode(found.group(1).decode("ascii"))
+            codec = codecs.lookup(found.group(1).decode("ascii"))
+            if codec.name.startswith(_CHARSETS):
+                return data.decode(codec.name)
         except (LookupError, UnicodeError):
             pass
     return decode(path, data)

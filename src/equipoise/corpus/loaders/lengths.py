@@ -5,6 +5,7 @@ import re
 _NUMBER = r"[-+]?+(?:\d++(?:\.\d++)?+|\.\d++)(?:e[-+]?+\d{1,3})?+"
 _LENGTH = re.compile(rf"(?:calc\(\s*+)?+({_NUMBER})([a-z]*+%?+)(?:\s*+\))?+")
 _AMOUNT = re.compile(_NUMBER)
+_MOST = 1e9
 _LONGEST = 500  # characters of a value; more is none
 _PIXELS = {
     "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 37.8, "mm": 3.78, "q": 0.945,
@@ -21,7 +22,7 @@ def length(value: str) -> float | None:
     found = _LENGTH.fullmatch(value) if len(value) <= _LONGEST else None
     if found is None or found.group(2) not in _PIXELS:
         return None
-    return float(found.group(1)) * _PIXELS[found.group(2)]
+    return _bounded(found.group(1)) * _PIXELS[found.group(2)]
 
 
 def is_length(value: str) -> bool:
@@ -34,4 +35,9 @@ def is_length(value: str) -> bool:
 
 def amounts(value: str) -> list[float]:
     """The numbers in a CSS value, without their units."""
-    return [float(number) for number in _AMOUNT.findall(value[:_LONGEST])]
+    return [_bounded(number) for number in _AMOUNT.findall(value[:_LONGEST])]
+
+
+def _bounded(number: str) -> float:
+    """A number without infinity, which is no number any more after a multiplication by 0."""
+    return max(-_MOST, min(_MOST, float(number)))

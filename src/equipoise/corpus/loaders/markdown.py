@@ -118,7 +118,7 @@ class _Scan:
 
     def _after_code(self, mark: re.Match[str]) -> int:
         """Behind the code span that begins with these backticks, or behind the backticks where none does."""
-        starts = self._ticks[len(mark.group())]
+        starts = self._ticks.get(len(mark.group()), [])  # none where a backslash stands before a longer run
         number = bisect_right(starts, mark.start())
         if number < len(starts) and starts[number] < self._end_of_paragraph(mark.start()):
             return starts[number] + len(mark.group())
