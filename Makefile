@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-live check bench-speed bench-calibration bench-bias bench-bias-answers bench-qa \
-	bench-hijack clean
+.PHONY: demo demo-llm test test-hf test-live check fuzz kills bench-speed bench-calibration bench-bias bench-bias-answers \
+	bench-qa bench-hijack bench-field bench-growth clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -19,8 +19,8 @@ test: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python -m pytest -m "not live"
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
-	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_bias_models.py tests/unit/test_extractive_qa.py \
-		tests/unit/test_hijack.py tests/unit/test_training.py tests/contract/test_highlighters.py -m "not live"
+	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_hub.py tests/unit/test_extractive_qa.py \
+		tests/unit/test_training.py tests/contract/test_highlighters.py -m "not live"
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
@@ -31,6 +31,20 @@ check: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/architecture
+
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/campaigns/fuzz.py --seconds 600 --seed 1
+
+kills: $(VENV)/.test
+	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
+
+bench-growth: $(VENV)/.test
+	$(BIN)/python benchmarks/growth/run.py
+
+bench-field: $(VENV)/.core
+	$(BIN)/python benchmarks/field/fetch.py
+	$(BIN)/python benchmarks/field/check.py
+	$(BIN)/python benchmarks/field/run.py
 
 bench-speed: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/run.py

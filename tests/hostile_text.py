@@ -22,7 +22,6 @@ from equipoise.text.spans import canonicalize
 from equipoise.text.support import stem, unsupported
 from equipoise.text.tokens import names, words
 from equipoise.text.visible import title, visible
-from growth import growth
 
 Case = tuple[Callable[[str], object], Callable[[int], str]]
 
@@ -128,18 +127,3 @@ CASES: dict[str, Case] = {
     for name, (function, units) in FUNCTIONS.items()
     for unit in units
 }
-
-
-def main() -> None:
-    """A table of all cases."""
-    print(f"{'case':44}{'n':>9}{'s at n':>10}{'s at 2n':>10}{'ratio':>7}")
-    for name, (function, make) in CASES.items():
-        found = growth(function, make)
-        print(
-            f"{name:44}{found.size:9,}{found.seconds:10.4f}{found.doubled:10.4f}{found.ratio:7.2f}",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

@@ -148,7 +148,6 @@ def ask(store: Store, encoder: FixedEncoder, questions: list[str]) -> float:
     """Whole questions through indexed + llm with models that answer at once."""
     chat = ScriptedChat(SCRIPT)
     pipeline = HighlightSummarize(
-        store,
         encoder,
         Search(HybridRetriever(store, encoder), NoFilter()),
         IndexedHighlighter(chat),

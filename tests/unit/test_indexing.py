@@ -119,7 +119,7 @@ def test_new_trust_is_recorded_without_embedding(store):
     report = index("docs", store, encoder, trust=Trust.OPEN)
     assert numbers(report) == (0, 0, 0, 3, 0)
     assert encoder.encoded == encoded
-    assert set(store.trust_of(store.doc_ids()).values()) == {Trust.OPEN}
+    assert {one.trust for one in store.documents(store.doc_ids()).values()} == {Trust.OPEN}
 
 
 def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, here):

@@ -76,7 +76,10 @@ class TestReading:
         with pytest.raises(CorpusError, match="no passage 7"):
             store.passages([7])
         store.add_documents(entries(*ANIMALS))
-        assert store.trust_of(["none", "dogs", "cats"]) == {"dogs": Trust.OPEN, "cats": Trust.TRUSTED}
+        assert {name: store.document(name).trust for name in ("dogs", "cats")} == {
+            "dogs": Trust.OPEN,
+            "cats": Trust.TRUSTED,
+        }
 
     @settings(deadline=None)
     @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1), st.data())
@@ -248,7 +251,7 @@ class TestWriting:
     def test_trust_is_changed_without_touching_anything_else(self, store):
         store.replace_file(record(), entries(ANIMALS[0]))
         store.update_file(record(trust=Trust.OPEN))
-        assert store.trust_of(["cats"]) == {"cats": Trust.OPEN}
+        assert store.document("cats").trust is Trust.OPEN
         assert store.files()["a.txt"].trust is Trust.OPEN
 
     def test_dropping_takes_everything_out(self, store):

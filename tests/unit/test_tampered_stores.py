@@ -80,7 +80,6 @@ def use(path):
         store.files()
         store.unfiled()
         store.documents(store.doc_ids())
-        store.trust_of(store.doc_ids())
         store.passages(ids.tolist())
         for doc_id in store.doc_ids():
             store.passages_of(doc_id)

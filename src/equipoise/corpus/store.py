@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.core.types import Array, Document, Passage, Span
 from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, PLACE, Counts, Damage, Entry, FileRecord, Ids
@@ -141,13 +141,6 @@ class Store:
         with mapped(self.path):
             rows = self._rows(f"{PASSAGE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
             return tuple(records.read_passage(row) for row in rows)
-
-    def trust_of(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
-        """The trust of each document; an unknown one is left out."""
-        with self.snapshot():
-            ask = "SELECT doc_id, trust FROM documents WHERE doc_id = ?"
-            found = [row for doc_id in dict.fromkeys(doc_ids) for row in self._rows(ask, (doc_id,))]
-            return {doc_id: records.trust(trust) for doc_id, trust in found}
 
     def matrix(self) -> tuple[Ids, Array]:
         """All passage ids (n,) ascending and their unit vectors (n, d), both read-only.

@@ -22,7 +22,6 @@ _ATTRIBUTE = (
     rf"[\t\n\f\r /]*+(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)"
     rf"""(?:{_SPACE}*+={_SPACE}*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+"""
 )
-_MANY_ATTRIBUTES = re.compile(rf"<[a-zA-Z][^\t\n\f\r />]*+(?=(?:{_ATTRIBUTE}){{{MOST_ATTRIBUTES}}})")
 _ROOT = re.compile(r"<(?:html|body)(?=[\t\n\f\r /])", re.IGNORECASE)
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
 _TOKEN = re.compile(
@@ -67,12 +66,11 @@ _LEAVES |= {"option": frozenset({"option"}), "optgroup": frozenset({"option", "o
 
 def refuse_tangles(path: Path, text: str) -> None:
     """Raises UnreadableFile for a page that is nested too deep or has too many attributes or open tags."""
-    if _MANY_ATTRIBUTES.search(text) or _root_attributes(text) > MOST_ATTRIBUTES:
-        reason = f"one of its tags has more than {MOST_ATTRIBUTES:,} attributes; save the page as text"
-        raise UnreadableFile(str(path), reason)
+    _refuse_attributes(path, _root_attributes(text))
     opened: list[str] = []
     styling = _Formatting()
     for tags, (name, close, whole) in enumerate(_tags(text), 1):
+        _refuse_attributes(path, _attributes(whole, 1 + len(name)))
         if close:
             _close(opened, name)
             styling.close(name)
@@ -87,14 +85,28 @@ def refuse_tangles(path: Path, text: str) -> None:
             raise UnreadableFile(str(path), "too many of its tags are never closed; save the page as text")
 
 
+def _refuse_attributes(path: Path, count: int) -> None:
+    if count > MOST_ATTRIBUTES:
+        reason = f"one of its tags has more than {MOST_ATTRIBUTES:,} attributes; save the page as text"
+        raise UnreadableFile(str(path), reason)
+
+
 def _root_attributes(text: str) -> int:
     """Attributes of all `<html>` and `<body>` tags: a parser gathers them on two elements."""
     count = 0
     for found in _ROOT.finditer(text):
-        place = found.end()
-        while count <= MOST_ATTRIBUTES and (one := _ONE_ATTRIBUTE.match(text, place)):
-            count += 1
-            place = one.end()
+        count += _attributes(text, found.end())
+        if count > MOST_ATTRIBUTES:
+            break
+    return count
+
+
+def _attributes(text: str, place: int) -> int:
+    """How many attributes follow from `place` on; counted up to MOST_ATTRIBUTES and one."""
+    count = 0
+    while count <= MOST_ATTRIBUTES and (one := _ONE_ATTRIBUTE.match(text, place)):
+        count += 1
+        place = one.end()
     return count
 
 
