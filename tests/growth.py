@@ -32,18 +32,19 @@ def growth(
     most: int = 512_000,
     bound: float = 3.0,
     rounds: int = 5,
+    again: bool = True,
 ) -> Growth:
     """The growth of work(make(n)) from the first n of `least`, twice `least`, ... that takes LEAST seconds.
 
     Work that is faster up to `most` characters is measured there. Best of up to `rounds`, which stop at the first
-    below `bound`: another process can only make a measurement worse. A growth above it is measured once more from
-    twice the size: the step at which memory is got in another way stands at one size only.
+    below `bound`: another process can only make a measurement worse. With `again`, a growth above it is measured once
+    more from twice the size: the step at which memory is got in another way stands at one size only.
     """
     size = least
     while size < most and seconds(partial(work, make(size)), runs=1) < LEAST:
         size *= 2
     found = _measured(work, make, size, bound, rounds)
-    return found if found.ratio < bound else _measured(work, make, 2 * size, bound, rounds)
+    return found if found.ratio < bound or not again else _measured(work, make, 2 * size, bound, rounds)
 
 
 def _measured(

@@ -3,7 +3,7 @@ then something it does not want. Time that grows with the square of the length, 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -15,14 +15,18 @@ from timing import seconds
 ANYWHERE = "aA1 \n\t-_.,:;?!'\"()[]|=#*\\中\0"
 """Characters that are tried with every pattern, beside its own."""
 
-FIRST, SCREEN = 24, 1_000
-"""Characters of the first trials: an exponential pattern takes seconds for FIRST, a quadratic one 0.5 ms for SCREEN
-and a linear one a tenth of that."""
+EXPONENTIAL = {16: 2e-4, 32: 1e-3}
+"""Seconds that an attack of so many characters never takes, unless every character or so doubles the time."""
+
+SUSPICIOUS = {200: 3e-3, 1_000: 3e-4}
+"""Seconds that a cubic and a quadratic pattern exceed; a linear one takes a tenth of the second."""
+
+LOOKED_AT = 4  # of the suspicious attacks, the slowest ones
 
 ONE = (_constants.LITERAL, _constants.NOT_LITERAL, _constants.IN, _constants.ANY)
 REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
 MANY = 50
-SUSPICIOUS, EXPONENTIAL = 3e-4, 0.02  # seconds
+BOUND = 3.0  # linear is 2, quadratic 4
 METHODS: dict[str, Callable[[re.Pattern[str]], Callable[[str], object]]] = {
     "match": lambda pattern: pattern.match,
     "fullmatch": lambda pattern: pattern.fullmatch,
@@ -50,15 +54,28 @@ def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str) -> Attac
     if isinstance(pattern.pattern, bytes):
         pattern = re.compile(pattern.pattern.decode("latin-1"), pattern.flags | re.ASCII)
     run = METHODS[AS.get(method, method)](pattern)
+    slow: list[tuple[float, Attack]] = []
     for attack in attacks(pattern):
-        if seconds(partial(run, attack.text(FIRST)), runs=1) > EXPONENTIAL:
+        if any(took > EXPONENTIAL[size] for size, took in _tried(run, attack, EXPONENTIAL)):
             return attack
-        if seconds(partial(run, attack.text(SCREEN)), runs=1) < SUSPICIOUS:
-            continue
-        found = growth(run, attack.text, least=SCREEN, most=64 * SCREEN, rounds=3)
-        if found.ratio > 3.0:
+        for size, took in _tried(run, attack, SUSPICIOUS):
+            if took > SUSPICIOUS[size]:
+                slow.append((took / size, attack))
+                break
+    for _, attack in sorted(slow, key=lambda pair: -pair[0])[:LOOKED_AT]:
+        if growth(run, attack.text, least=125, rounds=3, again=False).ratio > BOUND:
             return attack
     return None
+
+
+def _tried(
+    run: Callable[[str], object], attack: Attack, limits: Mapping[int, float]
+) -> Iterator[tuple[int, float]]:
+    """(characters, seconds) of each trial; one that is over its limit is the best of three."""
+    for size, limit in limits.items():
+        trial = partial(run, attack.text(size))
+        took = seconds(trial, runs=1)
+        yield size, took if took <= limit else seconds(trial, runs=3)
 
 
 def attacks(pattern: re.Pattern[str]) -> Iterator[Attack]:
