@@ -108,6 +108,9 @@ class TestSpans:
         assert [f[:2] for f in together] == [f[:2] for f in alone]
         assert [f.probability for f in together] == pytest.approx([f.probability for f in alone], abs=1e-5)
 
+    def test_text_that_utf8_cannot_carry_is_read(self, model):
+        assert len(find(model, "Who is \ud800?", "broken \ud800 pdf")) == 1
+
     def test_no_texts_load_nothing(self):
         assert find(ExtractiveQA("no/such/model"), "which animal ?") == ()
         assert ExtractiveQA().name == DEFAULT == HighlightSettings().qa_model
