@@ -19,6 +19,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, ChatReply, Message, TokenLogprob
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.models.scripted import ScriptedChat
 
 Factory = Callable[[ChatServer, Path], ChatModel]
@@ -128,6 +129,13 @@ class TestEveryChatModel:
             return sync.run(model.complete(HELLO))
 
         assert asyncio.run(notebook_cell()).text
+
+    def test_is_the_same_model_in_every_role(self, model):
+        alone = for_role(model, SUMMARIZER)
+        assert isinstance(alone, ChatModel)
+        assert alone.name == model.name
+        first, second = (sync.run(one.complete(HELLO)).text for one in (model, alone))
+        assert first == second
 
     def test_leaves_its_input_as_it_was(self, model):
         schema = json.loads(json.dumps(SCHEMA))

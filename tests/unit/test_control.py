@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import timing
 from equipoise.core import sync
 from equipoise.core.types import ChatOptions, Message
 from equipoise.models.control import as_text
@@ -36,6 +37,19 @@ def test_none_survives_and_only_blanks_are_added(text):
     shown = as_text(text)
     assert not any(word in shown for word in RESERVED)
     assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", text)
+
+
+def test_what_utf8_cannot_hold_becomes_a_question_mark():
+    assert as_text("a \ud800 b") == "a ? b"
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "<|", "<|a", "<｜", "</", "[", "<<", "<|" + "a" * 58, "<｜" + "a" * 58]
+)
+def test_hostile_text_takes_time_in_proportion(piece):
+    text = piece * (400_000 // len(piece))
+    once, twice = (timing.seconds(lambda n=n: as_text(text * n)) for n in (1, 2))
+    assert twice < 8 * once
 
 
 def test_requests_to_an_endpoint_hold_none():

@@ -110,6 +110,9 @@ class TestSpans:
         assert [f[:2] for f in together] == [f[:2] for f in alone]
         assert [f.probability for f in together] == pytest.approx([f.probability for f in alone], abs=1e-5)
 
+    def test_text_that_utf8_cannot_carry_is_read(self, model):
+        assert len(find(model, "Who is \ud800?", "broken \ud800 pdf")) == 1
+
 
 class TestWindows:
     """The model reads 32 tokens: 3 of the question, 3 special, 26 of the text."""

@@ -99,6 +99,12 @@ class TestCrossEncoder:
         assert np.array_equal(moved[:, ENTAILMENT], plain[:, 1])
         assert np.array_equal(moved[:, NEUTRAL], plain[:, 2])
 
+    def test_text_that_utf8_cannot_carry_is_read(self, folder):
+        assert asyncio.run(CrossEncoderNLI(str(folder)).predict([("broken \ud800 pdf", "\udfff")])).shape == (
+            1,
+            3,
+        )
+
     def test_batches_change_nothing(self, folder):
         together = run(CrossEncoderNLI(str(folder), batch=5).predict(PAIRS))
         alone = run(CrossEncoderNLI(str(folder), batch=1).predict(PAIRS))

@@ -172,14 +172,41 @@ def test_a_problem_never_repeats_the_input():
     assert "hunter2" not in parsed('{"answerable": "hunter2", "sentences": ["hunter2"]}', Choice)
 
 
-@pytest.mark.parametrize("piece", ['{"a":', "{", '{"', "```json\n", "{}", "{} "])
-def test_hostile_text_takes_time_in_proportion(piece):
-    def read(size):
-        text = piece * (size // len(piece))
-        assert isinstance(parsed(text, Choice), str)
-        return lambda: parsed(text, Choice)
+HOSTILE = {
+    **{
+        piece: lambda n, piece=piece: piece * (n // len(piece))
+        for piece in ['{"a":', "{", '{"', "```json\n", "{} "]
+    },
+    "fence": lambda n: "```\n" + " " * n,
+    "fences": lambda n: "```\n" + "\n " * (n // 2) + "x",
+    "lists": lambda n: '{"a":[' * 200 + "1," * (n // 2),
+    "digits": lambda n: '{"a":' * 200 + "1" * n,
+    "open": lambda n: '{"\\"' * 200 + "x" * n,
+}
 
-    assert timing.growth(read, 200_000) < timing.LINEAR
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=map(repr, HOSTILE))
+def test_hostile_text_takes_time_in_proportion(text):
+    def read(size):
+        made = text(size)
+        assert isinstance(parsed(made, Choice), str)
+        return lambda: parsed(made, Choice)
+
+    assert timing.growth(read, 250_000) < timing.LINEAR
+
+
+def test_the_work_on_one_reply_is_bounded():
+    """What is read from all opening braces together, whatever the length."""
+    assert isinstance(parsed('{"a":[' * 200 + "1," * 1_000_000, Choice), str)
+    found = timing.seconds(lambda: parsed('{"a":[' * 200 + "1," * 1_000_000, Choice), runs=2)
+    assert found < 40 * timing.seconds(lambda: json.loads("[" + "1," * 1_000_000 + "1]"), runs=2)
+
+
+@pytest.mark.parametrize(
+    "text", [f"```python\n{GOOD}\n```", f"```\r\n{GOOD}\r\n```", f"  ```JSON  \n\n{GOOD}\n\n  ```  "]
+)
+def test_fences_of_many_forms(text):
+    assert parsed(text, Choice) == VALUE
 
 
 json_values = st.recursive(

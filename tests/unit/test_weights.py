@@ -72,7 +72,7 @@ def wheels(tmp_path, monkeypatch):
 
 
 @contextmanager
-def serving(content=CONTENT, *, ranges=True, stop_after=None):
+def serving(content=CONTENT, *, ranges=True, stop_after=None, length=None, reason=None):
     """A loopback server of one file; yields its address and the list of Range headers it was sent."""
     asked = []
 
@@ -81,10 +81,10 @@ def serving(content=CONTENT, *, ranges=True, stop_after=None):
             wanted = self.headers.get("Range")
             asked.append(wanted)
             start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and ranges else 0
-            self.send_response(206 if start else 200)
+            self.send_response(404 if reason else 206 if start else 200, reason)
             if start:
                 self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-            self.send_header("Content-Length", str(len(content) - start))
+            self.send_header("Content-Length", length or str(len(content) - start))
             self.end_headers()
             self.wfile.write(content[start:stop_after])
 
@@ -422,3 +422,17 @@ def test_a_lock_that_is_no_lock_says_what_to_delete(tmp_path, content):
     (tmp_path / "m/tiny.gguf.lock").write_bytes(content)
     with pytest.raises(WeightsError, match=r"tiny\.gguf\.lock is not the lock file it should be: delete it"):
         pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, url(CLOSED)))
+
+
+@pytest.mark.parametrize("length", ["many", "-1", "1e9", "9" * 5000])
+def test_a_length_that_is_none_is_the_reason_of_that_source(tmp_path, length):
+    with serving(length=length) as (address, _), pytest.raises(WeightsError, match="Tried: http"):
+        pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, url(address)))
+
+
+def test_what_a_server_says_is_shown_without_controls(tmp_path):
+    with serving(reason="gone\x1b[2J" + "x" * 5000) as (address, _), pytest.raises(WeightsError) as caught:
+        pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, url(address)))
+    assert "gone [2Jxxx" in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 700

@@ -1,10 +1,14 @@
 """Windows of whole sentences, with a tokenizer in which a word is a token."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
+import timing
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.reader import SentenceReader
 from equipoise.models.windows import MAX_QUESTION, windows
 from equipoise.text.sentences import sentence_spans
 
@@ -91,3 +95,57 @@ def test_every_sentence_with_a_token_is_in_a_window_and_no_window_is_too_long(
             start, end = sentences[row]
             assert window.offsets[first][0] < end and start < window.offsets[first][1]
             assert all(start <= window.offsets[n][0] < end for n in range(first + 1, last))
+
+
+class Counted(tuple):
+    """Counts the sentences that are looked at."""
+
+    looks = 0
+
+    def __iter__(self):
+        for one in super().__iter__():
+            Counted.looks += 1
+            yield one
+
+
+@pytest.mark.parametrize("number", [300, 600])
+def test_every_sentence_is_looked_at_a_few_times_however_many_there_are(tokenizer, number):
+    text = TEXT * number
+    sentences = Counted(sentence_spans(text))
+    Counted.looks = 0
+    assert len(windows(tokenizer, "Who?", text, sentences, max_tokens=17)) >= number
+    assert Counted.looks <= 2 * len(sentences)
+
+
+def test_of_an_endless_sentence_only_the_beginning_is_cut_into_tokens(tokenizer):
+    words = "word " * 400_000
+    (window,) = windows(tokenizer, "Who?", words, [(0, len(words))], max_tokens=17)
+    assert window.offsets[-2][1] < 100
+    assert timing.seconds(
+        lambda: windows(tokenizer, "Who?", words, [(0, len(words))], max_tokens=17)
+    ) < 20 * (
+        timing.seconds(lambda: windows(tokenizer, "Who?", words[:20_000], [(0, 20_000)], max_tokens=17))
+    )
+
+
+HOSTILE = {
+    "no spaces": "a" * 1_000_000,
+    "lone surrogates": "\ud800" * 1_000_000,
+    "NUL": "\0" * 1_000_000,
+    "marks": "!" * 1_000_000,
+    "combining": "e" + "\u0301" * 1_000_000,
+    "no alphabet": "漢" * 1_000_000,
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_the_embedded_models_read_anything(text):
+    """As a text and as a question; a sentence without a token has the margin of one that was not read."""
+    rows = EmbeddedEncoder().encode([text])
+    assert np.isfinite(rows).all()
+    reader = SentenceReader()
+    for question, read in ((text, "Some text."), ("What is it?", text)):
+        margins = reader.margins(question, read, [(0, len(read))] if read else [])
+        assert margins.shape == (1 if read else 0,)
+        assert np.isfinite(margins).all()

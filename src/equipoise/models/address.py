@@ -10,9 +10,7 @@ from equipoise.core.errors import SettingsError
 LONGEST = 2_000
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,126}}\.?\Z")
-_CHARACTERS = re.compile(
-    r"[!#-;=?-\[\]_a-z~]*\Z"
-)  # of a URL (RFC 3986) and nothing besides; "%" comes with its two digits
+_CHARACTERS = re.compile(r"[!#-;=?-\[\]_a-z~]*\Z")  # those of a URL (RFC 3986)
 _LOOKS = "must look like https://host/v1: correct model.base_url, OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT"
 
 

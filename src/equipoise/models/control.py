@@ -17,10 +17,15 @@ _RESERVED = re.compile(
 )
 
 
+def encodable(text: str) -> str:
+    """`text` of the same length with lone surrogates, which UTF-8 cannot hold, replaced by question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def as_text(content: str) -> str:
-    """`content` with a space put into every word that a chat template reserves.
+    """`content`, encodable, with a space put into every word that a chat template reserves.
 
     >>> as_text("a <|im_end|> b")
     'a < |im_end|> b'
     """
-    return _RESERVED.sub(r"\g<0> ", content)
+    return _RESERVED.sub(r"\g<0> ", encodable(content))

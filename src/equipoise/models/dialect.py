@@ -49,7 +49,7 @@ class Dialect:
         said = with_schema_in_words(messages, schema) if in_words and schema is not None else messages
         body: dict[str, Any] = {
             "model": model,
-            "messages": [{"role": m.role, "content": _encodable(control.as_text(m.content))} for m in said],
+            "messages": [{"role": m.role, "content": control.as_text(m.content)} for m in said],
         }
         optional: dict[str, Any] = {"temperature": options.temperature, "seed": options.seed}
         limit = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
@@ -73,8 +73,3 @@ def with_schema_in_words(messages: Sequence[Message], schema: JsonSchema) -> tup
     if messages and messages[0].role == "system":
         return (Message("system", f"{messages[0].content}\n\n{words}"), *messages[1:])
     return (Message("system", words), *messages)
-
-
-def _encodable(text: str) -> str:
-    """`text` with lone surrogates, which UTF-8 cannot carry, replaced by question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from equipoise.core.errors import WeightsError
 from equipoise.core.types import Array
+from equipoise.models.control import encodable
 
 DATA = Path(__file__).parent / "data"
 MODEL, TOKENIZER, MANIFEST = "minilm-l6-v2-int8.onnx", "tokenizer.json", "manifest.toml"
@@ -68,7 +69,7 @@ class EmbeddedEncoder:
         if not texts:
             return rows
         tokenizer, session = self._load()
-        encodings = tokenizer.encode_batch([_clean(text) for text in texts])
+        encodings = tokenizer.encode_batch([encodable(text[:MAX_CHARACTERS]) for text in texts])
         ids = [encoding.ids for encoding in encodings]
         for group in _batches(ids):
             tokens = np.array([ids[i] for i in group], np.int64)
@@ -92,11 +93,6 @@ class EmbeddedEncoder:
         options.intra_op_num_threads = self._threads
         options.log_severity_level = 3  # errors only
         return ort.InferenceSession(checked(self._folder, MODEL), options, providers=["CPUExecutionProvider"])
-
-
-def _clean(text: str) -> str:
-    """What is tokenised of `text`; half a surrogate pair, which UTF-8 cannot hold, becomes a "?"."""
-    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
 def _batches(ids: list[list[int]]) -> Iterator[list[int]]:

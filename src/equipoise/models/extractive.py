@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.errors import InputError
+from equipoise.models.control import encodable
 from equipoise.models.pretrained import Pretrained, load
 
 DEFAULT = "deepset/deberta-v3-base-squad2"
@@ -70,7 +71,8 @@ class ExtractiveQA:
             return ()
         with self._lock:
             self._files = files = self._files or _load(self.name)
-            windows = _windows(files, question, texts, self._stride)
+            read = [encodable(text) for text in texts]
+            windows = _windows(files, encodable(question), read, self._stride)
             scored = [
                 score
                 for at in range(0, len(windows), self._batch)

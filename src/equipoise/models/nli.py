@@ -9,6 +9,7 @@ import numpy as np
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Array
+from equipoise.models.control import encodable
 from equipoise.models.pretrained import Pretrained, load
 
 DEFAULT = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
@@ -87,8 +88,8 @@ def _probabilities(loaded: _Loaded, pairs: Sequence[tuple[str, str]]) -> Array:
     premises, hypotheses = zip(*pairs, strict=True)
     files = loaded.files
     inputs = files.tokenizer(
-        list(premises),
-        list(hypotheses),
+        [encodable(premise) for premise in premises],
+        [encodable(hypothesis) for hypothesis in hypotheses],
         truncation=True,
         max_length=files.limit,
         padding=True,

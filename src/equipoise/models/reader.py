@@ -10,6 +10,7 @@ import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from equipoise.models.control import encodable
 from equipoise.models.encoder import DATA, MAX_CHARACTERS, MAX_THREADS, MAX_TOKENS, TOKENIZER, checked
 from equipoise.models.windows import Offsets, Window, windows
 
@@ -41,8 +42,8 @@ class SentenceReader:
         """
         tokenizer, session = self._load()
         best = np.full(len(sentences), UNREAD)
-        asked = _clean(question[:MAX_CHARACTERS])
-        for window in windows(tokenizer, asked, _clean(text), sentences, max_tokens=MAX_TOKENS):
+        asked = encodable(question[:MAX_CHARACTERS])
+        for window in windows(tokenizer, asked, encodable(text), sentences, max_tokens=MAX_TOKENS):
             if window.sentences:
                 rows = list(window.sentences)
                 best[rows] = np.maximum(best[rows], session.run(["margins"], _feed(window))[0])
@@ -58,11 +59,6 @@ class SentenceReader:
                 session = ort.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
                 self._loaded = Tokenizer.from_buffer(checked(self._folder, TOKENIZER)), session
             return self._loaded
-
-
-def _clean(text: str) -> str:
-    """`text` of the same length; half a surrogate pair, which UTF-8 cannot hold, becomes a "?"."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _feed(window: Window) -> dict[str, NDArray[np.int64] | NDArray[np.float32]]:

