@@ -1,5 +1,6 @@
 """NLI by a cross-encoder: a tiny one, built here with known weights. What needs no torch is in test_nli_choice."""
 
+import asyncio
 import os
 import subprocess
 import sys
