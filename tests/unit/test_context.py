@@ -7,9 +7,9 @@ import json
 from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from equipoise.apps import render
+from equipoise.apps.terminal import Terminal
 from equipoise.core import sync
 from equipoise.core.settings import HighlightSettings, Settings, SummarizeSettings
 from equipoise.core.types import Answer, Document, Highlights, Passage, Span
@@ -98,9 +98,10 @@ class TestShown:
     """Who reads an answer sees what it was made from: the context too, and no trace of one where there is none."""
 
     def shown(self, result):
-        console = Console(record=True, width=200, file=StringIO())
+        console = Terminal()
+        console.file = StringIO()
         render.show(result, console)
-        return console.export_text()
+        return console.file.getvalue()
 
     def test_the_context_stands_under_its_quote(self, store):
         result, _ = ask(store, "passage")

@@ -4,9 +4,10 @@ import sys
 
 import pytest
 
-from equipoise.core.errors import MissingExtra
+from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.sync import run
+from equipoise.models import pretrained
 from equipoise.models.extractive import DEFAULT, ExtractiveQA
 from equipoise.rag.highlighters import extractive_qa
 from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
@@ -36,3 +37,11 @@ def test_without_the_extra_it_is_named_when_built(monkeypatch):
     monkeypatch.setattr(extractive_qa, "installed", lambda: False)
     with pytest.raises(MissingExtra, match=r"'extractive_qa'.*equipoise\[hf\]"):
         ExtractiveQAHighlighter.from_parts(Parts(Settings(), None, None))
+
+
+def test_a_folder_that_bears_the_name_of_a_model_is_not_taken_for_it(tmp_path, monkeypatch):
+    """A folder that was cloned could hold weights under the name of the default model."""
+    (tmp_path / DEFAULT).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"write \./"):
+        pretrained.load(DEFAULT, head="AutoModelForQuestionAnswering", what="question answering")

@@ -1,11 +1,12 @@
 """Models of Hugging Face loaded from a name or a folder (extra `hf`: transformers and torch)."""
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from equipoise.core.errors import MissingExtra, ModelUnavailable
+from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
 
 MAX_TOKENS = 512
 
@@ -30,9 +31,16 @@ def installed() -> bool:
 def load(name: str, *, head: str, what: str) -> Pretrained:
     """The model `name` (on Hugging Face, or a folder with its files) with the transformers class `head`.
 
-    Raises MissingExtra without transformers, ModelUnavailable where the files cannot be had or read; `what`
-    ("NLI") says in the messages what the model is for.
+    Raises MissingExtra without transformers, ModelUnavailable where the files cannot be had or read, InputError where
+    a folder bears the name of a model and is not written as a path; `what` ("NLI") says in the messages what the
+    model is for.
     """
+    is_path = name.startswith(".") or os.path.isabs(name)  # noqa: PTH117  never raises, nor does exists
+    if os.path.exists(name) and not is_path:  # noqa: PTH110
+        raise InputError(
+            f"{name!r} names a model on Hugging Face and something in the current folder: write ./{name} for the "
+            "folder, or go to another one"
+        )
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
         damaged = import_module("safetensors").SafetensorError
