@@ -1,126 +1,223 @@
-"""Fuzzing: everything that reads bytes from outside, with inputs that are mutated by a seed.
+"""Hostile inputs, made at random and run in children with limits of processor time and memory.
 
-    python tests/campaigns/fuzz.py --seconds 600 --seed 1
-    python tests/campaigns/fuzz.py --replay html:1:57          (target:seed:case, as a finding names it)
+    python tests/campaigns/fuzz.py --seconds 600 --seed 1       all targets in turn
+    python tests/campaigns/fuzz.py --cases 20 --target settings
+    python tests/campaigns/fuzz.py --replay build/fuzz/settings-1-17.bin
 
-A finding is an exception that the target does not declare, a broken invariant, or a case over its limit of processor
-time or memory. Each target runs in a process of its own, in turn with the others; one that dies is started again
-behind the case it died of. Prints counts; exits with 1 where there is a finding. Linux and macOS.
+A case is a function of target, seed and number. A finding (an undeclared exception, a broken invariant, a limit
+exceeded) is kept as a file beside a note of what happened and how to run it again. Exit code 1 with findings.
 """
 
 import argparse
+import logging
+import multiprocessing
 import os
 import resource
 import signal
-import subprocess
 import sys
 import time
-import traceback
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count, islice
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
-from threading import Timer
+from tempfile import TemporaryDirectory
 
-HERE = Path(__file__).resolve()
-sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
+HERE = Path(__file__).resolve().parent
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: idle threads spend processor time too
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "src")]
 
-from targets import TARGETS  # noqa: E402
+import targets as fuzzed  # noqa: E402  the folders above must be on the path first
 
-CASE_SECONDS = 10.0
-"""Processor time of one case. The largest input takes a tenth of it where time is linear."""
-MEMORY = 3_000_000_000
-SLICE_SECONDS = 5.0
-"""Wall-clock time of a target until it is the next one's turn."""
-SLEEP = 600.0
-"""Wall-clock time after which a process that waits for something is killed."""
+SECONDS = 8
+"""Processor time of a case: an input has at most 300,000 characters, for which linear code takes two."""
 
+MEMORY = 2_000_000_000
+"""Bytes of address space that a case may take beyond what the child had before."""
 
-def child(target: str, seed: int, first: int, most: int, seconds: float) -> None:
-    """Run the cases from `first` on, at most so many and for so long, each announced by a line."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # its default ends the process, also inside C code
-    run, until = TARGETS[target](), time.monotonic() + seconds
-    for case in range(first, first + most):
-        if case > first and time.monotonic() > until:
-            return
-        print(f"case {case}", flush=True)
-        signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
-        try:
-            run(Random(f"{target}:{seed}:{case}"))
-        except Exception as error:  # noqa: BLE001  what a target does not declare is a finding
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"{type(error).__name__}: {error}"[:200].encode("ascii", "backslashreplace").decode()
-            print(f"finding {said!r} in {Path(place.filename).name}:{place.lineno}", flush=True)
-        signal.setitimer(signal.ITIMER_PROF, 0)
+PATIENCE = 30 * SECONDS  # seconds of any kind after which a child that sleeps is ended
+CHILDREN = 2
+
+Case = tuple[str, int]
 
 
-class Campaign:
-    """Counts and findings of a run."""
+@dataclass(slots=True)
+class Child:
+    """A process that runs one case after the other."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self.cases: Counter[str] = Counter()
-        self.findings: list[str] = []
-
-    def run(self, target: str, most: int, seconds: float) -> None:
-        """Let a target go on where it was, for so many cases and so long."""
-        case = first = self.cases[target]
-        command = [sys.executable, str(HERE), "--child", target, self.seed, first, most, seconds]
-        process = subprocess.Popen(
-            list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        alarm = Timer(SLEEP, process.kill)
-        alarm.start()
-        for line in process.stdout:
-            kind, _, rest = line.strip().partition(" ")
-            if kind == "case":
-                case = int(rest)
-            else:
-                self._found(target, case, rest)
-        alarm.cancel()
-        self.cases[target] = case + 1
-        code = process.wait()
-        if code == -signal.SIGPROF:
-            self._found(target, case, f"took more than {CASE_SECONDS:g} seconds of processor time")
-        elif code:
-            self._found(target, case, f"ended its process with code {code}")
-
-    def _found(self, target: str, case: int, what: str) -> None:
-        self.findings.append(f"{target}:{self.seed}:{case}  {what}")
-        print(f"FINDING  {self.findings[-1]}", flush=True)
+    process: BaseProcess
+    pipe: Connection
+    case: Case | None = None
+    since: float = 0.0
 
 
-def main() -> int:
-    """Parse the command line and run; the exit code."""
-    parser = argparse.ArgumentParser(description="Fuzz everything that reads bytes from outside.")
-    parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--cases", type=int, help="So many cases of each target, instead of seconds.")
+@dataclass(slots=True)
+class Report:
+    """How many cases of each target ran, and the first finding of each kind."""
+
+    ran: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+
+
+def made(target: str, seed: int, number: int) -> bytes:
+    """The input of a case."""
+    return fuzzed.target_of(target).make(Random(f"{target} {seed} {number}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which targets, how many cases of each (None: any number) until which time (monotonic), and the limits."""
+
+    names: Sequence[str]
+    seed: int
+    cases: int | None = None
+    deadline: float = float("inf")
+    seconds: int = SECONDS
+    children: int = CHILDREN
+
+
+def campaign(plan: Plan) -> Report:
+    """Run the cases of `plan`, its targets in turn."""
+    with TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = folder  # a child that is killed leaves its files behind
+        return _campaign(plan)
+
+
+def _campaign(plan: Plan) -> Report:
+    report = Report()
+    todo: Iterator[Case] = ((name, number) for number in islice(count(), plan.cases) for name in plan.names)
+    pool = [_started(plan) for _ in range(plan.children)]
+    try:
+        while True:
+            for child in pool:
+                if child.case is None and time.monotonic() < plan.deadline and (case := next(todo, None)):
+                    child.case, child.since = case, time.monotonic()
+                    child.pipe.send(case)
+            busy = [child for child in pool if child.case]
+            if not busy:
+                return report
+            ready = wait([child.pipe for child in busy], timeout=1.0)
+            for child in busy:
+                if child.pipe in ready or time.monotonic() - child.since > PATIENCE:
+                    pool[pool.index(child)] = _collected(child, plan, report)
+    finally:
+        for child in pool:
+            child.process.kill()
+
+
+def _collected(child: Child, plan: Plan, report: Report) -> Child:
+    """Note how the case of `child` ended; the child for the next one, a new one where this one is lost."""
+    assert child.case is not None
+    target, number = child.case
+    report.ran[target] += 1
+    lost = False
+    try:
+        found = child.pipe.recv() if child.pipe.poll() else ("hangs", f"no result after {PATIENCE} s")
+        lost = found is not None and found[0] == "hangs"
+    except (EOFError, ConnectionResetError):
+        child.process.join()
+        found, lost = _death(child.process.exitcode, plan), True
+    if found is not None:
+        kind = target, found[0]
+        report.kinds[kind] += 1
+        report.first.setdefault(kind, (number, found[1]))
+    child.case = None
+    if not lost:
+        return child
+    child.process.kill()
+    return _started(plan)
+
+
+def _death(code: int | None, plan: Plan) -> tuple[str, str]:
+    if code == -signal.SIGXCPU:
+        return "too slow", f"more than {plan.seconds} s of processor time"
+    return f"died with {code}", f"the process ended with code {code}"
+
+
+def _started(plan: Plan) -> Child:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(there, plan.seed, plan.seconds), daemon=True)
+    process.start()
+    there.close()
+    return Child(process, here)
+
+
+def _serve(pipe: Connection, seed: int, seconds: int) -> None:
+    """A child: runs cases until it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    logging.disable()
+    while True:
+        target, number = pipe.recv()
+        data = made(target, seed, number)
+        _limit(seconds)
+        pipe.send(fuzzed.failure(target, data))
+
+
+def _limit(seconds: int) -> None:
+    used = time.process_time()
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used) + 1 + seconds, hard))
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        now = int(pages.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def keep(report: Report, seed: int, folder: Path) -> None:
+    """Write the first finding of each kind into `folder`, and say so."""
+    for (target, kind), (number, detail) in report.first.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{target}-{seed}-{number}.bin"
+        path.write_bytes(made(target, seed, number))
+        command = f"python tests/campaigns/fuzz.py --replay {path}"
+        note = f"{kind}\n{detail}\nseen {report.kinds[target, kind]} times\n{command}\n"
+        path.with_suffix(".txt").write_text(note, "utf-8", "backslashreplace")
+        print(f"{target}: {kind} ({report.kinds[target, kind]} times)\n    {command}")
+
+
+def replay(path: Path) -> int:
+    """Run one kept input in this process, with the limits; its error is shown in full."""
+    target = next(name for name in [*fuzzed.TARGETS, *fuzzed.TRAPS] if path.name.startswith(f"{name}-"))
+    _limit(SECONDS)
+    fuzzed.target_of(target).check(path.read_bytes())
+    print("nothing found")
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many seconds")
+    parser.add_argument("--cases", type=int, help="stop after so many cases of each target")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--targets", default=",".join(TARGETS))
-    parser.add_argument("--replay", help="target:seed:case")
-    parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.child:
-        target, seed, first, most, seconds = given.child
-        child(target, int(seed), int(first), int(most), float(seconds))
-        return 0
-    if given.replay:
-        target, seed, case = given.replay.split(":")
-        TARGETS[target]()(Random(f"{target}:{seed}:{case}"))
-        print("nothing found")
-        return 0
-    campaign, names, began = Campaign(given.seed), given.targets.split(","), time.monotonic()
-    while not any(campaign.cases.values()) or (
-        given.cases is None and time.monotonic() - began < given.seconds
-    ):
-        for name in names:
-            campaign.run(name, given.cases or sys.maxsize, SLEEP if given.cases else SLICE_SECONDS)
+    parser.add_argument(
+        "--target", action="append", choices=[*fuzzed.TARGETS], help="only this one; repeatable"
+    )
+    parser.add_argument("--children", type=int, default=CHILDREN)
+    parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="folder for what is found")
+    parser.add_argument("--replay", type=Path, help="run one kept input again")
+    chosen = parser.parse_args(arguments)
+    if chosen.replay:
+        return replay(chosen.replay)
+    names = chosen.target or [*fuzzed.TARGETS]
+    deadline = time.monotonic() + (60.0 if chosen.cases is None and chosen.seconds > 1e9 else chosen.seconds)
+    report = campaign(
+        Plan(names, chosen.seed, cases=chosen.cases, deadline=deadline, children=chosen.children)
+    )
+    keep(report, chosen.seed, chosen.findings)
     for name in names:
-        print(f"{name:12} {campaign.cases[name]:8,} cases")
-    print(f"{sum(campaign.cases.values()):,} cases, {len(campaign.findings)} findings, seed {given.seed}")
-    return 1 if campaign.findings else 0
+        found = sum(times for (target, _), times in report.kinds.items() if target == name)
+        print(f"{name:12} {report.ran[name]:7,} cases {found:6,} findings")
+    return 1 if report.kinds else 0
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(main())

@@ -109,3 +109,8 @@ def test_any_text_is_read_without_an_error(text):
 
 def test_long_hostile_text_is_read_in_reasonable_time():
     assert len(found("send_email('" * 500)) == 500
+
+
+def test_a_call_is_read_within_bounds_of_its_length_and_number():
+    assert len(found("send_email('x', 'y') " * 2_000)) == 1_000
+    assert found("send_email('a', '" + "b" * 20_000 + "')") == [{"to": "a", "body": "b" * (10_000 - 6)}]

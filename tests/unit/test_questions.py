@@ -175,6 +175,14 @@ def test_real_questions_stay_whole_and_real_pairs_come_apart(shared_data):
     assert apart / len(pairs) > 0.98
 
 
+def test_what_is_said_first_is_not_copied_for_every_question():
+    said = "The ferry to Kent is slow and wide. " * 500
+    questions = split_questions(said + "Who pays the fee? Where is Kent? " * 2 + "Is lunch free?")
+    assert len(questions) == 3
+    assert len({id(question.before[0]) for question in questions}) == 1
+    assert all(question.whole.endswith(f"wide. {question.text}") for question in questions)
+
+
 @given(st.text(alphabet=st.sampled_from("who is it? When.A\n1)- \"'("), max_size=120) | st.text(max_size=60))
 def test_nothing_is_invented_and_it_never_raises(message):
     questions = split_questions(message)

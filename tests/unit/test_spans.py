@@ -117,6 +117,11 @@ def test_a_repeated_sentence_is_kept_once_across_documents():
     assert dropped == (Dropped(DropReason.REPEATED, Span("b", 6, 29)),)
 
 
+NESTED: list = []
+for _ in range(100_000):
+    NESTED = [NESTED]  # its repr is a RecursionError
+
+
 @pytest.mark.parametrize(
     ("span", "reason"),
     [
@@ -132,10 +137,22 @@ def test_a_repeated_sentence_is_kept_once_across_documents():
         (Span("d", False, 50), DropReason.NOT_INTEGERS),
         (Span("d", 0, None), DropReason.NOT_INTEGERS),
         (Span("d", S[0][1], S[1][0]), DropReason.NO_SENTENCE),
+        (Span("d", 10**5_000, 10**5_001), DropReason.OUT_OF_RANGE),
+        (Span("d", -(10**5_000), None), DropReason.NOT_INTEGERS),
+        (Span("d" * 100_000, 0, 5), DropReason.UNKNOWN_DOCUMENT),
+        (Span(NESTED, 0, 50), DropReason.UNKNOWN_DOCUMENT),
     ],
 )
 def test_malformed_spans_are_dropped_with_a_reason(span, reason):
     assert canonical(span, span) == ((), (Dropped(reason, span),))
+
+
+def test_words_are_counted_where_the_span_is_however_long_its_sentence_is():
+    text = "The word " * 5_000
+    doc = Document("d", text, "test", sentences=((0, len(text)),))
+    kept, _ = canonicalize([Span("d", 27_001, 27_060)], {"d": doc})
+    assert kept == (Span("d", 0, len(text)),)
+    assert canonicalize([Span("d", 27_001, 27_020)], {"d": doc})[0] == ()
 
 
 def test_what_is_no_span_is_dropped():

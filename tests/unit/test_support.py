@@ -73,6 +73,12 @@ def test_titles_count_as_evidence():
     assert unsupported("Ballarat has gold.", ["There is gold.", "Ballarat"]) == ()
 
 
+def test_an_acronym_is_spelled_by_the_initials_of_neighbours_only():
+    assert unsupported("The WHO and the U.N.", ["World Health Organization; United Nations"]) == ()
+    assert unsupported("The WON", ["World Health Organization; United Nations"]) == ("WON",)
+    assert unsupported("AB" * 11, [" ".join("Alpha Beta" for _ in range(11))]) == ("AB" * 11,)
+
+
 def test_the_common_words_can_be_exchanged():
     assert unsupported("The gold topic", ["gold"], common=frozenset()) == ("topic",)
     assert unsupported("The gold topic", ["silver"], common=frozenset({"gold", "topic"})) == ()
