@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from equipoise.apps import render
+from equipoise.apps.terminal import Terminal
 from equipoise.core.settings import FilterSettings, HighlightSettings, Settings, SummarizeSettings
 from equipoise.core.types import Answer, Document, Filtered, Flag, Trust
 from equipoise.corpus.indexing import prepare
@@ -137,9 +137,10 @@ def pipeline(store):
 
 def shown(result):
     """All that people and programs see, times aside."""
-    console = Console(record=True, width=200, file=StringIO())
+    console = Terminal()
+    console.file = StringIO()
     render.show(result, console)
-    return console.export_text(), render.as_json(result) | {
+    return console.file.getvalue(), render.as_json(result) | {
         "timings": None,
         "trace": render.trace_json(result.trace),
     }

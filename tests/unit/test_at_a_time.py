@@ -104,7 +104,7 @@ def test_local_requests_run_together_up_to_the_slots(tmp_path, monkeypatch):
     """More than the event loop's own pool has threads for; a stand-in for llama.cpp, the pool is the real one."""
     chat, meeting = LocalChat(tmp_path / "any.gguf", name="any", slots=12), threading.Barrier(12, timeout=100)
 
-    def answer(*_):
+    def answer(*_, **__):
         meeting.wait()
         return ChatReply("yes", "any", Usage(1, 1, 1))
 

@@ -21,7 +21,9 @@ ACTS = ("\x1b[2J", "\x1b]0;", "\x07", "\x9b", "\u202e", "\u2066")
 HOSTILE = "[/x]\x1b[2J\x1b]0;mine\x07\u202e"
 NAME = HOSTILE.replace("/", "")
 SENTENCE = f"The office{HOSTILE} opens at half past eight :lock: in the [bold]morning[/bold] at C:\\dir\\"
-READ = "".join(" " if ord(c) < 32 else c for c in SENTENCE)  # what a loader of text files makes of it
+READ = "".join(
+    " " if ord(c) < 32 or c == "\u202e" else c for c in SENTENCE
+)  # what a loader of text files makes of it
 
 
 def commands(group, words=()):
@@ -77,7 +79,7 @@ class TestOnATerminal:
         )
         assert code == 0
         assert no_control_acts(said)
-        assert one_line(READ) in said
+        assert " ".join(READ.split()) in said
         assert "\nequipoise: forged" not in said
 
     def test_several_hostile_questions_and_a_chat(self, office):
@@ -184,7 +186,7 @@ class TestInAPipe:
         piped("index", "docs", cwd=office, env=env)
         done = piped("ask", QUESTION, "--llm", "none", "--json", cwd=office, env=env)
         shown = json.loads(done.stdout)
-        assert shown["highlights"][0]["text"] == READ.replace("  ", " ")
+        assert shown["highlights"][0]["text"] == READ
         code, said = on_terminal("ask", QUESTION, "--llm", "none", "--json", cwd=office, env=env)
         assert (code, no_control_acts(said)) == (0, True)
         assert json.loads(said)["highlights"] == shown["highlights"]
