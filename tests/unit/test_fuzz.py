@@ -17,7 +17,7 @@ def fuzz():
     sys.path.remove(str(CAMPAIGNS))
 
 
-STILL_FOUND = {"store-bytes", "store-rows", "load-html", "load-pdf", "load-docx", "load-jsonl", "settings"}
+STILL_FOUND = {"load-docx", "load-html", "settings", "store-bytes", "store-rows"}
 """Targets whose findings are known and being mended; the others must find nothing."""
 
 

@@ -62,6 +62,7 @@ def test_one_question_is_the_message_itself(message):
         ("Who wrote Emma? When did it rain?", ["Who wrote Emma?", "When did it rain?"]),
         ("who wrote emma? when did it rain", ["who wrote emma?", "when did it rain"]),
         ("1) Who wrote Emma? 2) Where is Kent?", ["Who wrote Emma?", "Where is Kent?"]),
+        ("Who wrote Emma? Is Kent far?\n2. Be brief.", ["Who wrote Emma?", "Is Kent far? 2. Be brief."]),
         ("1. Who wrote Emma\n2. When did it rain", ["Who wrote Emma", "When did it rain"]),
         ("- Who wrote Emma?\n- Parking for members?\n", ["Who wrote Emma?", "Parking for members?"]),
         ("1. Explain the fee\n2. Is it due\n   in May", ["Explain the fee", "Is it due in May"]),

@@ -133,7 +133,7 @@ def _is_item(text: str) -> bool:
 
 def _marked(message: str) -> tuple[str, list[str]]:
     """What is said before the first question, and the questions, cut after question marks."""
-    texts = _joined([_line(_bare(piece)) for piece in _pieces(message)])
+    texts = _joined([_line(piece) for piece in _pieces(message)])
     if len(texts) < 2:
         return "", texts
     question = _last_sentence(texts[0])
@@ -169,15 +169,19 @@ def _is_open(marks: Mapping[str, int]) -> bool:
 
 
 def _joined(pieces: Sequence[str]) -> list[str]:
-    """The pieces, with what does not ask by itself joined to the one before it, or at first to the one after."""
+    """The pieces, with what does not ask by itself joined to the one before it, or at first to the one after.
+
+    The number or bullet that one begins with goes where the piece is the first of its group.
+    """
     groups: list[list[str]] = []
     complete = False
     for piece in pieces:
-        asks = _asks(piece)
+        bare = _bare(piece)
+        asks = _asks(bare)
         if groups and not (asks and complete):
             groups[-1].append(piece)
         else:
-            groups.append([piece])
+            groups.append([bare])
         complete = complete or asks
     return [" ".join(group) for group in groups]
 
