@@ -26,7 +26,7 @@ def piped(*arguments, cwd, env, **how):
     """Run it to its end; `returncode`, `stdout` and `stderr` as bytes."""
     command = [*COMMAND, *map(os.fspath, arguments)]
     given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
-    return subprocess.run(command, cwd=cwd, env=env, timeout=110, check=False, **given)
+    return subprocess.run(command, cwd=cwd, env=env, timeout=550, check=False, **given)
 
 
 def on_terminal(*arguments, cwd, env, columns=80, types=b""):

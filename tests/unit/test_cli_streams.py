@@ -73,7 +73,7 @@ class TestStreams:
         code = f"import os, sys; {shut}; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
         done = subprocess.run(
             [sys.executable, "-c", code, *COMMAND[1:], "index", "café.md"],
-            cwd=home, env=environment(home), capture_output=True, timeout=110, check=False,
+            cwd=home, env=environment(home), capture_output=True, timeout=550, check=False,
         )  # fmt: skip
         assert done.returncode == 0
         assert b"Traceback" not in done.stderr + done.stdout
@@ -103,7 +103,7 @@ class TestFolders:
         code = "import os, sys; os.rmdir(os.getcwd()); " + COMMAND[2]
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments],
-            cwd=gone, env=environment(tmp_path), capture_output=True, timeout=110, check=False,
+            cwd=gone, env=environment(tmp_path), capture_output=True, timeout=550, check=False,
         )  # fmt: skip
         assert done.returncode == 2
         assert is_one_clear_line(done.stderr)
@@ -151,7 +151,7 @@ class TestFolders:
         few = "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)); "
         done = subprocess.run(
             [*COMMAND[:2], few + COMMAND[2], "config", "show"],
-            cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=110, check=False,
+            cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=550, check=False,
         )  # fmt: skip
         assert (done.returncode, is_one_clear_line(done.stderr)) == (2, True)
         assert b"equipoise.toml" in done.stderr
@@ -213,6 +213,6 @@ class TestLastResort:
         ) as process:  # fmt: skip
             assert b"Type a question" in process.stdout.readline()
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=110)
+            out, err = process.communicate(timeout=550)
         assert (process.returncode, err) == (130, b"")
         assert b"Traceback" not in out
