@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import stat
-import sys
 
 import pytest
 
@@ -289,23 +288,6 @@ class TestCommands:
 def settings_are_trusted(folder):
     record = consent._record(str(folder / "equipoise.toml"))
     return record.exists()
-
-
-@pytest.fixture
-def run_here(monkeypatch, capsys):
-    """`equipoise ARGS` in the current folder; (exit code, stdout, stderr)."""
-    from equipoise.apps import cli
-
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 def test_no_record_is_made_in_the_folder_itself(folder):
