@@ -28,9 +28,39 @@ class Query:
     text: str
 
 
+class BlockKind(StrEnum):
+    """What a block of a document is. An ASIDE is found by search but never quoted: a line of a table of contents,
+    a navigation bar, a label without a sentence."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    CODE = "code"
+    ROW = "row"
+    ASIDE = "aside"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Document.text[start:end], which a reader sees as one thing.
+
+    `level` is a heading's place in the outline (1 is the highest) and an item's depth in its list (1 is the outermost).
+    `lead` is the row of the earlier block that it is read with, -1 for none: the sentence before a list, the line that
+    announces code, the column names of a row. `line` is the 1-based line of the file it begins on, 0 where the format
+    has no lines that a person sees.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    lead: int = -1
+    line: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A stored text. `sentences` are (start, end) pairs in order, not overlapping.
+    """A stored text. `sentences` are (start, end) pairs in order, not overlapping; so are `blocks`.
 
     `pages` holds the offset at which each page begins, empty for formats without pages.
     """
@@ -42,6 +72,7 @@ class Document:
     trust: Trust = Trust.TRUSTED
     sentences: Sequence[tuple[int, int]] = ()
     pages: tuple[int, ...] = ()
+    blocks: Sequence[Block] = ()
 
     def page_at(self, offset: int) -> int | None:
         """The 1-based page that `offset` lies on, None for formats without pages."""

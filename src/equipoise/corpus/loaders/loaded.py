@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.core.types import Block
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocument:
     """One text from a file. `fragment` tells the documents of one file apart, `pages` are start offsets.
+
+    `blocks` cover the text but for white space, in order, not overlapping; empty where a loader does not know them.
 
     `hidden` counts characters that were left out because a reader would not see them, `invisible` those that
     are in the text although a reader does not see them as text (`hidden.py` has the rule).
@@ -22,6 +25,7 @@ class LoadedDocument:
     fragment: str = ""
     hidden: int = 0
     invisible: int = 0
+    blocks: tuple[Block, ...] = ()
 
 
 _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
