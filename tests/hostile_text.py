@@ -93,7 +93,7 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         lambda text: align(text, QUOTE), ("a", ".", ".)", ". a", " ", "- ", "- a", "...", "•", "> ", '"', "1. ", "*")
     ),
     "aligned text": (
-        lambda text: align("Two miners 'found' silver.", text, budget_s=0), ("Two miners ", "“", "a-\n", " ", "T")
+        lambda text: align("Two miners 'found' silver.", text, fuzzy=False), ("Two miners ", "“", "a-\n", " ", "T")
     ),
     "calls": (
         lambda text: calls(text, "send_email", ("to", "body")),

@@ -9,8 +9,7 @@ from functools import partial
 from itertools import permutations
 from re import _compiler, _constants, _parser
 
-from growth import growth
-from timing import seconds
+from timing import growth, seconds
 
 ANYWHERE = "aA1 \n\t-_.,:;?!'\"()[]|=#*\\中\0"
 """Characters that are tried with every pattern, beside its own."""
@@ -63,9 +62,13 @@ def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str) -> Attac
                 slow.append((took / size, attack))
                 break
     for _, attack in sorted(slow, key=lambda pair: -pair[0])[:LOOKED_AT]:
-        if growth(run, attack.text, least=125, rounds=3, again=False).ratio > BOUND:
+        if growth(partial(_prepared, run, attack), least=125, rounds=3, again=False).ratio > BOUND:
             return attack
     return None
+
+
+def _prepared(run: Callable[[str], object], attack: Attack, size: int) -> Callable[[], object]:
+    return partial(run, attack.text(size))
 
 
 def _tried(

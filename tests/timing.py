@@ -1,13 +1,20 @@
-"""How long something takes, for tests that must pass on a noisy machine and still see a real slowdown."""
+"""What work takes and how that grows: for tests that pass on a noisy machine and still see a real slowdown."""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+
+Work = Callable[[], object]
 
 TOLD_APART = 1e-4
 """Seconds below which a clock's steps would be taken for a difference."""
+LEAST = 0.02
+"""Seconds a work must take before its growth says something."""
+LINEAR = 3.0
+"""The least growth that is called too much: linear time grows twofold, quadratic fourfold."""
 
 
-def seconds(work: Callable[[], object], *, runs: int = 5) -> float:
+def seconds(work: Work, *, runs: int = 5) -> float:
     """The processor time of this process for `work`, best of `runs`: other processes count for nothing.
 
     Includes all threads of the process, so keep others idle; sleeping counts for nothing either.
@@ -20,31 +27,48 @@ def seconds(work: Callable[[], object], *, runs: int = 5) -> float:
     return max(best, TOLD_APART)
 
 
-def growth(work: Callable[[int], Callable[[], object]], size: int, *, runs: int = 5) -> float:
-    """How many times longer `work(4 * size)` takes than `work(size)`: about 4 where time is linear, 16 where it is
-    quadratic, 64 where it is cubic.
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """`seconds` for an input of `size`, `doubled` for one of twice the size."""
 
-    Processor time of both, best of `runs` taken in turns, so that a busy stretch of the machine hits both.
+    size: int
+    seconds: float
+    doubled: float
+
+    @property
+    def ratio(self) -> float:
+        """2 for linear time, 4 for quadratic, 8 for cubic; less for what is too short to say."""
+        return self.doubled / max(self.seconds, LEAST)
+
+
+def growth(
+    work_of: Callable[[int], Work],
+    *,
+    least: int = 16_000,
+    most: int = 512_000,
+    bound: float = LINEAR,
+    rounds: int = 5,
+    again: bool = True,
+) -> Growth:
+    """The growth of work_of(n)() from the first n of `least`, twice `least`, ... that takes LEAST seconds.
+
+    Work that is faster up to `most` is measured there. Best of up to `rounds`, which stop at the first below
+    `bound`: another process can only make a measurement worse. With `again`, a growth above it is measured once
+    more from twice the size: the step at which memory is got in another way stands at one size only.
     """
-    small, large = work(size), work(4 * size)
-    best = [float("inf")] * 2
-    for _ in range(runs):
-        for place, one in enumerate((small, large)):
-            best[place] = min(best[place], seconds(one, runs=1))
-    return best[1] / best[0]
+    size = least
+    while size < most and seconds(work_of(size), runs=1) < LEAST:
+        size *= 2
+    found = _measured(work_of, size, bound, rounds)
+    return found if found.ratio < bound or not again else _measured(work_of, 2 * size, bound, rounds)
 
 
-LINEAR = 9.0
-"""The most `growth` may be: above it lies what is quadratic, below it what is linear, and noise about both."""
-
-
-def loops(number: int = 100_000) -> float:
-    """The processor time of a plain loop: what "fast" means on this machine, now. About 2 ms in 2025."""
-
-    def work() -> int:
-        total = 0
-        for value in range(number):
-            total += value & 7
-        return total
-
-    return seconds(work)
+def _measured(work_of: Callable[[int], Work], size: int, bound: float, rounds: int) -> Growth:
+    once, twice = work_of(size), work_of(2 * size)
+    found = Growth(size, float("inf"), float("inf"))
+    for _ in range(rounds):
+        single, double = seconds(once, runs=2), seconds(twice, runs=1)
+        found = Growth(size, min(found.seconds, single), min(found.doubled, double))
+        if found.ratio < bound:
+            break
+    return found

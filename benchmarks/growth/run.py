@@ -9,15 +9,16 @@ test_text_growth.py; this prints what they measure.
 import os
 import platform
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import load
-from growth import LEAST, Growth, growth
 from hostile_files import HOSTILE
 from hostile_text import CASES
+from timing import LEAST, Growth, growth
 
 
 def read(file: tuple[str, bytes]) -> None:
@@ -48,10 +49,15 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     for form, make in HOSTILE.items():
         suffix = Path(make(1)[0]).suffix.removeprefix(".")
-        print(row(suffix, form, growth(read, make, least=1_000, most=256_000)), flush=True)
+        print(
+            row(suffix, form, growth(lambda n, make=make: partial(read, make(n)), least=1_000, most=256_000)),
+            flush=True,
+        )
     for name, (work, make) in CASES.items():
         kind, _, form = name.partition(": ")
-        print(row(kind, f"`{form}`", growth(work, make)), flush=True)
+        print(
+            row(kind, f"`{form}`", growth(lambda n, work=work, make=make: partial(work, make(n)))), flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -95,11 +95,11 @@ def _place(data: bytes) -> None:
     text, rng = _text(data), Random(crc32(data))
     start = rng.randrange(len(text) + 1)
     piece = text[start : start + rng.choice((5, 40, 400, 20_000))]
-    found = align(piece, text, budget_s=0.05)
+    found = align(piece, text)
     if piece.strip():
         assert found is not None and text[found.start : found.end] == piece.strip(), "a copy was not found"
     for quotation in (piece[1::2], f"- {piece.swapcase()}...", seeds.PROSE):
-        found = align(quotation, text, budget_s=0.05)
+        found = align(quotation, text)
         assert found is None or 0 <= found.start < found.end <= len(text), "a place outside the text"
 
 

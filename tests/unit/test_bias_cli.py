@@ -52,6 +52,7 @@ def test_stance_prints_its_table(folder):
         (["--injections", "0,99"], {}, "99 are to be injected"),
         (["--encoder", "abacus"], {}, "there is no encoder 'abacus'"),
         (["--facts", "rumours"], {}, "--facts 'rumours' is no URL"),
+        (["--facts", "http://me:secret@facts"], {}, "--facts has a user or a password in its URL"),
         (["-k", "9", "--candidates", "3"], {}, "3 candidates for the top 9"),
         ([], {"corpus": "nowhere"}, "nowhere is not a folder"),
         ([], {"attacks": "nothing.jsonl"}, "nothing.jsonl"),

@@ -84,23 +84,34 @@ def test_text_that_utf8_cannot_carry_is_sent_with_question_marks(server):
 # retries
 
 
-def test_retry_after_is_honoured(server):
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that are waited between tries, without waiting them."""
+    asked, sleep = [], asyncio.sleep
+
+    async def at_once(seconds):
+        asked.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr("equipoise.models.openai.asyncio.sleep", at_once)
+    return asked
+
+
+def test_retry_after_is_honoured(server, waits):
     server.says.append(Say(429, error("slow down"), {"Retry-After": "0.2"}))
-    began = time.monotonic()
     assert ask(chat(server)).text == "HELLO"
-    assert 0.2 <= time.monotonic() - began < 20
+    assert waits == [0.2]
     assert len(server.received) == 2
 
 
 @pytest.mark.parametrize(
     "header", ["3600", "inf", lambda: formatdate(time.time() + 3600, usegmt=True)], ids=["s", "inf", "date"]
 )
-def test_no_wait_is_longer_than_the_cap(server, header):
+def test_no_wait_is_longer_than_the_cap(server, waits, header):
     value = header() if callable(header) else header
     server.says.append(Say(429, error("slow down"), {"Retry-After": value}))
-    began = time.monotonic()
     assert ask(chat(server, max_backoff_s=0.05)).text == "HELLO"
-    assert 0.05 <= time.monotonic() - began < 20
+    assert waits == [0.05]
 
 
 def test_retry_after_that_is_no_number_falls_back_to_the_backoff(server):
@@ -127,11 +138,11 @@ def test_500_for_ever_is_unavailable_after_the_configured_tries(server, retries)
     assert f"status 500 in {retries + 1} tries" in str(failure)
 
 
-def test_backoff_doubles(server):
+def test_backoff_doubles(server, waits):
     server.says.extend([Say(500, error("oops"))] * 3)
-    began = time.monotonic()
     assert ask(chat(server, max_retries=3, backoff_s=0.1)).text == "HELLO"
-    assert 0.35 <= time.monotonic() - began < 20  # (0.1 + 0.2 + 0.4) s times at least one half
+    assert len(waits) == 3
+    assert all(most / 2 <= wait <= most for wait, most in zip(waits, (0.1, 0.2, 0.4), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -188,11 +199,9 @@ def test_a_refused_connection_names_the_base_url():
 @pytest.mark.parametrize("pause", [0.1, 5.0], ids=["dribble", "silence"])
 def test_the_time_out_covers_the_whole_answer(server, pause):
     server.says.append(Say(body=completion("slow"), pause=pause))
-    began = time.monotonic()
     failure = failure_of(chat(server, timeout_s=1.5), ModelUnavailable)
-    assert time.monotonic() - began < 20  # the whole answer would take more than 30 s
-    assert "did not answer within 1.5 s" in str(failure)
-    assert len(server.received) == 1
+    assert "did not answer within 1.5 s" in str(failure)  # the whole answer takes more than 30
+    assert len(server.received) <= 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.text.questions import refers_back, split_questions
-from timing import loops, seconds
+from timing import LINEAR, growth
 
 
 def texts(message):
@@ -201,5 +201,9 @@ def test_nothing_is_invented_and_it_never_raises(message):
 @pytest.mark.parametrize(
     "unit", ["a? ", "? ", "(? ", "who is it? ", "1. is it so?\n", '"a" ? ', "Who is he. "]
 )
-def test_4_000_characters_take_under_a_second(unit):
-    assert seconds(lambda: split_questions((unit * 4_000)[:4_000]), runs=2) < 400 * loops()
+def test_time_grows_linearly_up_to_the_longest_question(unit):
+    def work(size):
+        message = (unit * size)[:size]
+        return lambda: split_questions(message)
+
+    assert growth(work, least=500, most=2_000).ratio < LINEAR

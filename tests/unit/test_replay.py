@@ -29,7 +29,7 @@ SOURCES = str(Path(equipoise.__file__).parent.parent)
 
 @pytest.fixture
 def cache(tmp_path):
-    return ReplayCache(tmp_path / "new folder" / "replies.sqlite", lock_timeout_s=0.2)
+    return ReplayCache(tmp_path / "new folder" / "replies.sqlite", lock_timeout_s=100)
 
 
 def ask(model, messages=HELLO, **how):
@@ -358,7 +358,7 @@ def test_a_locked_file_is_a_clear_error_and_blocks_no_reader(cache):
     connection.execute("BEGIN IMMEDIATE")
     assert cache.get("k").text == "hi"
     with pytest.raises(ModelUnavailable, match="locked by another process"):
-        cache.put("other", ChatReply("hi", "m"))
+        ReplayCache(cache.path, lock_timeout_s=0).put("other", ChatReply("hi", "m"))
     connection.execute("ROLLBACK")
     connection.close()
     cache.put("other", ChatReply("hi", "m"))
@@ -377,15 +377,17 @@ def test_a_waiting_cache_does_not_stop_the_loop(cache):
     connection.execute("BEGIN IMMEDIATE")
 
     async def scene():
-        asked = asyncio.create_task(Replayed(ScriptedChat(["hi"]), cache).complete(HELLO))
-        ticks = 0
-        while not asked.done():
-            await asyncio.sleep(0.01)
-            ticks += 1
-        assert isinstance(asked.exception(), ModelUnavailable)
-        return ticks
+        model = ScriptedChat(["hi"])
+        asked = asyncio.create_task(Replayed(model, cache).complete(HELLO))
+        while not model.requests:  # noqa: ASYNC110 - what follows is the writing of its reply
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await asyncio.sleep(0.001)
+        assert not asked.done()
+        connection.execute("ROLLBACK")
+        return await asked
 
-    assert asyncio.run(scene()) >= 5  # of 0.2 s lock time-out
+    assert asyncio.run(scene()).text == "hi"
     connection.close()
 
 

@@ -192,7 +192,7 @@ def test_hostile_text_takes_time_in_proportion(text):
         assert isinstance(parsed(made, Choice), str)
         return lambda: parsed(made, Choice)
 
-    assert timing.growth(read, 250_000) < timing.LINEAR
+    assert timing.growth(read, least=250_000, most=1_000_000).ratio < timing.LINEAR
 
 
 def test_the_work_on_one_reply_is_bounded():

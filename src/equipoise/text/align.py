@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from time import perf_counter
 
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.fuzz import ratio
@@ -54,15 +53,16 @@ def align(
     end: int | None = None,
     *,
     threshold: float = 95.0,
-    budget_s: float = 0.2,
+    fuzzy: bool = True,
 ) -> Alignment | None:
     """The place of `quotation` in text[start:end], the first one where there are several; None without one.
 
     Offsets count from the beginning of `text`. `threshold` is the least Indel similarity of a fuzzy match
-    (95: about one character in 20 may be missing or added), case ignored. After `budget_s` seconds the best
-    fuzzy match so far counts; 0 turns the fuzzy step off. Never raises, whatever the strings hold.
+    (95: about one character in 20 may be missing or added), case ignored; without `fuzzy` that step is left
+    out. Its work is bounded by counts and not by a clock, so that what is found does not depend on the
+    machine. Never raises, whatever the strings hold.
     """
-    found = align_any(quotation, [text], [(start, end)], threshold=threshold, budget_s=budget_s)
+    found = align_any(quotation, [text], [(start, end)], threshold=threshold, fuzzy=fuzzy)
     return found[1] if found else None
 
 
@@ -72,12 +72,12 @@ def align_any(
     bounds: Sequence[tuple[int, int | None]] | None = None,
     *,
     threshold: float = 95.0,
-    budget_s: float = 0.2,
+    fuzzy: bool = True,
 ) -> tuple[int, Alignment] | None:
     """The index of the text that has `quotation`, and its place there, as `align`; None without one.
 
     The first exact match in any text wins, then the first normalised one, then the best fuzzy one. `bounds`
-    holds (start, end) for each text. The time budget is for all texts together.
+    holds (start, end) for each text.
     """
     quotation = quotation.strip()
     if not quotation:
@@ -95,7 +95,7 @@ def align_any(
             at = normal.text.find(needle)
             if at >= 0:
                 return index, Alignment(*normal.original(at, at + len(needle)), Method.NORMALISED)
-    return _best_fuzzy(_bare(wanted), normals, threshold, perf_counter() + budget_s)
+    return _best_fuzzy(_bare(wanted), normals, threshold) if fuzzy else None
 
 
 def _bare(quotation: str) -> str:
@@ -115,15 +115,13 @@ def _variants(quotation: str) -> Iterator[str]:
                 yield variant
 
 
-def _best_fuzzy(
-    quotation: str, normals: Sequence[Normal], threshold: float, deadline: float
-) -> tuple[int, Alignment] | None:
+def _best_fuzzy(quotation: str, normals: Sequence[Normal], threshold: float) -> tuple[int, Alignment] | None:
     needle = _lower(quotation)
     best: tuple[int, Alignment] | None = None
     if not needle or len(needle) > MAX_FUZZY_CHARS:
         return None
     for index, normal in enumerate(normals):
-        for start, end, score in _matches(needle, _lower(normal.text), threshold, deadline):
+        for start, end, score in _matches(needle, _lower(normal.text), threshold):
             if best is None or score > best[1].score:
                 best = index, Alignment(*normal.original(start, end), Method.FUZZY, score)
     return best
@@ -137,7 +135,7 @@ def _lower(text: str) -> str:
     )
 
 
-def _matches(needle: str, text: str, threshold: float, deadline: float) -> Iterator[tuple[int, int, float]]:
+def _matches(needle: str, text: str, threshold: float) -> Iterator[tuple[int, int, float]]:
     """Stretches of `text` with a similarity to `needle` of at least `threshold`, as (start, end, score).
 
     A match has at most e/(1-e) * 2 * len(needle) insertions and deletions, e = 1 - threshold/100. Of one more
@@ -147,23 +145,19 @@ def _matches(needle: str, text: str, threshold: float, deadline: float) -> Itera
     share = min(0.9, max(0.0, 1 - threshold / 100))
     edits = int(2 * len(needle) * share / (1 - share))
     slack = edits + edits // 2 + 1
-    for guess in _likely_starts(needle, text, edits, deadline):
-        if perf_counter() >= deadline:
-            return
+    for guess in _likely_starts(needle, text, edits):
         low, high = max(0, guess - edits), min(len(text), guess + len(needle) + slack)
         score, start, end = _fitted(needle, text[low:high])
         if start < end and score >= threshold:
             yield low + start, low + end, score
 
 
-def _likely_starts(needle: str, text: str, edits: int, deadline: float) -> list[int]:
+def _likely_starts(needle: str, text: str, edits: int) -> list[int]:
     """Where `needle` may begin in `text`, the places with most unchanged pieces first."""
     size = max(_MIN_SEED, len(needle) // (edits + 1))
     width = edits // 2 + 1
     votes: Counter[int] = Counter()
     for offset in range(0, len(needle) - size + 1, size):
-        if perf_counter() >= deadline:
-            break
         seed = needle[offset : offset + size]
         at = text.find(seed)
         for _ in range(_MAX_HITS):

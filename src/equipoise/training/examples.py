@@ -19,7 +19,6 @@ such file, the names `repliqa_0` to `repliqa_4` stand for the published splits (
 import hashlib
 import json
 import logging
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -210,13 +209,12 @@ def _repliqa(row: Mapping[str, Any]) -> Example | str:
 
 
 def _place(words: str, text: str, within: Offsets) -> Offsets | None:
-    """Where `words` stand within those offsets, as whole words; None where nowhere. Takes the time it needs:
-    what is trained on must not depend on how fast a machine is."""
+    """Where `words` stand within those offsets, as whole words; None where nowhere."""
     start, end = within
     exact = place(words.strip(), text[start:end])
     if exact is not None:
         return start + exact, start + exact + len(words.strip())
-    found = align(words, text, start, end, budget_s=math.inf)
+    found = align(words, text, start, end)
     if found is None or (found.method != Method.FUZZY and cuts_a_word(text, found.start, found.end)):
         return None
     return found.start, found.end

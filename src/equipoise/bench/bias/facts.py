@@ -107,7 +107,9 @@ class WikiCheck:
 
 
 def check_name(name: str) -> None:
-    """Raises InputError for what is neither "none", nor "nli", nor a URL."""
+    """Raises InputError for what is neither "none", nor "nli", nor a URL, and for a URL with a password in it."""
+    if "@" in name.partition("://")[2].partition("/")[0]:
+        raise InputError("--facts has a user or a password in its URL, which is not sent: give it without")
     if name not in ("none", "nli") and not name.startswith(("http://", "https://")):
         raise InputError(f"--facts {name!r} is no URL: give none, nli, or http://... of a WikiCheck server")
 

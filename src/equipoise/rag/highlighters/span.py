@@ -21,9 +21,6 @@ from equipoise.text.spans import DropReason
 LONGEST = 1_500
 """Characters from the first word to the last: more than a passage of the embedded chunker has."""
 
-FUZZY_S = 0.05
-"""Seconds for one approximate search; a pair of quotations is looked for in every passage."""
-
 
 class Ends(BaseModel):
     """The first and the last words of a passage."""
@@ -74,14 +71,14 @@ def place_between(
     with its reason.
     """
     seen = False
-    for budget in (0.0, FUZZY_S):
+    for fuzzy in (False, True):
         for passage in passages:
-            begins = align(start, passage.text, threshold=threshold, budget_s=budget)
+            begins = align(start, passage.text, threshold=threshold, fuzzy=fuzzy)
             if begins is None:
                 continue
             seen = True
             low = max(begins.start, begins.end - len(end.strip()))  # the two quotations may overlap
-            ends = align(end, passage.text, low, begins.start + LONGEST, threshold=threshold, budget_s=budget)
+            ends = align(end, passage.text, low, begins.start + LONGEST, threshold=threshold, fuzzy=fuzzy)
             if ends is not None and ends.end >= begins.end:
                 return Span(passage.doc_id, passage.start + begins.start, passage.start + ends.end)
     reason = DropReason.END_NOT_FOUND if seen else DropReason.NOT_FOUND
