@@ -190,9 +190,3 @@ def test_config_show_names_the_origin_and_hides_secrets(run, tmp_path, monkeypat
     assert code == 0
     assert "equipoise.toml" in out
     assert "sk-canary" not in out
-
-
-def test_models_list_names_every_model(run):
-    code, out, _ = run("models", "list")
-    assert code == 0
-    assert "qwen2.5-coder-1.5b" in out

@@ -73,7 +73,7 @@ class TestChatModel:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-process")
         assert chat("auto", {"PATH": "/bin"}) is None
 
-    def test_auto_takes_local_weights_that_are_here(self, chat, tmp_path, monkeypatch):
+    def test_auto_leaves_local_weights_alone(self, chat, tmp_path, monkeypatch):
         pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
         entry = weights.read_catalogue()[build.DEFAULT_LOCAL]
         path = tmp_path / entry.file
@@ -83,7 +83,8 @@ class TestChatModel:
             )  # a sparse file, and in the user's own folder the record of an earlier check
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
         weights._remember(path, weights._stamp(path, entry))
-        assert chat("auto").name == f"local/{build.DEFAULT_LOCAL}"
+        assert chat("local").name == f"local/{build.DEFAULT_LOCAL}"
+        assert chat("auto") is None
         assert isinstance(chat("auto", KEY), OpenAIChat)
 
     @pytest.mark.parametrize("llm", ["local", f"local/{build.DEFAULT_LOCAL}"])

@@ -9,15 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
-from equipoise.apps import attack, bench, config, guard, progress, render, train
+from equipoise.apps import attack, bench, config, guard, models, progress, render, train
 from equipoise.apps.options import PathArgument, PathOption
 from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError
+from equipoise.core.settings import ModelSettings
 from equipoise.core.types import Answer, Reason, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport
-from equipoise.models import weights
-from equipoise.rag import library
+from equipoise.rag import build, library
 from equipoise.rag.library import Library
 
 app = typer.Typer(
@@ -26,8 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # help texts hold [/NAME]
     help="Ask your documents; answers rest on quotes.",
 )
-models_app = typer.Typer(no_args_is_help=True, help="Local language models.")
-app.add_typer(models_app, name="models")
+app.add_typer(models.app, name="models")
 app.add_typer(config.app, name="config")
 app.add_typer(attack.app, name="attack")
 app.add_typer(bench.app, name="bench")
@@ -146,31 +145,6 @@ def chat(
                 console.print(styled((str(error), "red")))
 
 
-@models_app.command("list")
-def models_list() -> None:
-    """Local language models: what there is and what is here."""
-    folder = layers.load().settings.model.folder
-    rows = [
-        (
-            row.weights.name,
-            f"{row.weights.size / 1e6:,.0f} MB",
-            row.weights.licence,
-            "yes" if row.path else "no",
-        )
-        for row in weights.listing(folder=folder)
-    ]
-    Terminal().table(("name", "size", "licence", "here"), rows)
-
-
-@models_app.command("pull")
-def models_pull(name: Annotated[str, typer.Argument(help="A name from `equipoise models list`.")]) -> None:
-    """Fetch a local language model; resumes where it stopped."""
-    folder = layers.load().settings.model.folder
-    with progress.download(name) as report:
-        path = weights.pull(name, folder=folder, progress=report)
-    Terminal().print(f"{name}: {path}")
-
-
 def _flags(
     store: Path | None,
     passage_filter: str | None,
@@ -196,7 +170,14 @@ def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> I
     if docs:
         _index(docs, path, trust=Trust.TRUSTED, prune=True)
     with Library.open(path, settings=chosen, pipeline=pipeline) as ready:
+        _tell_the_model(chosen.model)
         yield ready
+
+
+def _tell_the_model(wanted: ModelSettings) -> None:
+    """Where `auto` found a model: which one, and where the question and passages go."""
+    if wanted.llm == "auto" and (place := build.detected_place(wanted)):
+        complain("answering with", f"{place}; question and passages are sent there (--llm none: quotes only)")
 
 
 def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> IndexReport:

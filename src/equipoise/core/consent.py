@@ -6,14 +6,13 @@ Each consent is a file of its own in the user's state folder, readable by the us
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 
 import platformdirs
 
+from equipoise.core import kept
 from equipoise.core.errors import SettingsError
 
 
@@ -42,16 +41,9 @@ def given(wanted: Consent) -> bool:
 def give(consent: Consent) -> None:
     """Record it, in place of an earlier one for the same path. Raises SettingsError where it cannot be kept."""
     record = _record(consent.path)
-    draft = record.with_name(f"{record.name}.{token_hex(4)}")
     try:
-        record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(json.dumps(asdict(consent)).encode())
-        draft.replace(record)
+        kept.write(record, json.dumps(asdict(consent)).encode())
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise SettingsError(f"consent cannot be kept in {record.parent}: {error.strerror}") from None
 
 

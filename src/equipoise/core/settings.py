@@ -230,6 +230,15 @@ def user_file() -> Path:
     return Path(platformdirs.user_config_dir("equipoise", appauthor=False)) / USER_FILE_NAME
 
 
+def keep(key: str, value: str, own_file: Path | None = None) -> Path:
+    """Write one setting into the user's own file; where that is. Raises SettingsError for a value that cannot be."""
+    path = own_file or user_file()
+    _validated({key: value}, {key: Origin("user", str(path))})
+    section, name = key.split(".", 1)
+    tomlfile.write(path, tomlfile.with_value(tomlfile.read(path) or b"", section, name, value, path))
+    return path
+
+
 def load(
     flags: Mapping[str, Any] | None = None,
     *,

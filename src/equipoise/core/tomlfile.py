@@ -1,11 +1,13 @@
 """A settings file: regular files of a bounded size only, read once, every fault a SettingsError."""
 
+import json
 import os
 import stat
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from equipoise.core import kept
 from equipoise.core.errors import SettingsError
 
 MAX_BYTES = 65_536
@@ -51,6 +53,52 @@ def parsed(data: bytes, path: Path) -> dict[str, Any]:
         if not isinstance(values, dict):
             raise SettingsError(f"{path}: {short(section)} stands outside a section such as [retrieval]")
     return {f"{section}.{name}": value for section, values in tree.items() for name, value in values.items()}
+
+
+def with_value(data: bytes, section: str, name: str, value: str, path: Path) -> bytes:
+    """`data` with that one setting in it, the rest as it stands, comments too.
+
+    Raises SettingsError for a file that is written in a way this cannot follow, and says what to write there.
+    """
+    before = parsed(data, path)
+    line = f"{name} = {json.dumps(value)}"
+    lines = data.decode("utf-8").splitlines()
+    first = next((row for row, text in enumerate(lines) if _is_header(text, section)), None)
+    if first is None:
+        lines += ([""] if lines and lines[-1].strip() else []) + [f"[{section}]", line]
+    else:
+        inside = range(first + 1, _end(lines, first))
+        known = [row for row in inside if lines[row].partition("=")[0].strip() == name]
+        lines[known[0] if known else first + 1 : known[0] + 1 if known else first + 1] = [line]
+    changed = ("\n".join(lines) + "\n").encode()
+    try:
+        fine = parsed(changed, path) == before | {f"{section}.{name}": value}
+    except SettingsError:
+        fine = False
+    if not fine:
+        raise SettingsError(
+            f"{path} is written in a way that cannot be changed here: write {line} under [{section}]"
+        )
+    return changed
+
+
+def write(path: Path, data: bytes) -> None:
+    """Put `data` at `path`, whole or not at all. Raises SettingsError."""
+    try:
+        kept.write(path, data)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}; {_MEND}") from None
+
+
+def _is_header(line: str, section: str) -> bool:
+    return "".join(line.partition("#")[0].split()) == f"[{section}]"
+
+
+def _end(lines: list[str], first: int) -> int:
+    """The row after the section that begins at `first`."""
+    return next(
+        (row for row in range(first + 1, len(lines)) if lines[row].lstrip().startswith("[")), len(lines)
+    )
 
 
 def short(name: str, most: int = 60) -> str:

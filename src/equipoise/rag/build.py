@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from os import environ
 from typing import Any
 
 from equipoise.core import endpoints
 from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.guarded import without_password
 from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline, Retriever, Summarizer
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.corpus.store import Store
-from equipoise.models import weights
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.abstention import Check
@@ -144,17 +143,29 @@ def parts(settings: Settings, store: Store) -> Parts:
 
 def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> ChatModel | None:
     """The language model of `settings.llm`, None for `none` or where `auto` finds nothing set up."""
-    backend, _, name = (
-        settings.llm if settings.llm != "auto" else _detected(settings, environment)
-    ).partition("/")
+    chosen = settings.llm if settings.llm != "auto" else _detected(settings, environment)
+    check_llm(chosen)
+    backend, _, name = chosen.partition("/")
     if backend == "none":
         return None
     makers: dict[str, Maker] = {"local": _local, "openai": _openai, "azure": _azure}
-    if backend not in makers or (backend == "azure" and not name):
-        raise InputError(f"there is no language model {settings.llm!r}: write none, auto, local[/NAME], "
-                         "openai/NAME or azure/DEPLOYMENT")  # fmt: skip
     model = makers[backend](name, settings, environment)
     return Replayed(model, ReplayCache(settings.replay)) if settings.replay else model
+
+
+def check_llm(name: str) -> None:
+    """Raises InputError for what names no language model."""
+    backend, _, rest = name.partition("/")
+    if backend not in ("none", "auto", *CHATS) or (backend == "azure" and not rest):
+        raise InputError(f"there is no language model {name!r}: write none, auto, local[/NAME], "
+                         "openai/NAME or azure/DEPLOYMENT")  # fmt: skip
+
+
+def detected_place(settings: ModelSettings, environment: Mapping[str, str] = environ) -> str:
+    """The model that `auto` takes and its endpoint, without a password; empty where it takes none."""
+    if _detected(settings, environment) == "none":
+        return ""
+    return f"{DEFAULT_OPENAI} at {without_password(endpoints.openai(settings, environment).url or endpoints.OPENAI)}"
 
 
 def _class(place: str) -> Any:  # noqa: ANN401
@@ -166,12 +177,12 @@ Maker = Callable[[str, ModelSettings, Mapping[str, str]], ChatModel]
 
 
 def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
-    """An endpoint that is named, else local weights that are here, else none. A blank variable names nothing."""
+    """An endpoint that is named, else none: a local model takes minutes on a small machine, so it is chosen by name.
+
+    A blank variable names nothing.
+    """
     named = any(endpoints.named(environment, variable) for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
-    if settings.base_url or settings.api_key or named:
-        return "openai"
-    here = find_spec("xllamacpp") and weights.find(DEFAULT_LOCAL, folder=settings.folder)
-    return "local" if here else "none"
+    return "openai" if settings.base_url or settings.api_key or named else "none"
 
 
 def _local(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:

@@ -27,7 +27,7 @@ class Parts:
         """The language model; raises ModelUnavailable that says how to get one."""
         if self.chat is None:
             raise ModelUnavailable(
-                f"{who} needs a language model: run  equipoise models pull qwen2.5-coder-1.5b , "
-                "or set OPENAI_API_KEY, or name one with --llm"
+                f"{who} needs a language model: run  equipoise models pull qwen2.5-coder-1.5b  and  equipoise models "
+                "use qwen2.5-coder-1.5b , or set OPENAI_API_KEY, or name one with --llm"
             )
         return self.chat

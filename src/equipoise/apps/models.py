@@ -1,0 +1,72 @@
+"""`equipoise models`: local language models on this disk, and which model answers."""
+
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from equipoise.apps import progress
+from equipoise.apps.terminal import Terminal, one_line
+from equipoise.core import settings as layers
+from equipoise.core.errors import ModelUnavailable
+from equipoise.models import weights
+from equipoise.rag import build
+
+app = typer.Typer(no_args_is_help=True, help="Language models: fetch local ones, choose which one answers.")
+
+COST = "Without a graphics card it takes from some seconds to minutes for an answer."
+
+
+@app.command("list")
+def listing() -> None:
+    """Local language models: what there is and what is here."""
+    folder = layers.load().settings.model.folder
+    rows = [
+        (
+            row.weights.name,
+            f"{row.weights.size / 1e6:,.0f} MB",
+            row.weights.licence,
+            "yes" if row.path else "no",
+        )
+        for row in weights.listing(folder=folder)
+    ]
+    Terminal().table(("name", "size", "licence", "here"), rows)
+
+
+@app.command("pull")
+def pull(name: Annotated[str, typer.Argument(help="A name from `equipoise models list`.")]) -> None:
+    """Fetch a local language model; resumes where it stopped."""
+    folder = layers.load().settings.model.folder
+    with progress.download(name) as report:
+        path = weights.pull(name, folder=folder, progress=report)
+    Terminal().print(f"{name}: {path}")
+
+
+@app.command("use")
+def use(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A name from `equipoise models list`, openai/NAME, azure/DEPLOYMENT, none or auto."
+        ),
+    ],
+) -> None:
+    """Choose which model writes answers, in your own settings; none: quotes only, auto: an endpoint you have set."""
+    found = layers.load().settings.model
+    chosen = f"local/{name}" if name in weights.read_catalogue() else name
+    build.check_llm(chosen)
+    if chosen.startswith("local"):
+        _refuse_unless_here(chosen.partition("/")[2] or build.DEFAULT_LOCAL, found)
+    path = layers.keep("model.llm", chosen)
+    said = {"none": "Answers are quotes", "auto": "Answers are written where an endpoint is set"}
+    what = said.get(chosen, f"Answers are written by {one_line(chosen)}")
+    Terminal().print(f"{what} from now on ({one_line(str(path))}).")
+    if chosen.startswith("local"):
+        Terminal().print(f"{COST} Back to quotes:  equipoise models use none")
+
+
+def _refuse_unless_here(name: str, found: layers.ModelSettings) -> None:
+    if weights.find(name, folder=found.folder) is None:
+        raise ModelUnavailable(f"{name} is not on this disk: run  equipoise models pull {name}")
+    if not find_spec("xllamacpp"):
+        raise ModelUnavailable("local models need an extra: run  pip install 'equipoise[local]'")
