@@ -151,7 +151,7 @@ def ask(store: Store, encoder: FixedEncoder, questions: list[str]) -> float:
         encoder,
         Search(HybridRetriever(store, encoder), NoFilter()),
         IndexedHighlighter(chat),
-        LlmSummarizer(chat),
+        LlmSummarizer(chat, guesses=1),
         SpanPolicy(),
         {},
     )

@@ -18,7 +18,9 @@ from small_corpus import ANSWER, QUESTION
 GUESS = "How long is the bridge?"
 WRITTEN = "The Harlow bridge is 212 metres long and stands on seven piers of grey stone."
 EXTRACTS = {"answer": "212 metres", "text_extracts": [ANSWER]}
-STRUCTURED = Settings(highlight=HighlightSettings(name="structured"))
+STRUCTURED = Settings(
+    highlight=HighlightSettings(name="structured"), summarize=SummarizeSettings(when="always", guesses=1)
+)
 STAGES = {
     "hs": ["retrieve", "filter", "highlight", "canonicalize", "summarize"],
     "vanilla": ["retrieve", "filter", "answer"],
@@ -155,7 +157,9 @@ class TestReasonsOfHighlightSummarize:
         assert result.trace.usage.calls == 1
 
     def test_guess_too_far(self, asked, store):
-        watched = STRUCTURED.model_copy(update={"monitor": MonitorSettings(min_similarity=0.6)})
+        watched = STRUCTURED.model_copy(
+            update={"monitor": MonitorSettings(min_similarity=0.6), "summarize": SummarizeSettings()}
+        )
         far = asked("hs", chat=script(guesses=["What do beekeepers feed in autumn?"]), settings=watched)
         assert_lawful(far, store)
         assert far.reason is Reason.GUESS_TOO_FAR
@@ -166,7 +170,9 @@ class TestReasonsOfHighlightSummarize:
         assert "monitor" in near.trace.timings
 
     def test_a_summarizer_that_writes_nothing_usable_is_refused_where_guesses_are_watched(self, asked, store):
-        watched = STRUCTURED.model_copy(update={"monitor": MonitorSettings(min_similarity=0.6)})
+        watched = STRUCTURED.model_copy(
+            update={"monitor": MonitorSettings(min_similarity=0.6), "summarize": SummarizeSettings()}
+        )
         refused = asked("hs", chat=script(guesses=["?"]), settings=watched)
         assert_lawful(refused, store)
         assert refused.reason is Reason.MODEL_FAILED

@@ -10,7 +10,7 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.protocols import Summarizer
-from equipoise.core.settings import Settings
+from equipoise.core.settings import Settings, SummarizeSettings
 from equipoise.core.types import Highlights, Span, Tag, Usage
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.boundary import read_span
@@ -20,6 +20,7 @@ from equipoise.rag.summarizers.extractive import joined
 from small_corpus import ANSWER
 
 LIMIT = "The limit for opening a hive is -5 °C; below that the cluster breaks and the colony may die."
+ALSO = ("Readers may borrow eight books for four weeks.", "Our beekeepers feed sugar syrup in autumn only.")
 TAGS = [frozenset({tag}) for tag in Tag]
 
 
@@ -34,8 +35,13 @@ ASKING = [name for name in SUMMARIZERS if name not in MODEL_FREE]
 
 @pytest.fixture
 def built(store, encoder):
-    """A function: the summarizer `name` on a chat model."""
-    return lambda name, chat: make("summarizer", SUMMARIZERS, name, Parts(Settings(), store, encoder, chat))
+    """A function: the summarizer `name` on a chat model; it writes about short quotes, too, unless told otherwise."""
+
+    def build(name, chat, **wanted):
+        settings = Settings(summarize=SummarizeSettings(**{"when": "always", "guesses": 1} | wanted))
+        return make("summarizer", SUMMARIZERS, name, Parts(settings, store, encoder, chat))
+
+    return build
 
 
 @pytest.fixture
@@ -173,6 +179,29 @@ class TestEverySummarizerThatAsksAModel:
         chat = ScriptedChat(lambda _: ModelUnavailable("the endpoint is down: start it"))
         with pytest.raises(ModelUnavailable, match="the endpoint is down"):
             summarize(built(name, chat), highlights(ANSWER))
+
+    def test_short_quotes_are_the_answer_as_they_are(self, built, name, highlights):
+        chat = scripted(name, reply("It was built by Queen Victoria."))
+        summary = summarize(built(name, chat, when="long", guesses=None), highlights(ANSWER), TAGS[0])
+        assert chat.requests == []
+        assert (summary.answer, summary.grounded) == (joined(highlights(ANSWER), TAGS[0]), True)
+
+    def test_long_quotes_are_summarized_without_a_guess(self, built, name, highlights):
+        chat = scripted(
+            name, json.dumps({"answer": "The bridge is 212 metres long; below -5 °C no hive is opened."})
+        )
+        quotes = highlights(ANSWER, LIMIT, *ALSO)
+        summary = summarize(built(name, chat, when="long", guesses=None), quotes)
+        assert_lawful(summary, quotes)
+        assert summary.guessed_questions == ()
+        (sent,) = chat.requests
+        assert "guess" not in repr(sent).lower()
+
+    def test_what_is_watched_is_always_asked(self, built, name, highlights):
+        chat = scripted(name)
+        summarize(built(name, chat, when="long", guesses=1), highlights(ANSWER))
+        summarize(built(name, chat, when="long", guesses=None, context="passage"), highlights(ANSWER))
+        assert len(chat.requests) >= 2
 
 
 @pytest.mark.live

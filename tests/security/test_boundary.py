@@ -74,7 +74,7 @@ def pipeline(library, highlighter, summarizer_chat, *, context=False, k=50):
         encoder,
         Search(HybridRetriever(store, encoder), NoFilter(), k=k, candidates=50, snapshot=store.snapshot),
         highlighter,
-        LlmSummarizer(summarizer_chat),
+        LlmSummarizer(summarizer_chat, guesses=GUESSES),
         SpanPolicy(),
         {},
         context=context,

@@ -59,7 +59,7 @@ def pipeline(library, proposals, chat, *, policy=POLICY, context=False):
     store, encoder = library
     search = Search(HybridRetriever(store, encoder), NoFilter(), k=50, candidates=50, snapshot=store.snapshot)
     return HighlightSummarize(
-        encoder, search, Table(proposals), LlmSummarizer(chat), policy, {}, context=context
+        encoder, search, Table(proposals), LlmSummarizer(chat, guesses=1), policy, {}, context=context
     )
 
 

@@ -142,7 +142,9 @@ def asked(library, name, questions, *, refuses=(), thinks=False, tags=frozenset(
     with Endpoint() as server:
         server.refuses, server.thinks = set(refuses), THOUGHT if thinks else None
         chat = OpenAIChat("tiny-1", base_url=server.url, backoff_s=0.0001, max_retries=1, max_backoff_s=0.001)
-        chosen = Settings.model_validate({"highlight": {"name": name}})
+        chosen = Settings.model_validate(
+            {"highlight": {"name": name}, "summarize": {"when": "always", "guesses": 1}}
+        )
         built = build.pipeline("hs", Parts(chosen, store, encoder, wrap(chat)))
         pipeline = replace(built, highlighter=Overruled(built.highlighter, proposal))
 

@@ -127,7 +127,7 @@ def pipeline(store):
 
     settings = Settings(
         highlight=HighlightSettings(name="structured"),
-        summarize=SummarizeSettings(name="llm", context="passage"),
+        summarize=SummarizeSettings(name="llm", guesses=1, context="passage"),
         filter=FilterSettings(name="none"),
     )
     chat = ScriptedChat(say)

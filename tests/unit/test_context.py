@@ -60,7 +60,7 @@ def ask(store, context, answer=WHOLE):
     )
     settings = Settings(
         highlight=HighlightSettings(name="structured"),
-        summarize=SummarizeSettings(name="llm", context=context),
+        summarize=SummarizeSettings(name="llm", when="always", guesses=1, context=context),
     )
     result = sync.run(build.pipeline("hs", Parts(settings, store, HashedWords(), chat)).ask(QUESTION))
     return result, "\n".join(message.content for message in chat.requests[-1].messages)
@@ -117,7 +117,7 @@ class TestShown:
     def test_extractive_reads_none(self, store):
         settings = Settings(summarize=SummarizeSettings(name="extractive", context="passage"))
         assert not build.pipeline("hs", Parts(settings, store, HashedWords())).context
-        written = Settings(summarize=SummarizeSettings(name="llm", context="passage"))
+        written = Settings(summarize=SummarizeSettings(name="llm", guesses=1, context="passage"))
         assert build.pipeline("hs", Parts(written, store, HashedWords(), ScriptedChat([]))).context
 
 

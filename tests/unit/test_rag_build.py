@@ -173,7 +173,7 @@ class TestPipeline:
         assert found.models["llm"] == "scripted"
 
     @pytest.mark.parametrize(
-        ("guesses", "watched", "most"), [(None, None, 1), (None, 0.5, 5), (3, None, 3), (3, 0.5, 3)]
+        ("guesses", "watched", "most"), [(None, None, 0), (None, 0.5, 5), (3, None, 3), (3, 0.5, 3)]
     )
     def test_a_monitor_gets_several_guesses(self, parts, guesses, watched, most):
         sections = {

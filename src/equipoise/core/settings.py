@@ -110,13 +110,15 @@ class HighlightSettings(_Section):
 
 
 class SummarizeSettings(_Section):
-    """Which summarizer, and how many questions it may guess (the paper's reference: 5 to 10).
+    """Which summarizer, when it is asked, and how many questions it may guess (the paper's reference: 5 to 10).
 
-    `guesses` None: 5 where a monitor compares them with the question, else 1, which is for the answer's sake.
-    `context` "passage": it also reads the passage around each quote, for conditions that limit the quote.
+    `when` "long": quotes of one or two short sentences are the answer as they are. `guesses` None: 5 where a monitor
+    compares them with the question, else none. `context` "passage": it also reads the passage around each quote, for
+    conditions that limit the quote; then, and where it guesses, it is always asked.
     """
 
     name: Annotated[str, HOW] = "auto"
+    when: Literal["long", "always"] = "long"
     guesses: int | None = Field(default=None, ge=1, le=10)
     context: Literal["none", "passage"] = "none"
 

@@ -1,4 +1,4 @@
-"""Blind summarizer (H&S, section 4.1): guesses the question from the quotes, then answers it.
+"""Blind summarizer (H&S, section 4.1): guesses the question from the quotes where a monitor wants that, and answers it.
 
 `request` is the whole of what the model receives, a pure function of highlights and tags: this module
 has no access to the question and does not import its type. The answer is checked against the quotes.
@@ -10,7 +10,15 @@ from functools import cache
 from itertools import groupby
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    WithJsonSchema,
+    create_model,
+    field_validator,
+)
 
 from equipoise import prompts
 from equipoise.core.errors import ModelReplyError
@@ -27,6 +35,8 @@ from equipoise.text.visible import title
 
 MOST_SENTENCES = 2
 SHORT = 400
+AS_IT_IS = 300
+"""Characters of quotes that need no summary where they are at most MOST_SENTENCES sentences."""
 WATCHED = 5
 """Guesses for a monitor; each one costs about as much time as a short answer."""
 ONE_QUESTION = r'^[^?"\\\n\r\t]{1,200}[?]$'
@@ -43,11 +53,31 @@ Guess = Annotated[
 ]
 
 
+def _worded(answer: str) -> str:
+    if not has_words(answer):
+        raise ValueError("the answer is empty")
+    return answer
+
+
+Said = Annotated[str, AfterValidator(_worded)]
+
+
+class AnswerReply(BaseModel):
+    """The answer alone."""
+
+    answer: Said
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+
 class SummaryReply(BaseModel):
     """Guesses come first: they settle what the answer is about. Without one the monitor would see nothing."""
 
     guessed_questions: list[Guess]
-    answer: str
+    answer: Said
 
     @field_validator("guessed_questions")
     @classmethod
@@ -56,34 +86,37 @@ class SummaryReply(BaseModel):
             raise ValueError("no question is guessed")
         return worded
 
-    @field_validator("answer")
-    @classmethod
-    def _says_something(cls, answer: str) -> str:
-        if not has_words(answer):
-            raise ValueError("the answer is empty")
-        return answer
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """Those that differ."""
+        return distinct(self.guessed_questions)
 
 
 @dataclass(frozen=True, slots=True)
 class LlmSummarizer:
-    """`guesses` questions at most (1 to 10)."""
+    """`guesses` questions at most (0 to 10). With `only_long` quotes that are short are the answer as they are."""
 
     chat: ChatModel
     options: ChatOptions = ChatOptions()
-    guesses: int = 1
+    guesses: int = 0
+    only_long: bool = False
 
     @classmethod
     def from_parts(cls, parts: Parts) -> "LlmSummarizer":
         """Built from the settings."""
         chat = for_role(parts.need_chat("the summarizer 'llm'"), SUMMARIZER)
-        watched = parts.settings.monitor.min_similarity is not None
-        return cls(chat, parts.options, parts.settings.summarize.guesses or (WATCHED if watched else 1))
+        wanted, watched = parts.settings.summarize, parts.settings.monitor.min_similarity is not None
+        guesses = wanted.guesses or (WATCHED if watched else 0)
+        only_long = wanted.when == "long" and wanted.context == "none" and not guesses
+        return cls(chat, parts.options, guesses, only_long)
 
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The model's answer; the quotes where it says what they do not, or twice wrote nothing usable.
 
         Raises ModelUnavailable.
         """
+        if self.only_long and is_short(highlights):
+            return Summary(joined(highlights, tags))
         messages = request(highlights, tags, guesses=self.guesses)
         options = replace(
             self.options, max_tokens=min(self.options.max_tokens, room(highlights, self.guesses))
@@ -92,8 +125,8 @@ class LlmSummarizer:
             reply, usage = await complete_as(self.chat, messages, reply_schema(self.guesses), options=options)
         except ModelReplyError as error:
             return Summary(joined(highlights, tags), grounded=False, failure=str(error), usage=error.usage)
-        guessed = distinct(reply.guessed_questions)[: self.guesses]
-        written = opening(reply.answer, most=max(MOST_SENTENCES, len(highlights)))
+        guessed = reply.guesses[: self.guesses]
+        written = opening(reply.answer, most=max(MOST_SENTENCES, sentences(highlights)))
         invented = unsupported(written, evidence(highlights))
         lost = missing(written, highlights)
         grounded = not (invented or lost)
@@ -101,21 +134,33 @@ class LlmSummarizer:
         return Summary(answer, guessed, grounded, invented, lost, usage=usage)
 
 
+def is_short(highlights: Highlights) -> bool:
+    """Whether the quotes can be read as they are: one or two sentences, AS_IT_IS characters at most."""
+    return (
+        sum(len(item.text) for item in highlights.items) <= AS_IT_IS
+        and sentences(highlights) <= MOST_SENTENCES
+    )
+
+
+def sentences(highlights: Highlights) -> int:
+    """How many sentences the quotes have."""
+    return sum(len(sentence_spans(item.text)) for item in highlights.items)
+
+
 def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tuple[Message, ...]:
     """The messages for these highlights. Equal highlights and tags give equal bytes.
 
-    Where highlights have a context, it stands apart from the quotes, in a prompt of its own.
+    Where highlights have a context, it stands apart from the quotes. Each of the four forms has a prompt of its own.
     """
     quotes = _blocks(highlights, lambda item: f"- {_folded(item.text)}")
     around = _blocks(highlights, lambda item: _folded(item.context))
     verdicts = [f"The answer to the question is: {tag.value}." for tag in sorted(tags)]
+    version, asked = ("v2", {"guesses": str(guesses)}) if guesses else ("v3", {})
     if not around:
-        return prompts.load("summarize-v2", guesses=str(guesses), quotes="\n\n".join([*quotes, *verdicts]))
+        return prompts.load(f"summarize-{version}", quotes="\n\n".join([*quotes, *verdicts]), **asked)
+    surroundings = "\n\n".join([*around, *verdicts])
     return prompts.load(
-        "summarize-context-v2",
-        guesses=str(guesses),
-        quotes="\n\n".join(quotes),
-        surroundings="\n\n".join([*around, *verdicts]),
+        f"summarize-context-{version}", quotes="\n\n".join(quotes), surroundings=surroundings, **asked
     )
 
 
@@ -139,8 +184,10 @@ def _folded(text: str) -> str:
 
 
 @cache
-def reply_schema(guesses: int) -> type[SummaryReply]:
+def reply_schema(guesses: int) -> type[AnswerReply | SummaryReply]:
     """The reply's schema with the number of guesses bounded; a reply that holds more is cut."""
+    if not guesses:
+        return AnswerReply
     cut = BeforeValidator(lambda said: said[:guesses] if isinstance(said, list) else said)
     bounded: Any = (Annotated[list[Guess], cut], Field(min_length=1, max_length=guesses))
     return create_model("SummaryReply", __base__=SummaryReply, guessed_questions=bounded)
@@ -161,14 +208,17 @@ def opening(answer: str, *, most: int) -> str:
 
 
 def missing(answer: str, highlights: Highlights) -> tuple[str, ...]:
-    """Facts of the quotes that the answer dropped, where that is too many: names, numbers and rare words.
+    """Facts of short quotes (`SHORT` characters together) that the answer dropped: names, numbers and rare words.
 
-    Too many is a single number of short quotes (`SHORT` characters together), or more than half of all facts.
+    None unless a number is among them or they are more than half of all. A summary of longer quotes leaves things out:
+    that is what it is for.
     """
     quotes = joined(highlights)
+    if len(quotes) > SHORT:
+        return ()
     facts = unsupported(quotes, [])
     lost = unsupported(quotes, [answer, *(item.title for item in highlights.items)])
-    number = len(quotes) <= SHORT and any(any(c.isdigit() for c in fact) for fact in lost)
+    number = any(any(c.isdigit() for c in fact) for fact in lost)
     return lost if number or len(lost) > len(facts) / 2 else ()
 
 
