@@ -11,7 +11,7 @@ from equipoise.bench.qa.bench import Options
 from equipoise.bench.qa.budget import Budget, Metered
 from equipoise.bench.qa.runner import Desk
 from equipoise.core import sync
-from equipoise.core.settings import Settings
+from equipoise.core.settings import Settings, SummarizeSettings
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
@@ -20,6 +20,9 @@ PIPELINES = ("vanilla", "baseline", "structured", "indexed", "sentence+extractiv
 
 BELLS = "The bells ring at six in the morning. They were cast in Ghent in 1650 by Peter Hall. Some like them."
 FERRY = "The ferry crosses the river every ten minutes. It carries forty cars. A ticket costs two crowns."
+
+WRITING = Settings(summarize=SummarizeSettings(when="always", guesses=1))
+"""As in the paper: each answer is written, after a guess."""
 
 
 def questions(folder):
@@ -90,8 +93,8 @@ def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, co
     model = chat or Counting(out / "asked.jsonl")
     kept = Replayed(Metered(model, budget), ReplayCache(out / "replies.db"))
     chosen = Options(str(file), pipelines, **options)
-    plan = bench.plan(chosen, Settings(), with_llm=True, judges=len(judges))
-    desk = Desk(Settings(), HashedWords(64), kept, out, budget, silent, concurrency)
+    plan = bench.plan(chosen, WRITING, with_llm=True, judges=len(judges))
+    desk = Desk(WRITING, HashedWords(64), kept, out, budget, silent, concurrency)
     with pytest.MonkeyPatch.context() as patch:
         for extra in ("scipy", "matplotlib", "evalica"):
             patch.setitem(sys.modules, extra, None)

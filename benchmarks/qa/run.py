@@ -87,7 +87,12 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
     """What is missing of one section."""
     drawn = items.sample(reported(run.dataset, arguments.data), run.limit)
     slots = 1 if run.name == "speed" else config["slots"]
-    flags = {"model.llm": run.llm, "model.max_tokens": config["max_tokens"], "model.slots": slots}
+    flags = {
+        "model.llm": run.llm,
+        "model.max_tokens": config["max_tokens"],
+        "model.slots": slots,
+        **config["settings"],
+    }
     settings = layers.load(flags, environment={}, folder=HERE).settings
     encoder = EmbeddedEncoder()
     encoder.encode(["warm up"])

@@ -12,12 +12,11 @@ from equipoise.bench.qa.budget import PATIENCE, Budget, Metered
 from equipoise.bench.qa.runner import Desk
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
-from equipoise.core.settings import Settings
 from equipoise.core.types import Usage
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
 from processes import killed_after
-from qa_town import BELLS, FERRY, PIPELINES, by_key, questions, rows_of, run, say, silent
+from qa_town import BELLS, FERRY, PIPELINES, WRITING, by_key, questions, rows_of, run, say, silent
 
 FIELDS = [
     *("dataset", "item_id", "pipeline", "model", "question", "answerable", "decision", "outcome", "reason"),
@@ -133,8 +132,8 @@ def test_concurrency_gives_the_same_bytes(done, file, tmp_path):
 def test_no_document_is_encoded_twice(file, tmp_path):
     budget, encoder = Budget(), HashedWords(64)
     options = Options(str(file), ("baseline", "vanilla"))
-    plan = bench.plan(options, Settings(), with_llm=True)
-    desk = Desk(Settings(), encoder, ScriptedChat(say), tmp_path, budget, silent)
+    plan = bench.plan(options, WRITING, with_llm=True)
+    desk = Desk(WRITING, encoder, ScriptedChat(say), tmp_path, budget, silent)
     sync.run(bench.bench(plan, options, desk))
     assert encoder.encoded == 2 + 4 * 2  # two documents of one passage, and a question for each answer
 
@@ -252,8 +251,8 @@ def test_what_ends_a_run_is_one_error_and_keeps_the_rows(file, tmp_path, concurr
             return super().encode(texts)
 
     options = Options(str(file), ("vanilla",))
-    plan = bench.plan(options, Settings(), with_llm=True)
-    desk = Desk(Settings(), Flaky(64), ScriptedChat(say), tmp_path, Budget(), silent, concurrency)
+    plan = bench.plan(options, WRITING, with_llm=True)
+    desk = Desk(WRITING, Flaky(64), ScriptedChat(say), tmp_path, Budget(), silent, concurrency)
     with pytest.raises(ModelUnavailable, match="the encoder is gone"):
         sync.run(bench.bench(plan, options, desk))
     if concurrency == 1:
@@ -286,7 +285,7 @@ def test_the_summarizer_of_a_highlighter_alone_depends_on_the_model():
 
 def test_the_estimate_by_hand(file):
     options = Options(str(file), ("vanilla", "indexed", "sentence+extractive"))
-    found = bench.plan(options, Settings(), with_llm=True, judges=2).estimate
+    found = bench.plan(options, WRITING, with_llm=True, judges=2).estimate
     every = items.read(file)
     shown = sum((len(i.documents[0].text) + len(i.documents[0].title) + len(i.question)) // 4 for i in every)
     answers = 4 + 4 * 3

@@ -18,6 +18,8 @@ PLAIN = {"vanilla": VANILLA_PROMPT, "vanilla_chat": "vanilla-chat-v1"}
 """Plain RAG by its prompt: the question before the task, as the product asks, or as the user's whole message."""
 
 SUMMARIZER = "llm"
+ALWAYS = {"name": SUMMARIZER, "when": "always", "guesses": 1}
+"""A summarizer that is asked about every quote, and guesses: the more an attack meets it, the harder the test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def rig(name: str, parts: Parts) -> Rig:
     chosen = settings.model_copy(
         update={
             "highlight": settings.highlight.model_copy(update={"name": name}),
-            "summarize": settings.summarize.model_copy(update={"name": SUMMARIZER}),
+            "summarize": settings.summarize.model_copy(update=ALWAYS),
         }
     )
     reading = replace(parts, settings=chosen, chat=reader)
