@@ -88,6 +88,8 @@ def show_failure(result: Answer | Refusal) -> None:
 
 
 def _show_one(result: Answer | Refusal, console: Terminal) -> None:
+    for typed, meant in result.trace.spelling:
+        console.print(styled((f"{one_line(typed)} is read as {one_line(meant)}", "dim")))
     if isinstance(result, Refusal):
         detail = f" ({result.reason.value}): {one_line(result.detail)}"
         console.print(styled(("No answer", "bold yellow"), detail))
@@ -123,6 +125,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "detail": refusal.detail if refusal else None,
         "failure": trace.failure,
         "grounded": None if isinstance(result, Refusal) else result.grounded,
+        "spelling": [list(pair) for pair in trace.spelling],
         "probability": None if trace.probability is None else round(trace.probability, 6),
         "tags": [tag.value for tag in trace.tags],
         "highlights": [_highlight(item) for item in result.highlights.items],

@@ -124,9 +124,13 @@ class SummarizeSettings(_Section):
 
 
 class QuestionSettings(_Section):
-    """Whether the questions of one message are answered apart, and how many of them."""
+    """Whether the questions of one message are answered apart, and how many of them.
+
+    `spelling`: a word that neither the documents have nor English is read as the word of the documents it is near to.
+    """
 
     split: bool = True
+    spelling: bool = True
     most: int = Field(default=5, ge=2, le=20)
 
 

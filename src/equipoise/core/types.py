@@ -287,11 +287,13 @@ class Trace:
     What a person who asks must not see stands here and nowhere else: `failure` (the error of a model, with its
     name and endpoint), `probability` (0 to 1) that the passages answer and the least one `wanted`, the monitor's
     `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
+    `spelling` holds words of the question as they were typed and as they were read.
     """
 
     passages: tuple[ScoredPassage, ...] = ()
     flagged: tuple[Flag, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    spelling: tuple[tuple[str, str], ...] = ()
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

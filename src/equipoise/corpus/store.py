@@ -6,7 +6,7 @@ processes may read while one writes. A `Store` may be used from several threads;
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
@@ -20,6 +20,7 @@ from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, PLACE, Counts, Damage, Entry, FileRecord, Ids
 from equipoise.corpus.schema import connect, mapped
+from equipoise.corpus.spelling import Correction
 
 
 class Store:
@@ -152,6 +153,15 @@ class Store:
             if self._matrix is None:
                 self._matrix = records.read_matrix(self._connection)
             return self._matrix
+
+    def corrections(self, text: str, known: Callable[[str], bool]) -> tuple[Correction, ...]:
+        """The words of `text` that nobody knows, each with the word of the documents that was probably meant.
+
+        `known` says of a word in lower case that it is right whatever the documents hold.
+        """
+        with self.snapshot():
+            self._notice_changes()
+            return self._keywords.corrections(text, known)
 
     def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
         """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more."""

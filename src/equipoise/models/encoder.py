@@ -77,6 +77,10 @@ class EmbeddedEncoder:
             rows[group] = session.run(["embedding"], feed)[0]
         return rows
 
+    def knows(self, word: str) -> bool:
+        """Whether `word`, in lower case, is one of the 20,000 or so commonest English words, a token by itself."""
+        return self._load()[0].token_to_id(word) is not None
+
     def _load(self) -> tuple[Tokenizer, ort.InferenceSession]:
         with self._lock:
             if self._loaded is None:

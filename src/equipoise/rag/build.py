@@ -1,6 +1,7 @@
 """The one place where a name becomes an object. A row is `name: "module:Class"`, imported when asked for."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from os import environ
 from typing import Any
@@ -16,10 +17,11 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.abstention import Check
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import HighlightSummarize, Vanilla
+from equipoise.rag.pipeline import HighlightSummarize, Speller, Vanilla
 from equipoise.rag.search import Search
 from equipoise.rag.several import SeveralQuestions
 from equipoise.text.spans import SpanPolicy
+from equipoise.text.support import common_words
 
 RETRIEVERS = {
     "hybrid": "equipoise.rag.retrieval:HybridRetriever",
@@ -91,7 +93,14 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         _names(parts, chosen),
         settings.monitor.min_similarity,
         settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
+        _speller(parts) if settings.question.spelling else None,
     )
+
+
+def _speller(parts: Parts) -> Speller:
+    """Corrections of a question by the words of the store; the commonest words of English are right anyway."""
+    known = parts.encoder.knows if isinstance(parts.encoder, EmbeddedEncoder) else common_words().__contains__
+    return partial(parts.store.corrections, known=known)
 
 
 def _highlighter(name: str, parts: Parts) -> Highlighter:

@@ -15,6 +15,7 @@ class Journal:
     models: dict[str, str]
     passages: tuple[ScoredPassage, ...] = ()
     flagged: tuple[Flag, ...] = ()
+    spelling: tuple[tuple[str, str], ...] = ()
     dropped: tuple[Dropped, ...] = ()
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class Journal:
         return Trace(
             passages=self.passages,
             flagged=self.flagged,
+            spelling=self.spelling,
             dropped=self.dropped,
             guessed_questions=self.guessed_questions,
             unsupported=self.unsupported,

@@ -7,7 +7,7 @@ function of the set of these sets: not of the questions, their order or their nu
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise import prompts
@@ -27,6 +27,7 @@ from equipoise.core.types import (
     Summary,
     Tag,
 )
+from equipoise.corpus.spelling import Correction, corrected
 from equipoise.rag.boundary import all_of, read_highlights, with_context, within_one_policy
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
@@ -47,6 +48,9 @@ DETAILS = {
     "ask this one by itself.",
 }
 """What the person who asks is told, in words that are fixed: what was measured and what failed is in the trace."""
+
+Speller = Callable[[str], tuple[Correction, ...]]
+"""Finds misspelt words of a question, each with what was probably meant."""
 
 Group = tuple[Highlights, frozenset[Tag]]
 """What one summary is made of."""
@@ -92,7 +96,7 @@ class HighlightSummarize:
 
     `policy` holds for a message, however many questions it has. `monitor_similarity` is the least cosine between
     the question and the nearest guessed question (None: off). With `context` the summarizer also reads the passages
-    around the highlights.
+    around the highlights. `speller` corrects a question before it is searched for and read.
     """
 
     encoder: Encoder
@@ -103,6 +107,7 @@ class HighlightSummarize:
     models: dict[str, str]
     monitor_similarity: float | None = None
     context: bool = False
+    speller: Speller | None = None
 
     async def ask(self, question: str) -> Answer | Refusal:
         """See Pipeline."""
@@ -110,7 +115,7 @@ class HighlightSummarize:
 
     async def ask_all(self, questions: Sequence[str]) -> Asked:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
-        journals = [(checked(question), Journal(self.models)) for question in questions]
+        journals = [await self._begun(question) for question in questions]
         found = await self.search.retrieve(journals)
         readings = [await self._read(*one, result) for one, result in zip(journals, found, strict=True)]
         documents = _documents(one.kept for one in readings if one.kept)
@@ -120,6 +125,14 @@ class HighlightSummarize:
         if len(results) == 1:
             return Asked(results, results[0].highlights)
         return Asked(results, all_of((one.highlights for one in results), documents, self.policy))
+
+    async def _begun(self, question: str) -> tuple[Query, Journal]:
+        """The question as it is read, and a journal that says what was corrected."""
+        query, journal = checked(question), Journal(self.models)
+        if self.speller:
+            with journal.stage("spelling"):
+                journal.spelling = await asyncio.to_thread(self.speller, query.text)
+        return Query(corrected(query.text, journal.spelling)), journal
 
     async def _read(self, query: Query, journal: Journal, found: Candidates | ModelError) -> Reading:
         """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""

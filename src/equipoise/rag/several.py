@@ -81,6 +81,7 @@ def total(traces: Sequence[Trace]) -> Trace:
         _best(scored for trace in traces for scored in trace.passages),
         _flagged(flag for trace in traces for flag in trace.flagged),
         tuple(drop for trace in traces for drop in trace.dropped),
+        _once(pair for trace in traces for pair in trace.spelling),
         _once(guess for trace in traces for guess in trace.guessed_questions),
         _once(word for trace in traces for word in trace.unsupported),
         _once(word for trace in traces for word in trace.missing),

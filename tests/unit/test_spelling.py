@@ -1,0 +1,90 @@
+"""Misspelt words of a question are read as words of the documents; right ones never change."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core import sync
+from equipoise.core.settings import QuestionSettings, Settings
+from equipoise.core.types import Answer
+from equipoise.corpus.indexing import index
+from equipoise.corpus.spelling import corrected, nearest, unknown
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.rag.parts import Parts
+from timing import LINEAR, growth
+
+ENCODER = EmbeddedEncoder()
+TEXT = (
+    "The sluice at Brennerode is opened when the reservoir rises above nine metres. "
+    "Maintenance of the turbines takes place every second September. "
+    "Kayaks and inflatable boats are allowed below the weir only."
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dam")
+    (folder / "dam.txt").write_text(TEXT)
+    with Store.open(folder / "s.db", create=True) as opened:
+        index([folder / "dam.txt"], opened, ENCODER)
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("When is the sluise opened?", {"sluise": "sluice"}),
+        ("When does maintainance of the turbines hapen?", {"maintainance": "maintenance"}),
+        ("How high may the resevoir be?", {"resevoir": "reservoir"}),
+        ("Where are kayacks and infaltable boats alowed?",
+         {"kayacks": "kayaks", "infaltable": "inflatable", "alowed": "allowed"}),
+        ("What is opend in BRENERODE?", {"opend": "opened", "BRENERODE": "brennerode"}),
+        ("When is the sluice opened?", {}),
+        ("Are houses or ducks sold there?", {}),  # words of English that the documents have not
+        ("Does Zigbee or XMPP work?", {}),
+        ("slu 12 nine9 ???", {}),
+    ],
+)  # fmt: skip
+def test_a_word_that_nobody_knows_is_the_nearest_one_of_the_documents(store, question, meant):
+    assert dict(store.corrections(question, ENCODER.knows)) == meant
+
+
+def test_the_nearest_word_has_the_fewest_slips_then_the_most_passages():
+    counts = {"cart": 1, "card": 9, "chart": 99, "cat": 3}
+    assert nearest("carz", list(counts), counts) == "card"
+    assert nearest("crat", list(counts), counts) == "cat"
+    assert nearest("xxxx", list(counts), counts) == nearest("x", [], {}) == ""
+
+
+def test_only_whole_words_change():
+    assert corrected("An opend, opendoor 'opend'?", [("opend", "opened")]) == "An opened, opendoor 'opened'?"
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=60, deadline=None)
+def test_any_text_has_corrections_that_are_words_of_it(store, text):
+    found = store.corrections(text, ENCODER.knows)
+    assert all(typed in text and meant in TEXT.lower() for typed, meant in found)
+    assert len(unknown(text, lambda _: False)) <= 8
+
+
+def test_time_grows_linearly_with_the_question(store):
+    def work(size):
+        text = "sluise " * (size // 7)
+        return lambda: store.corrections(text, ENCODER.knows)
+
+    assert growth(work, least=1_000, most=64_000).ratio < LINEAR
+
+
+@pytest.mark.parametrize("spelling", [True, False])
+def test_the_question_is_searched_for_and_read_as_it_was_meant(store, spelling):
+    chosen = Settings(question=QuestionSettings(spelling=spelling))
+    pipeline = build.pipeline("hs", Parts(chosen, store, ENCODER))
+    result = sync.run(pipeline.ask("When is maintainance of the trubines?"))
+    read = (("maintainance", "maintenance"), ("trubines", "turbines"))
+    assert result.trace.spelling == (read if spelling else ())
+    if spelling:
+        assert isinstance(result, Answer)
+        assert "every second September" in result.text
