@@ -57,7 +57,7 @@ def heading_text(raw: str) -> str:
     if line.startswith("#"):
         line = line.lstrip("#").rstrip("#").strip()
     elif line.startswith("<h") and line.endswith(">"):
-        line = " ".join(part.partition(">")[2] for part in line.split("<")).strip()
+        line = title(" ".join(part.partition(">")[2] for part in line.split("<")))
     return line.strip("*_ ") or line
 
 

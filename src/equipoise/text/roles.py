@@ -33,11 +33,12 @@ _TAGS = re.compile(r"(?:</?+[a-zA-Z][^<>]*+>\s*+)++")
 _MARK = re.compile(r"(?:[-*+•‣▪◦●]|\(?+(?P<number>\w{1,3}+)[.)])\s++")
 _NUMBERED = re.compile(r"\(?+\d{1,3}+[.)]\s++[A-ZÀ-Þ]")
 _FURNITURE = re.compile(
-    r"[\[(\s-]*+(?:(?:page|seite)\s++)?+[ivxlc\d]{1,4}+\s*+(?:(?:/|of|von)\s*+\d{1,4}+)?+[\].)\s-]*+",
+    r"[\[(\s-]*+(?:(?:page|seite)\s++)?+(?:[ivxlc\d]{1,4}+|[a-z])\s*+(?:(?:/|of|von)\s*+\d{1,4}+)?+[\].)\s-]*+",
     re.IGNORECASE,
 )
 _BOLD = re.compile(r"(\*\*|__)[^*_]++\1")
 _TAGGED = re.compile(r"<h([1-6])(?:\s[^<>]*+)?+>[^<>]++(?:<(?!/h)[^<>]*+>[^<>]*+)*+</h\1>", re.IGNORECASE)
+_LED = frozenset({BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW})
 _LONGEST_HEADING = 100
 _LONGEST_LOOK = 2_000
 _FEW_WORDS, _TITLE_WORDS, _LABEL_WORDS = 8, 12, 6
@@ -102,7 +103,7 @@ def _settle(text: str, one: Stretch, before: Stretch | None, after: Stretch | No
         return
     if _is_aside(text, one):
         one.kind = BlockKind.ASIDE
-    elif level := _marked_level(text, one, after) or _heading_level(one, before, after):
+    elif level := _marked_level(text, one, after) or _heading_level(text, one, before, after):
         one.kind, one.level = BlockKind.HEADING, level
     elif one.kind is BlockKind.PARAGRAPH and before and _is_announced(text, one, before):
         one.kind = BlockKind.CODE
@@ -144,7 +145,7 @@ def _marked_level(text: str, one: Stretch, after: Stretch | None) -> int:
     return _BOLD_LEVEL if bold else 0
 
 
-def _heading_level(one: Stretch, before: Stretch | None, after: Stretch | None) -> int:
+def _heading_level(text: str, one: Stretch, before: Stretch | None, after: Stretch | None) -> int:
     """The level of a line that is a heading by where and how it stands, 0 for another stretch."""
     apart = one.lines == 1 and one.gap and after is not None
     if not apart or after is None or len(one.first) > _LONGEST_HEADING:
@@ -160,7 +161,7 @@ def _heading_level(one: Stretch, before: Stretch | None, after: Stretch | None) 
     ):
         return _LABEL_LEVEL
     if line.endswith(":") and len(words) <= _LABEL_WORDS:
-        return 0 if after.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW) else _LABEL_LEVEL
+        return 0 if after.kind in _LED or _is_announced(text, after, one) else _LABEL_LEVEL
     if not after.gap or not _is_titled(line, words):
         return 0
     return _CAPITALS_LEVEL if line.isupper() else _ALONE_LEVEL
