@@ -24,7 +24,7 @@ def blocks(text: str) -> tuple[Block, ...]:
     reading = _Lines(text)
     for line in lines.lines(text):
         reading.take(line)
-    return settled(text, reading.found)
+    return settled(text, reading.found, reading.marks)
 
 
 @dataclass(slots=True)
@@ -40,9 +40,10 @@ class _Lines:
 
     def __init__(self, text: str) -> None:
         self.found: list[Stretch] = []
+        self.marks: list[tuple[int, int]] = []  # blank lines of a quotation: its mark and nothing else
         self._fence = ""
         self._region: _Region | None = None
-        self._open = self._in_list = False
+        self._open = self._in_list = self._quoted = False
         self._blank = True  # the line before was
         self._before = ""  # the line before, empty where nothing goes on from it
         self._front = text.startswith(_FRONT) and f"\n{_FRONT}\n" in text[3:]
@@ -54,6 +55,8 @@ class _Lines:
             self._fenced(line, bare)
         elif not bare:
             self._open, self._in_list, self._blank, self._before = False, False, True, ""
+            if line.start < line.end:
+                self.marks.append((line.start, line.end))
         elif self._front and not self.found:
             self._fence = _FRONT
             self._add(BlockKind.ASIDE, line)
@@ -66,7 +69,8 @@ class _Lines:
             self._blank = False
 
     def _fenced(self, line: Line, bare: str) -> None:
-        self.found[-1].end = max(self.found[-1].end, line.end)
+        if bare:
+            self.found[-1].end = line.end
         if bare.startswith(self._fence) and not bare.strip(self._fence[0]):
             self._fence, self._before, self._blank = "", "", False
 
@@ -155,8 +159,8 @@ class _Lines:
         """Prose or a list item: goes on from the line before, or begins."""
         item = lines.opens_item(line.raw, before=self._before, in_list=self._in_list)
         in_list = self._in_list or item
-        if item or not self._open or lines.opens_quote(line.raw, self._before):
+        if item or not self._open or line.quoted is not self._quoted:
             self._add(BlockKind.ITEM if item else BlockKind.PARAGRAPH, line)
         else:
             self.found[-1].add(line.end, line.bare)
-        self._open, self._before, self._in_list = True, line.raw, in_list
+        self._open, self._before, self._in_list, self._quoted = True, line.raw, in_list, line.quoted

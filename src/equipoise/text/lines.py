@@ -18,7 +18,7 @@ _SECTION = re.compile(r"\s*+(\d++(?:\.\d++)++)\.?+\s++[^\W\d_]")
 _BULLET = re.compile(r"\s*+(?:[-*+•‣▪◦●]|\(?+\d{1,3}+\)|\(?+[a-z]\))\s++\S")
 _NUMBER = re.compile(r"\s*+(\d{1,3}+)\.\s++\S")
 _ROUND = re.compile(r"\s*+o\s++\S")
-_QUOTE = re.compile(r"\s{0,3}+>\s?+")
+_QUOTE = re.compile(r"(?:\s{0,3}+>(?!>>))++[ \t]?+")
 _CLOSERS = "'\"”’)]*_"
 _LEADER = re.compile(r"(?:\.\s?){4}")
 _RULES = frozenset("=-~*_^\"'#+`:.")
@@ -30,31 +30,33 @@ _DIGITS, _ROMAN = 4, 7  # characters of a page number
 
 
 class Line(NamedTuple):
-    """A line without white space around it: text[start:end]; `indent` counts the spaces before it, a tab for 4.
-
-    `raw` is the line with its white space.
-    """
+    """A line without white space around it: text[start:end]; `raw` is the line with its white space, and with spaces
+    for the marks of a quotation (`> `), `indent` the spaces before its words, a tab for 4."""
 
     start: int
     end: int
     indent: int
     raw: str
+    quoted: bool
 
     @property
     def bare(self) -> str:
-        """The line without white space around it."""
+        """The line without white space around it; empty for a blank line, also a quoted one."""
         return self.raw.strip()
 
 
 def lines(text: str) -> Iterator[Line]:
-    """The lines of `text` in order; of a blank one, start and end are the same."""
+    """The lines of `text` in order; of a blank one that is not quoted, start and end are the same."""
     for match in _LINE.finditer(text):
         raw = match.group()
         if raw:
-            before = raw[: len(raw) - len(raw.lstrip())]
-            start = match.start() + len(before)
-            bare = len(raw.strip())
-            yield Line(start, start + bare, len(before) + 3 * before.count("\t"), raw)
+            start = match.start() + len(raw) - len(raw.lstrip())
+            end = start + len(raw.strip())
+            marks = _QUOTE.match(raw)
+            words = raw[marks.end() :] if marks else raw
+            before = words[: len(words) - len(words.lstrip())]
+            shown = " " * marks.end() + words if marks else raw
+            yield Line(start, end, len(before) + 3 * before.count("\t"), shown, marks is not None)
 
 
 def fence_of(line: str) -> str:
@@ -105,11 +107,6 @@ def opens_item(line: str, *, before: str, in_list: bool) -> bool:
         return True
     number = _NUMBER.match(line)
     return number is not None and (in_list or not before or number.group(1) == "1")
-
-
-def opens_quote(line: str, before: str) -> bool:
-    """True where quoted lines (`> `) begin or end."""
-    return bool(before) and bool(_QUOTE.match(line)) != bool(_QUOTE.match(before))
 
 
 def is_closed(line: str) -> bool:

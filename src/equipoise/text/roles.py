@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -30,19 +30,22 @@ _TARGET = re.compile(r"\.\.\s++_|\[[^\[\]]++\]:\s")
 _LINK = r"!?+\[(?:[^\[\]]|\[[^\[\]]*+\](?:\([^()]*+\))?+)*+\](?:\([^()]*+\)|\[[^\[\]]*+\])"
 _LINKS = re.compile(rf"(?:{_LINK}[\s|,·•/]*+)++")
 _TAGS = re.compile(r"(?:</?+[a-zA-Z][^<>]*+>\s*+)++")
+_QUOTES = re.compile(r"^(?:[ ]{0,3}+>)++[ ]?+", re.MULTILINE)
 _MARK = re.compile(r"(?:[-*+•‣▪◦●]|\(?+(?P<number>\w{1,3}+)[.)])\s++")
 _NUMBERED = re.compile(r"\(?+\d{1,3}+[.)]\s++[A-ZÀ-Þ]")
+_SECTIONED = re.compile(r"(\d{1,3}+(?:\.\d{1,3}+)++)\.?+\s++[A-ZÀ-Þ]")
 _FURNITURE = re.compile(
     r"[\[(\s-]*+(?:(?:page|seite)\s++)?+(?:[ivxlc\d]{1,4}+|[a-z])\s*+(?:(?:/|of|von)\s*+\d{1,4}+)?+[\].)\s-]*+",
     re.IGNORECASE,
 )
-_BOLD = re.compile(r"(\*\*|__)[^*_]++\1")
+_BOLD = re.compile(r"\*\*[^*]++\*\*|__[^_]++__")
 _TAGGED = re.compile(r"<h([1-6])(?:\s[^<>]*+)?+>[^<>]++(?:<(?!/h)[^<>]*+>[^<>]*+)*+</h\1>", re.IGNORECASE)
 _LED = frozenset({BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW})
 _LONGEST_HEADING = 100
 _LONGEST_LOOK = 2_000
 _FEW_WORDS, _TITLE_WORDS, _LABEL_WORDS = 8, 12, 6
 _SHORT_ITEM = 120
+_DEEPEST_SECTION = 6
 _RUN = 3
 _NUMBERED_LEVEL, _BOLD_LEVEL, _CAPITALS_LEVEL, _ALONE_LEVEL, _LABEL_LEVEL = 6, 14, 15, 16, 17
 
@@ -87,14 +90,31 @@ class Stretch:
         return self.kind is BlockKind.PARAGRAPH and any(c.isalnum() for c in self.first)
 
 
-def settled(text: str, found: list[Stretch]) -> tuple[Block, ...]:
-    """The blocks that the stretches of `text` are."""
+def settled(text: str, found: list[Stretch], marks: Sequence[tuple[int, int]] = ()) -> tuple[Block, ...]:
+    """The blocks that the stretches of `text` are; `marks` lie between or in them, and belong to none of them."""
     for row, one in enumerate(found):
         _settle(text, one, found[row - 1] if row else None, found[row + 1] if row + 1 < len(found) else None)
     _contents(found)
     _levels(found)
     _Leads(found).find()
-    return tuple(Block(one.kind, one.start, one.end, one.level, one.lead) for one in found)
+    return tuple(_blocks(found, marks))
+
+
+def _blocks(found: Sequence[Stretch], marks: Sequence[tuple[int, int]]) -> Iterator[Block]:
+    """The stretches, and an aside for each mark that lies in none of them, in order; leads are rows of the result."""
+    rows: list[int] = []
+    row = at = end = 0
+    for one in [*found, None]:
+        while at < len(marks) and (one is None or marks[at][0] < one.start):
+            if marks[at][0] >= end:
+                yield Block(BlockKind.ASIDE, *marks[at])
+                row += 1
+            at += 1
+        if one is not None:
+            rows.append(row)
+            lead = rows[one.lead] if one.lead >= 0 else -1
+            yield Block(one.kind, one.start, one.end, one.level, lead)
+            row, end = row + 1, one.end
 
 
 def _settle(text: str, one: Stretch, before: Stretch | None, after: Stretch | None) -> None:
@@ -123,7 +143,7 @@ def _is_aside(text: str, one: Stretch) -> bool:
         return False
     if one.directive:
         return one.directive in LITERAL or one.lists
-    whole = text[one.start : one.end]
+    whole = _QUOTES.sub("", text[one.start : one.end])
     mark = _MARK.match(whole) if one.kind is BlockKind.ITEM else None
     body = whole[mark.end() :] if mark else whole
     if not any(c.isalnum() for c in body) or (one.lines == 1 and _TARGET.match(body)):
@@ -137,7 +157,7 @@ def _is_aside(text: str, one: Stretch) -> bool:
 
 def _marked_level(text: str, one: Stretch, after: Stretch | None) -> int:
     """The level of a paragraph that is bold as a whole, or between HTML's tags of a heading; 0 for another."""
-    if one.end - one.start > 2 * _LONGEST_HEADING or not one.gap:
+    if one.end - one.start > 3 * _LONGEST_HEADING or not one.gap:
         return 0
     if tagged := _TAGGED.fullmatch(text, one.start, one.end):
         return int(tagged[1])
@@ -153,18 +173,20 @@ def _heading_level(text: str, one: Stretch, before: Stretch | None, after: Stret
     line, words = one.first, one.first.split()
     if one.kind is BlockKind.ITEM:
         return _NUMBERED_LEVEL + 1 if _is_numbered_title(one, before, after) else 0
-    if (
-        after.indent > one.indent + 1
-        and after.gap
-        and len(words) <= _LABEL_WORDS
-        and not lines.is_closed(line)
-    ):
-        return _LABEL_LEVEL
-    if line.endswith(":") and len(words) <= _LABEL_WORDS:
-        return 0 if after.kind in _LED or _is_announced(text, after, one) else _LABEL_LEVEL
-    if not after.gap or not _is_titled(line, words):
+    if after.kind is BlockKind.CODE or _is_announced(text, after, one) or len(words) > _TITLE_WORDS:
         return 0
-    return _CAPITALS_LEVEL if line.isupper() else _ALONE_LEVEL
+    if section := _SECTIONED.match(line):
+        return _NUMBERED_LEVEL + 1 + min(section[1].count("."), _DEEPEST_SECTION)
+    if len(words) <= _LABEL_WORDS and _is_label(line, one, after):
+        return _LABEL_LEVEL
+    return _titled_level(line, words) if after.gap else 0
+
+
+def _is_label(line: str, one: Stretch, after: Stretch) -> bool:
+    """Whether a few words name the deeper paragraph below them, or end in a colon that leads to no list or code."""
+    if line.endswith(":"):
+        return after.kind not in _LED
+    return after.indent > one.indent + 1 and after.gap and not lines.is_closed(line)
 
 
 def _is_numbered_title(one: Stretch, before: Stretch | None, after: Stretch) -> bool:
@@ -175,6 +197,12 @@ def _is_numbered_title(one: Stretch, before: Stretch | None, after: Stretch) -> 
     return not any(_NUMBERED.match(line) for line in beside) and after.gap and after.indent < one.indent + 2
 
 
+def _titled_level(line: str, words: Sequence[str]) -> int:
+    if not _is_titled(line, words):
+        return 0
+    return _CAPITALS_LEVEL if line.isupper() else _ALONE_LEVEL
+
+
 def _is_titled(line: str, words: Sequence[str]) -> bool:
     """Whether a line reads as a title: few words, or most of them with capitals, and no full stop."""
     opens = line[0].isupper() or line[0].isdecimal()
@@ -183,7 +211,7 @@ def _is_titled(line: str, words: Sequence[str]) -> bool:
     if len(words) <= _FEW_WORDS:
         return True
     long = [word for word in words if len(word) > 3 and word[0].isalpha()]
-    return len(words) <= _TITLE_WORDS and sum(word[0].isupper() for word in long) * 4 >= len(long) * 3 > 0
+    return sum(word[0].isupper() for word in long) * 4 >= len(long) * 3 > 0
 
 
 def _contents(found: Sequence[Stretch]) -> None:
@@ -216,7 +244,7 @@ def _levels(found: Sequence[Stretch]) -> None:
     order: dict[str, int] = {"=": 1, "-": 2} if marked else {}
     for one in found:
         if one.kind is BlockKind.HEADING and one.style == "1":
-            one.level = _NUMBERED_LEVEL + min(one.level, 7)
+            one.level = _NUMBERED_LEVEL + min(one.level, 1 + _DEEPEST_SECTION)
         elif one.kind is BlockKind.HEADING and one.style and one.style != "#":
             one.level = min(order.setdefault(one.style, len(order) + 1), _NUMBERED_LEVEL)
 
