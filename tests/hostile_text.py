@@ -10,9 +10,9 @@ from equipoise.core.types import Document, Span
 from equipoise.rag.highlighters.clues import is_fragment
 from equipoise.rag.highlighters.quotations import declines
 from equipoise.text.align import align
+from equipoise.text.blocks import blocks
 from equipoise.text.calls import calls
 from equipoise.text.fence import fenced
-from equipoise.text.lines import blocks
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
 from equipoise.text.polar import is_yes_no
@@ -58,10 +58,13 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     ),
     "short sentences": (partial(sentence_spans, max_chars=20), ("a", " ", "a, ", "“a. ")),
     "long sentences": (partial(sentence_spans, max_chars=10**9), ("a", "“", ".)", "; ")),
-    "lines": (
-        lambda text: list(blocks(text)),
+    "blocks": (
+        blocks,
         (" ", "|", " | ", "a | ", "a\t", "\t", "1.", "1.1 ", "1.1 a ", ".'", ".' ", "=", "= ", "    a;", "- ", "> ",
-         "#", "# ", "***\n", "\r"),
+         "#", "# ", "***\n", "\r", "1.1 A\n", "- a\n  - b\n", "a:\n\n    b()\n", "A b\n\n", "A\n=\n", "=\nA\n=\n",
+         "[a](b) ", "[a", "[[a]", "![", "<a ", "<a>", "</h1", "<h1>a", "**a",
+         ".. a::\n\n   b\n\n", ".. a:", "....", ". . 1",
+         "a  1\n", "1. A\n\n", "  - a\n\n", "~~~\n", "::\n\n  a\n", "---\n"),
     ),
     "questions": (
         split_questions,

@@ -10,9 +10,9 @@ from mutate import mutated
 
 from equipoise.core.types import Document, Span
 from equipoise.text.align import align
+from equipoise.text.blocks import blocks
 from equipoise.text.calls import calls
 from equipoise.text.fence import fenced
-from equipoise.text.lines import blocks
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
 from equipoise.text.polar import is_yes_no
@@ -40,7 +40,11 @@ def _sentences(data: bytes) -> None:
         assert not text[at:start].strip(), "text between sentences"
         at = end
     assert not text[at:].strip(), "text after the last sentence"
-    assert all(a.end <= b.start for a, b in pairwise(blocks(text))), "blocks overlap"
+    found = blocks(text)
+    assert all(a.end <= b.start for a, b in pairwise(found)), "blocks overlap"
+    assert all(-1 <= one.lead < row for row, one in enumerate(found)), "a lead comes later"
+    covered = "".join("".join(text[one.start : one.end].split()) for one in found)
+    assert covered == "".join(text.split()), "text outside of blocks"
 
 
 def _questions(data: bytes) -> None:

@@ -7,7 +7,7 @@ from equipoise.core.protocols import Retriever
 from equipoise.core.settings import Settings
 from equipoise.core.types import Document, Query
 from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import search_text
+from equipoise.corpus.pieces import search_text
 from equipoise.corpus.store import Store
 from equipoise.rag.build import RETRIEVERS, make
 from equipoise.rag.parts import Parts
@@ -68,7 +68,7 @@ class TestEveryRetriever:
 
     def test_embeddings_are_unit_and_belong_to_their_passages(self, retriever_for, store, encoder):
         found = retriever_for(store).retrieve(Query(QUESTION), k=6)
-        own = encoder.encode([search_text(p.title, p.text) for p in found.passages])
+        own = encoder.encode([search_text(p) for p in found.passages])
         assert np.allclose(np.linalg.norm(found.embeddings, axis=1), 1, atol=1e-5)
         assert np.allclose(found.embeddings, own, atol=1e-5)
         assert np.array_equal(found.query_embedding, encoder.encode([QUESTION])[0])

@@ -35,6 +35,7 @@ LEAVE = Document(
 BREAD = Document(
     "bread", "The bakery sells rye bread on Tuesdays and white bread every day.\n", "bread.md", "Bakery"
 )
+LEAD = "Staff may take study leave if:"
 FIRST = "they have worked here for at least two years in one post;"
 SECOND = "the head of their department has signed the blue form"
 QUESTION = "When may staff take study leave?"
@@ -83,7 +84,7 @@ class TestIncompleteHighlighting:
         assert "refused unless both of these are met" in surroundings
         assert isinstance(result, Answer)
         assert (result.text, result.grounded) == (WHOLE, True)
-        assert [item.text for item in result.highlights.items] == [f"- {FIRST}"]
+        assert [item.text for item in result.highlights.items] == [f"{LEAD}\n\n- {FIRST}"]
 
     def test_other_documents_stay_out(self, store):
         assert "rye" not in ask(store, "passage")[1]

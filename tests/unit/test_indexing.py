@@ -52,7 +52,9 @@ def test_a_folder_is_indexed_with_relative_sources(store):
     assert sources(store) == ["docs/rows.jsonl#a", "docs/rows.jsonl#b", "docs/tea.md", "docs/deep/milk.txt"]
     tea = store.document(document_id("docs/tea.md"))
     assert (tea.title, tea.trust) == ("Tea", Trust.TRUSTED)
-    assert [tea.text[s:e] for s, e in tea.sentences] == ["# Tea", "Tea is hot.", "It is made of leaves."]
+    assert [tea.text[s:e] for s, e in tea.sentences] == ["Tea is hot.", "It is made of leaves."]
+    first = tea.blocks[0]
+    assert (first.kind, tea.text[: first.end], first.line) == ("heading", "# Tea", 1)
 
 
 def test_vectors_are_of_the_title_and_the_passage(store):

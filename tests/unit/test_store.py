@@ -1,6 +1,7 @@
 import sqlite3
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -66,7 +67,10 @@ class TestReading:
 
     def test_passages_carry_their_text(self, store):
         store.add_documents(entries(*ANIMALS))
-        assert store.passage(2) == Passage(2, "dogs", 0, 43, ANIMALS[1].text)
+        dogs = Passage(
+            2, "dogs", 0, 43, ANIMALS[1].text, "", "dogs.txt", paragraph=1, sentences=((0, 23), (24, 43))
+        )
+        assert replace(store.passage(2), page=None) == dogs
         assert [p.doc_id for p in store.passages([3, 1])] == ["owls", "cats"]
         assert store.passages_of("cats") == (store.passage(1),)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import CorpusError
+from equipoise.core.types import Block, BlockKind
 from equipoise.corpus import limits, workers
 from equipoise.corpus.indexing import index
 from equipoise.corpus.offsets import packed
@@ -182,7 +183,9 @@ def test_a_worker_ends_with_its_parent_while_it_reads(store, docs):
             wait_for_end(running)
 
 
-GOOD = Reading("One. Two.", "Title", "f", (0,), ((0, 4), (5, 9)), ((0, 9),), 3, 4)
+GOOD = Reading(
+    "One. Two.", "Title", "f", (0,), ((0, 4), (5, 9)), ((0, 9),), 3, 4, (Block(BlockKind.PARAGRAPH, 0, 9),)
+)
 
 
 def test_a_reading_comes_back_as_it_was_sent():
@@ -204,6 +207,11 @@ def test_a_reading_comes_back_as_it_was_sent():
         (3, packed([0, 10]), "outside its text"),
         (3, packed([-3, 4]), "outside its text"),
         (3, packed([np.iinfo(np.int32).max - 1, np.iinfo(np.int32).max]), "outside its text"),
+        (4, packed([1, 0, 9, 0, -1, 0]), "cut off"),
+        (4, packed([1, 0, 10, 0, -1, 0, -1]), "outside its text"),
+        (4, packed([9, 0, 9, 0, -1, 0, -1]), "no known kind"),
+        (4, packed([1, 0, 9, 0, 0, 0, -1]), "read with a later one"),
+        (4, packed([1, 0, 9, 0, -1, 0, 0]), "not under the heading"),
         (0, b"\xff\xfe", "utf-8"),
     ],
 )
@@ -223,10 +231,10 @@ def test_a_reading_that_does_not_hold_together_is_refused(field, data, reason):
         {"documents": "x"},
         {"documents": [1]},
         {"documents": [{"lengths": [0, 0, 0]}]},
-        {"documents": [{"lengths": [0, 0, 0, -1]}]},
-        {"documents": [{"lengths": [0, 0, 0, "1"]}]},
-        {"documents": [{"lengths": [0, 0, 0, 0], "title": None, "fragment": ""}]},
-        {"documents": [{"lengths": [0, 0, 0, 0], "title": "", "fragment": "", "hidden": 0}], "more": 1},
+        {"documents": [{"lengths": [0, 0, 0, 0, -1]}]},
+        {"documents": [{"lengths": [0, 0, 0, 0, "1"]}]},
+        {"documents": [{"lengths": [0, 0, 0, 0, 0], "title": None, "fragment": ""}]},
+        {"documents": [{"lengths": [0, 0, 0, 0, 0], "title": "", "fragment": "", "hidden": 0}], "more": 1},
     ],
 )
 def test_a_header_that_is_not_ours_is_refused(header):

@@ -7,6 +7,7 @@ from typing import Any
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.types import Answer, Flag, Highlight, Part, Passage, Refusal, Trace
+from equipoise.text.outline import path_line
 
 
 def as_json(result: Answer | Refusal) -> dict[str, Any]:
@@ -107,9 +108,14 @@ def _show_one(result: Answer | Refusal, console: Terminal) -> None:
 
 
 def where(item: Highlight | Passage) -> str:
-    """File, then page or line."""
-    place = f", page {item.page}" if item.page else f", line {item.line}" if item.line else ""
-    return f"{item.source}{place}"
+    """File, then page, line, or heading and paragraph."""
+    if item.page:
+        return f"{item.source}, page {item.page}"
+    if item.line:
+        return f"{item.source}, line {item.line}"
+    heading = item.heading if isinstance(item, Highlight) else path_line("", item.headings)
+    above = f', "{heading}"' if heading else ""
+    return f"{item.source}{above}" + (f", paragraph {item.paragraph}" if item.paragraph else "")
 
 
 def _part(part: Part) -> dict[str, Any]:
@@ -143,6 +149,8 @@ def _flagged(flag: Flag) -> dict[str, Any]:
         "title": found.title,
         "page": found.page,
         "line": found.line,
+        "heading": path_line("", found.headings),
+        "paragraph": found.paragraph,
         "start": found.start,
         "end": found.end,
     }
@@ -160,6 +168,8 @@ def _highlight(item: Highlight) -> dict[str, Any]:
         "title": item.title,
         "page": item.page,
         "line": item.line,
+        "heading": item.heading,
+        "paragraph": item.paragraph,
         "start": item.start,
         "end": item.end,
         "text": item.text,

@@ -3,22 +3,23 @@
 Offsets are Python string indices (code points) into `Document.text`, start inclusive, end exclusive.
 """
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.core.documents import DEEPEST, Block, BlockKind, Document, Trust
+
+__all__ = [
+    "CUT", "DEEPEST", "Answer", "Array", "AttackCase", "AttackOutcome", "Block", "BlockKind", "Candidates",
+    "ChatOptions", "ChatReply", "Crafted", "Document", "Dropped", "Filtered", "Flag", "Highlight",
+    "Highlights", "Message", "Part", "Passage", "Proposal", "Query", "Reason", "Refusal", "Score",
+    "ScoredPassage", "Span", "Summary", "Tag", "TokenLogprob", "Trace", "Trust", "Usage",
+]  # fmt: skip
+
 Array = NDArray[np.float32]
-
-
-class Trust(StrEnum):
-    """Who may have written a document: its owner only, or anybody."""
-
-    TRUSTED = "trusted"
-    OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,66 +29,13 @@ class Query:
     text: str
 
 
-class BlockKind(StrEnum):
-    """What a block of a document is. An ASIDE is found by search but never quoted: a line of a table of contents,
-    a navigation bar, a label without a sentence."""
-
-    HEADING = "heading"
-    PARAGRAPH = "paragraph"
-    ITEM = "item"
-    CODE = "code"
-    ROW = "row"
-    ASIDE = "aside"
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Document.text[start:end], which a reader sees as one thing.
-
-    `level` is a heading's place in the outline (1 is the highest) and an item's depth in its list (1 is the outermost).
-    `lead` is the row of the earlier block that it is read with, -1 for none: the sentence before a list, the line that
-    announces code, the column names of a row. `line` is the 1-based line of the file it begins on, 0 where the format
-    has no lines that a person sees.
-    """
-
-    kind: BlockKind
-    start: int
-    end: int
-    level: int = 0
-    lead: int = -1
-    line: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A stored text. `sentences` are (start, end) pairs in order, not overlapping; so are `blocks`.
-
-    `pages` holds the offset at which each page begins, empty for formats without pages.
-    """
-
-    doc_id: str
-    text: str
-    source: str
-    title: str = ""
-    trust: Trust = Trust.TRUSTED
-    sentences: Sequence[tuple[int, int]] = ()
-    pages: tuple[int, ...] = ()
-    blocks: Sequence[Block] = ()
-
-    def page_at(self, offset: int) -> int | None:
-        """The 1-based page that `offset` lies on, None for formats without pages."""
-        return bisect_right(self.pages, offset) if self.pages else None
-
-    def line_at(self, offset: int) -> int:
-        """The 1-based line of the stored text that `offset` lies on."""
-        return self.text.count("\n", 0, offset) + 1
-
-
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A retrievable piece of a document: `document.text[start:end] == text`; `title` is the document's.
 
-    `source`, and `page` or `line`, say where a reader finds its first character.
+    `source`, and `page`, `line`, or `paragraph` below the last of its `headings` (highest first), say where a reader
+    finds its first quotable character. `sentences` are (start, end) in `text` of what may be quoted of it; None where
+    nobody has looked.
     """
 
     passage_id: int
@@ -99,6 +47,9 @@ class Passage:
     source: str = ""
     page: int | None = None
     line: int | None = None
+    headings: tuple[str, ...] = ()
+    paragraph: int | None = None
+    sentences: tuple[tuple[int, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +167,7 @@ class Proposal:
 class Highlight:
     """A canonical span with the text the store holds under it, and where a reader finds it.
 
+    `heading` is the path of headings it stands under, and `paragraph` which block below the last of them it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
     """
 
@@ -228,6 +180,8 @@ class Highlight:
     page: int | None = None
     line: int | None = None
     context: str = ""
+    heading: str = ""
+    paragraph: int | None = None
 
     @property
     def span(self) -> Span:

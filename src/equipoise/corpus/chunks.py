@@ -1,10 +1,12 @@
-"""Documents to passages: pieces on paragraph and sentence borders, short enough for one vector."""
+"""Documents to passages: pieces on the borders of blocks and sentences, short enough for one vector."""
 
-import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from equipoise.core.types import Document
-from equipoise.text.sentences import sentence_spans
+from equipoise.core.types import Block, BlockKind, Document
+from equipoise.text.blocks import blocks
+from equipoise.text.sentences import pieces, units
 
 Offsets = tuple[int, int]
 
@@ -12,71 +14,92 @@ TARGET = 900  # characters, about 200 tokens: the embedded encoder reads 256
 MOST = 1200
 _LEAST = 200  # a shorter piece joins a neighbour where the two fit into MOST
 
-_BLANK_LINE = re.compile(r"\n[^\S\n]*+\n")
-_ATX = re.compile(r"#{1,6}+\s")
-_LIST_ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s")
-_HEADING_LENGTH = 100
+Part = tuple[Block, list[Offsets]]
+"""A block and its pieces, none of which is ever cut."""
 
 
 def passages(document: Document) -> list[Offsets]:
-    """(start, end) of every passage: in order, not overlapping, every sentence in exactly one of them.
+    """(start, end) of every passage: in order, not overlapping, every sentence and every block in one of them.
 
-    A passage is about TARGET and at most MOST characters long (provided no sentence is longer than MOST),
-    begins and ends with a sentence, and does not end with a heading that belongs to the text after it.
-    Uses `document.sentences`, else finds them.
+    A passage is about TARGET and at most MOST characters long (provided no sentence is longer than MOST), begins
+    and ends with a sentence or a heading, and does not end with a heading that belongs to the text after it. A list
+    and code begin together with what they are read with, where that fits. A table of contents
+    or the like has passages of its own: search finds it, and it dilutes no other. Uses `document.sentences` and
+    `document.blocks`, else finds them.
     """
-    sentences = tuple(document.sentences) or sentence_spans(document.text)
+    structure = document.blocks or blocks(document.text)
+    sentences = document.sentences or units(document.text, structure)
     found: list[Offsets] = []
-    for group in _sections(_paragraphs(document.text, sentences), document.text):
-        for number, piece in enumerate(_pieces(group)):
-            opens = number == 0 and _is_heading(document.text, group[0])
-            if found and _belong_together(found[-1], piece, opens=opens):
+    before = None
+    for group in _groups(list(_parts(document.text, structure, sentences))):
+        aside, opens = _is_contents(group), _opens_section(group)
+        for number, piece in enumerate(_cut([one for _, each in group for one in each])):
+            joins = found and aside is before
+            if joins and _belong_together(found[-1], piece, opens=opens and number == 0):
                 found[-1] = (found[-1][0], piece[1])
             else:
                 found.append(piece)
+            before = aside
     return found
 
 
-def _paragraphs(text: str, sentences: tuple[Offsets, ...]) -> Iterator[list[Offsets]]:
-    """Runs of sentences without a blank line between them."""
-    run: list[Offsets] = []
-    for sentence in sentences:
-        if run and _BLANK_LINE.search(text, run[-1][1], sentence[0]):
-            yield run
-            run = []
-        run.append(sentence)
-    if run:
-        yield run
+def _parts(text: str, structure: Sequence[Block], sentences: Sequence[Offsets]) -> Iterator[Part]:
+    """Every block with its sentences, or with its own pieces where it has none to quote.
+
+    A sentence that runs over the end of its block, as one made by hand may, takes the blocks it touches with it.
+    """
+    taken = 0
+    for block in structure:
+        if block.end <= taken:
+            continue
+        first = bisect_left(sentences, (max(block.start, taken), 0))
+        stop = bisect_left(sentences, (block.end, 0))
+        own = list(sentences[first:stop]) or [one for one in pieces(text, block) if one[0] >= taken]
+        if own:
+            taken = own[-1][1]
+            yield block, own
 
 
-def _sections(paragraphs: Iterator[list[Offsets]], text: str) -> Iterator[list[Offsets]]:
-    """Paragraphs, each with the headings right before it."""
-    waiting: list[Offsets] = []
-    for paragraph in paragraphs:
-        waiting.extend(paragraph)
-        if not (len(paragraph) == 1 and _is_heading(text, paragraph[0])):
-            yield waiting
-            waiting = []
-    if waiting:
-        yield waiting
+def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """Parts that make one passage where they fit: headings with what is below them, leads with what they lead in,
+    runs of asides by themselves. A short aside, such as an anchor, goes with what comes after it."""
+    group: list[Part] = []
+    for is_aside, run in groupby(parts, key=lambda part: part[0].kind is BlockKind.ASIDE):
+        some = list(run)
+        if is_aside and _is_contents(some):
+            yield from (group, some) if group else (some,)
+            group = []
+            continue
+        for part in some:
+            if group and not _goes_on(group[-1][0], part[0]):
+                yield group
+                group = []
+            group.append(part)
+    if group:
+        yield group
 
 
-def _is_heading(text: str, sentence: Offsets) -> bool:
-    """A Markdown heading, or a short line without a full stop that is not a list item or a table row."""
-    start, end = sentence
-    if _ATX.match(text, start, end):
-        return True
-    line = text[start:end] if end - start <= _HEADING_LENGTH else ""
-    plain = bool(line) and not _LIST_ITEM.match(line) and " | " not in line and "\n" not in line
-    return plain and line[0].isalnum() and line[-1].isalnum()
+def _is_contents(parts: Sequence[Part]) -> bool:
+    """True for a run of asides that is long enough for a passage of its own."""
+    asides = all(block.kind is BlockKind.ASIDE for block, _ in parts)
+    return asides and parts[-1][0].end - parts[0][0].start >= _LEAST
 
 
-def _pieces(section: list[Offsets]) -> Iterator[Offsets]:
-    """The section whole where it fits into MOST, else cut between sentences into pieces of like length."""
-    length = section[-1][1] - section[0][0]
+def _opens_section(parts: Sequence[Part]) -> bool:
+    kinds = (block.kind for block, _ in parts)
+    return next((kind for kind in kinds if kind is not BlockKind.ASIDE), None) is BlockKind.HEADING
+
+
+def _goes_on(last: Block, block: Block) -> bool:
+    return last.kind in (BlockKind.HEADING, BlockKind.ASIDE) or block.lead >= 0
+
+
+def _cut(group: list[Offsets]) -> Iterator[Offsets]:
+    """The group whole where it fits into MOST, else cut between its pieces into passages of like length."""
+    length = group[-1][1] - group[0][0]
     share = length / -(-length // TARGET) if length > MOST else MOST
-    start, end = section[0]
-    for after_start, after_end in section[1:]:
+    start, end = group[0]
+    for after_start, after_end in group[1:]:
         longer = after_end - start
         if longer > MOST or (end - start > _LEAST and (longer + end - start) / 2 > share):
             yield start, end

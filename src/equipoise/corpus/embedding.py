@@ -8,7 +8,8 @@ from equipoise.core.errors import CorpusError, ModelError, ModelReplyError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document
 from equipoise.corpus.offsets import Offsets
-from equipoise.corpus.records import Entry, search_text
+from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.records import Entry
 
 _BATCH = 64
 
@@ -22,9 +23,7 @@ def entries(cut: Sequence[Cut], encoder: Encoder, report: Callable[[int, int], N
     Raises CorpusError where the encoder fails on the text, ModelError where it fails at all.
     """
     texts = [
-        search_text(document.title, document.text[start:end])
-        for document, spans in cut
-        for start, end in spans
+        search_text(passage_at(0, start, end, document)) for document, spans in cut for start, end in spans
     ]
     vectors = _embedded(texts, encoder, report)
     row = 0

@@ -27,7 +27,9 @@ from equipoise.corpus.roots import Roots, gone, known_roots
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.text import visible
-from equipoise.text.sentences import sentence_spans
+from equipoise.text.blocks import blocks
+from equipoise.text.outline import outlined
+from equipoise.text.sentences import units
 
 _NAMED = 5
 _OPTIMIZE_FROM = 0.1  # share of new passages from which a rewrite of the search index pays
@@ -118,7 +120,8 @@ def index(
 
 
 def prepare(documents: Sequence[Document], encoder: Encoder) -> list[Entry]:
-    """Documents ready for `Store.add_documents`: title cleaned, sentences found, cut into passages, embedded."""
+    """Documents ready for `Store.add_documents`: title cleaned, blocks and sentences found, cut into
+    passages, embedded."""
     return list(entries([_cut(document) for document in documents], encoder, lambda _done, _of: None))
 
 
@@ -232,12 +235,16 @@ def _full_source(one: Reading, source: str) -> str:
 
 
 def _document(one: Reading, source: str, trust: Trust) -> Document:
-    return Document(document_id(source), one.text, source, one.title, trust, one.sentences, one.pages)
+    return Document(
+        document_id(source), one.text, source, one.title, trust, one.sentences, one.pages, one.blocks
+    )
 
 
 def _cut(document: Document) -> Cut:
-    sentences = document.sentences or sentence_spans(document.text)
-    clean = replace(document, title=visible.title(document.title), sentences=sentences)
+    found = document.blocks or outlined(blocks(document.text))
+    sentences = document.sentences or units(document.text, found)
+    title = visible.title(document.title)
+    clean = replace(document, title=title, sentences=sentences, blocks=found)
     return clean, tuple(passages(clean))
 
 

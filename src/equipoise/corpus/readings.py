@@ -7,18 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise.core.types import Block
+from equipoise.corpus.blocks import blocks_in, packed_blocks
 from equipoise.corpus.offsets import Offsets, check_pages, packed, spans, unpacked
 from equipoise.text import visible
 
 LONGEST_FRAGMENT = 1_000
 """Characters of what tells the documents of one file apart (the id of a row): it stands in every source."""
 
-_LISTS = ("pages", "sentences", "passages")
+_LISTS = ("pages", "sentences", "passages", "blocks")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One document of a file: its text, title, page starts, sentences and passages.
+    """One document of a file: its text, title, page starts, blocks, what may be quoted, and passages.
 
     `fragment` tells the documents of one file apart; `hidden` counts characters that nobody sees and that were
     left out, `invisible` those that are in the text.
@@ -32,6 +34,7 @@ class Reading:
     passages: tuple[Offsets, ...] = ()
     hidden: int = 0
     invisible: int = 0
+    blocks: Sequence[Block] = ()
 
 
 def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
@@ -39,7 +42,8 @@ def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
     heads: list[dict[str, Any]] = []
     body: list[bytes] = []
     for one in readings:
-        parts = [one.text.encode(), packed(one.pages), packed(one.sentences), packed(one.passages)]
+        lists = [packed(one.pages), packed(one.sentences), packed(one.passages), packed_blocks(one.blocks)]
+        parts = [one.text.encode(), *lists]
         head = {"title": one.title, "fragment": one.fragment}
         unseen = {"hidden": one.hidden, "invisible": one.invisible}
         heads.append(head | unseen | {"lengths": [len(part) for part in parts]})
@@ -84,7 +88,7 @@ def _reading(head: object, parts: _Parts) -> Reading:
         raise ValueError("a document that is no object")  # noqa: TRY004  one kind of error for the caller
     text_part, *lists = parts.take(head.get("lengths"))
     text = text_part.decode()
-    pages, sentences, passages = (unpacked(part) for part in lists)
+    pages, sentences, passages, blocks = (unpacked(part) for part in lists)
     check_pages(pages, len(text))
     return Reading(
         text,
@@ -95,6 +99,7 @@ def _reading(head: object, parts: _Parts) -> Reading:
         spans(passages, len(text)).pairs,
         _count(head, "hidden"),
         _count(head, "invisible"),
+        blocks_in(blocks, len(text)),
     )
 
 

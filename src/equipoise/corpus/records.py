@@ -14,19 +14,17 @@ from numpy.typing import NDArray
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.corpus.blocks import blocks_in, check_blocks, packed_blocks
 from equipoise.corpus.offsets import check_pages, check_spans, packed, spans, unpacked
+from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.text import visible
 
 Ids = NDArray[np.int64]
 
-PASSAGE = (
-    "SELECT p.passage_id, d.doc_id, p.start, p.end, substr(d.text, p.start + 1, p.end - p.start), d.title"
-    " FROM passages p JOIN documents d ON d.number = p.document"
-)
 PLACE = (
     "SELECT p.passage_id, d.doc_id, p.start, p.end FROM passages p JOIN documents d ON d.number = p.document"
 )
-DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages FROM documents"
+DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages, blocks FROM documents"
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
 MOST_DIMENSIONS = 65_536
 _MOST_IDS = 1 << 62
@@ -68,30 +66,17 @@ class Counts:
     passages: int
 
 
-def search_text(title: str, passage: str) -> str:
-    """What vectors and full text search see of a passage: its document's title, then its text."""
-    return f"{title}\n{passage}" if title else passage
-
-
 def read_document(row: tuple[Any, ...]) -> Document:
     """The document in a row of DOCUMENT. Raises Damage."""
     doc_id, body, source, title = (text(value) for value in row[:4])
-    sentences, pages = (_offsets(value) for value in row[5:])
+    sentences, pages, blocks = (_offsets(value) for value in row[5:])
     try:
         check_pages(pages, len(body))
-        found = spans(sentences, len(body))
+        found, structure = spans(sentences, len(body)), blocks_in(blocks, len(body))
     except ValueError as error:
-        raise Damage(f"the sentences or pages of document {doc_id!r}: {error}") from error
-    return Document(doc_id, body, source, visible.title(title), trust(row[4]), found, tuple(pages.tolist()))
-
-
-def read_passage(row: tuple[Any, ...]) -> Passage:
-    """The passage in a row of PASSAGE. Raises Damage."""
-    passage_id, start, end = _number(row[0]), _number(row[2]), _number(row[3])
-    piece = text(row[4])
-    if start < 0 or not piece or len(piece) != end - start:
-        raise Damage(f"passage {passage_id} lies outside its text")
-    return Passage(passage_id, text(row[1]), start, end, piece, visible.title(text(row[5])))
+        raise Damage(f"the blocks, sentences or pages of document {doc_id!r}: {error}") from error
+    starts = tuple(pages.tolist())
+    return Document(doc_id, body, source, visible.title(title), trust(row[4]), found, starts, structure)
 
 
 def read_place(row: tuple[Any, ...]) -> tuple[int, Span]:
@@ -100,6 +85,13 @@ def read_place(row: tuple[Any, ...]) -> tuple[int, Span]:
     if not 0 <= start < end:
         raise Damage(f"passage {passage_id} lies outside its text")
     return passage_id, Span(text(row[1]), start, end)
+
+
+def read_passage(passage_id: int, place: Span, document: Document) -> Passage:
+    """The passage at `place` of its document. Raises Damage."""
+    if place.end > len(document.text):
+        raise Damage(f"passage {passage_id} lies outside its text")
+    return passage_at(passage_id, place.start, place.end, document)
 
 
 def read_file(row: tuple[Any, ...]) -> FileRecord:
@@ -211,13 +203,13 @@ def numbers_of_file(connection: sqlite3.Connection, path: str) -> list[int]:
 
 
 def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
-    """Delete documents with everything that belongs to them."""
+    """Delete documents with everything that belongs to them. Raises Damage."""
     for number in numbers:
-        title = connection.execute("SELECT title FROM documents WHERE number = ?", (number,)).fetchone()[0]
-        passages = connection.execute(f"{PASSAGE} WHERE p.document = ?", (number,)).fetchall()
+        document = read_document(connection.execute(f"{DOCUMENT} WHERE number = ?", (number,)).fetchone())
+        places = [read_place(row) for row in connection.execute(f"{PLACE} WHERE p.document = ?", (number,))]
         connection.executemany(
             "INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)",
-            [(row[0], search_text(title, row[4])) for row in passages],
+            [(i, search_text(read_passage(i, place, document))) for i, place in places],
         )
         for table, column in (("vectors", "document"), ("passages", "document"), ("documents", "number")):
             connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
@@ -237,15 +229,15 @@ def add(connection: sqlite3.Connection, entries: Sequence[Entry], path: str | No
 
 def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, number: int, first: int) -> None:
     document, spans = entry.document, list(enumerate(entry.spans, first))
-    offsets = (packed(document.sentences), packed(document.pages))
+    offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
     row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
-    connection.execute("INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text))
+    connection.execute("INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text))
     connection.executemany(
         "INSERT INTO passages VALUES (?,?,?,?)", [(i, number, start, end) for i, (start, end) in spans]
     )
     connection.executemany(
         "INSERT INTO words(rowid, text) VALUES (?,?)",
-        [(i, search_text(document.title, document.text[start:end])) for i, (start, end) in spans],
+        [(i, search_text(passage_at(i, start, end, document))) for i, (start, end) in spans],
     )
     data = np.ascontiguousarray(entry.vectors, "<f4").tobytes()
     connection.execute("INSERT INTO vectors VALUES (?,?,?,?)", (number, first, len(spans), data))
@@ -279,7 +271,8 @@ def _check_offsets(name: str, entry: Entry) -> None:
         check_spans(entry.spans, length)
         check_spans(document.sentences, length)
         check_pages(document.pages, length)
+        check_blocks(document.blocks, length)
     except ValueError as error:
         raise CorpusError(
-            f"{name} has passages, sentences or pages that do not fit it: {error}; cut it again"
+            f"{name} has passages, sentences, blocks or pages that do not fit it: {error}; cut it again"
         ) from error

@@ -1,7 +1,7 @@
 """The form of the store file, and how a connection to it is opened.
 
 files      one row for each indexed file: how it looked when it was read
-documents  the texts; `path` is empty for documents that came from no file
+documents  the texts, with their blocks and what may be quoted; `path` is empty for documents that came from no file
 passages   offsets into a document's text; the text itself is stored once, in documents
 vectors    one little-endian float32 blob for each document, rows in the order of its passages
 words      full text search; holds no text, so a deletion must name the words it takes out
@@ -23,7 +23,7 @@ from equipoise.corpus.records import Damage
 from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
-VERSION = 1
+VERSION = 2
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
 _TABLES = (
@@ -32,7 +32,7 @@ _TABLES = (
     " mtime_ns INTEGER NOT NULL, trust TEXT NOT NULL, root TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE documents (number INTEGER PRIMARY KEY, doc_id TEXT NOT NULL UNIQUE,"
     " path TEXT REFERENCES files(path), source TEXT NOT NULL, title TEXT NOT NULL, trust TEXT NOT NULL,"
-    " sentences BLOB NOT NULL, pages BLOB NOT NULL, text TEXT NOT NULL)",
+    " sentences BLOB NOT NULL, pages BLOB NOT NULL, blocks BLOB NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX documents_of_file ON documents(path)",
     "CREATE TABLE passages (passage_id INTEGER PRIMARY KEY,"
     " document INTEGER NOT NULL REFERENCES documents(number), start INTEGER NOT NULL, end INTEGER NOT NULL)",
@@ -174,7 +174,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path} is not an equipoise store: give another path, or make a store there first")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != VERSION:
-        advice = "update equipoise" if version > VERSION else "index your documents into a new store"
+        older = "delete it and index your documents again, or index them into a new store"
+        advice = "update equipoise" if version > VERSION else older
         raise StoreError(f"the store {path} has format {version}, this equipoise reads {VERSION}: {advice}")
     if (found := _objects(connection)) != (ours := _our_objects()):
         odd = sorted(f"{kind} {name}" for kind, name, _ in found ^ ours)[0]

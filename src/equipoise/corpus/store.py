@@ -18,7 +18,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span
 from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, PLACE, Counts, Damage, Entry, FileRecord, Ids
+from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.spelling import Correction
 
@@ -110,22 +110,18 @@ class Store:
 
     def passage(self, passage_id: int) -> Passage:
         """The passage. Raises CorpusError for an unknown one."""
-        with self.snapshot():
-            rows = self._rows(f"{PASSAGE} WHERE p.passage_id = ?", (int(passage_id),))
-            if rows:
-                return records.read_passage(rows[0])
-            if self._rows("SELECT 1 FROM passages WHERE passage_id = ?", (int(passage_id),)):
-                raise Damage(f"passage {passage_id} has no document")
-        raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
+        return self.passages([passage_id])[0]
 
     def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
         """The passages in the order asked for. Raises CorpusError for an unknown one."""
         wanted = [int(passage_id) for passage_id in passage_ids]
-        places = ",".join("?" * len(wanted))
         with self.snapshot():
-            rows = self._rows(f"{PASSAGE} WHERE p.passage_id IN ({places})", tuple(wanted))
-            found = {row[0]: records.read_passage(row) for row in rows}
-            return tuple(found.get(passage_id) or self.passage(passage_id) for passage_id in wanted)
+            places = self.places(wanted)
+            documents = self.documents(place.doc_id for place in places)
+            pairs = zip(wanted, places, strict=True)
+            return tuple(
+                records.read_passage(number, place, documents[place.doc_id]) for number, place in pairs
+            )
 
     def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
         """Where the passages lie, in the order asked for. Raises CorpusError for an unknown one."""
@@ -134,14 +130,18 @@ class Store:
         with mapped(self.path):
             found = dict(records.read_place(row) for row in self._rows(ask, tuple(wanted)))
         if unknown := [passage_id for passage_id in wanted if passage_id not in found]:
-            raise CorpusError(f"there is no passage {unknown[0]} in {self.path}: it may have been replaced")
+            self._complain(unknown[0])
         return tuple(found[passage_id] for passage_id in wanted)
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document, in its order."""
-        with mapped(self.path):
-            rows = self._rows(f"{PASSAGE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
-            return tuple(records.read_passage(row) for row in rows)
+        with self.snapshot():
+            rows = self._rows(f"{PLACE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
+            document = self.document(doc_id) if rows else None
+            places = [records.read_place(row) for row in rows] if document else []
+            return tuple(
+                records.read_passage(number, place, document) for number, place in places if document
+            )
 
     def matrix(self) -> tuple[Ids, Array]:
         """All passage ids (n,) ascending and their unit vectors (n, d), both read-only.
@@ -260,6 +260,13 @@ class Store:
         return total.hexdigest()
 
     # Inside
+
+    def _complain(self, passage_id: int) -> None:
+        """Raises Damage for a passage whose document is missing, CorpusError for one that is not there at all."""
+        if self._rows("SELECT 1 FROM passages WHERE passage_id = ?", (passage_id,)):
+            with mapped(self.path):
+                raise Damage(f"passage {passage_id} has no document")
+        raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
 
     def _meta(self) -> dict[str, str]:
         with self._lock, mapped(self.path):

@@ -4,7 +4,8 @@ import sqlite3
 from contextlib import closing
 
 from equipoise.corpus import records
-from equipoise.corpus.records import DOCUMENT, FILE, PASSAGE, Damage
+from equipoise.corpus.pieces import search_text
+from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Damage
 from equipoise.corpus.schema import TOKENIZER
 
 _PASSAGES_OF_VECTORS = """
@@ -53,10 +54,12 @@ def _check_words(connection: sqlite3.Connection) -> None:
         anew.execute(f"CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='{TOKENIZER}')")
         anew.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row')")
         anew.execute("BEGIN")
-        for row in connection.execute(PASSAGE):
-            title, passage = records.text(row[5]), records.read_passage(row)
-            searched = records.search_text(title, passage.text)
-            anew.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (passage.passage_id, searched))
+        for row in connection.execute(f"{DOCUMENT} ORDER BY number"):
+            document = records.read_document(row)
+            for place in connection.execute(f"{PLACE} WHERE d.doc_id = ?", (document.doc_id,)):
+                passage = records.read_passage(*records.read_place(place), document)
+                ask = "INSERT INTO words(rowid, text) VALUES (?, ?)"
+                anew.execute(ask, (passage.passage_id, search_text(passage)))
         ask = "SELECT term, doc, cnt FROM vocabulary ORDER BY term"
         if connection.execute(ask).fetchall() != anew.execute(ask).fetchall():
             raise Damage("full text search does not hold the words of the passages")

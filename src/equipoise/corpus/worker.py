@@ -1,4 +1,4 @@
-"""A process that reads files for `corpus.workers`: it loads them, finds sentences and cuts passages.
+"""A process that reads files for `corpus.workers`: it loads them, finds blocks and sentences, and cuts passages.
 
 All that looks into hostile bytes happens here, within limits, away from the store, the models and their keys.
 Run as `python -m equipoise.corpus.worker`; requests come on stdin, replies go to stdout (`corpus.frames`).
@@ -19,7 +19,9 @@ from equipoise.corpus import frames, limits, loaders, readings
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.readings import LONGEST_FRAGMENT, Reading
 from equipoise.text import visible
-from equipoise.text.sentences import sentence_spans
+from equipoise.text.blocks import blocks
+from equipoise.text.outline import outlined
+from equipoise.text.sentences import units
 
 LARGEST_REQUEST = 100_000
 """Bytes of the header of a request: little more than a file's name."""
@@ -91,8 +93,9 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
             f"the id {begins!r} is longer than {LONGEST_FRAGMENT:,} characters; give its row a shorter one"
         )
         raise UnreadableFile("", reason)
-    sentences = sentence_spans(loaded.text)
-    document = Document("", loaded.text, "", sentences=sentences)
+    found = outlined(loaded.blocks or blocks(loaded.text))
+    sentences = units(loaded.text, found)
+    document = Document("", loaded.text, "", sentences=sentences, blocks=found)
     return Reading(
         loaded.text,
         visible.title(loaded.title),
@@ -102,6 +105,7 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
         tuple(passages(document)),
         loaded.hidden,
         loaded.invisible,
+        found,
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span
+from equipoise.text.outline import headings_at, path_line, with_leads
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
 from equipoise.text.visible import title
 
@@ -30,7 +31,9 @@ def read_highlights(
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
     """Canonical highlights with their text read from `documents`, and what was dropped with its reason.
 
-    Every sentence of them stands in `passages`, also where a span that grew to whole sentences reached further.
+    Every sentence of them stands in `passages`, also where a span that grew to whole sentences reached further. With
+    a list item, code or a row comes what it is read with (`text.outline.with_leads`), as spans of their own that count
+    towards the limits, where that stands in `passages` too.
     """
     shown: list[Span] = []
     hidden: list[Dropped] = []
@@ -41,10 +44,11 @@ def read_highlights(
             hidden.append(Dropped(DropReason.NOT_SHOWN, span))
     highlights, dropped = _canonical(shown, documents, policy)
     sentences = [span for item in highlights.items for span in _sentences(item.span, documents)]
-    if outside := [span for span in sentences if not _covered(span, passages)]:
-        inside = [span for span in sentences if span not in outside]
-        hidden += [Dropped(DropReason.NOT_SHOWN, span) for span in outside]
-        highlights, more = _canonical(inside, documents, policy)
+    inside = [span for span in sentences if _covered(span, passages)]
+    hidden += [Dropped(DropReason.NOT_SHOWN, span) for span in sentences if span not in inside]
+    read = [span for span in with_leads(inside, documents) if _covered(span, passages)]
+    if set(read) != set(sentences):
+        highlights, more = _canonical(read, documents, policy)
         dropped = (*dropped, *more)
     return highlights, (*hidden, *dropped)
 
@@ -80,7 +84,9 @@ def read_span(span: Span, document: Document) -> Highlight:
         document.source,
         title(document.title),
         document.page_at(span.start),
-        None if document.pages else document.line_at(span.start),
+        document.line_at(span.start),
+        heading=path_line("", headings_at(document, span.start)),
+        paragraph=document.paragraph_at(span.start),
     )
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Candidates, Document, Passage, Query, Span
+from equipoise.core.types import Array, Candidates, Query
+from equipoise.corpus.pieces import passage_at
 from equipoise.corpus.schema import damaged
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k
 from equipoise.rag.parts import Parts
-from equipoise.text.visible import title
 
 RRF_CONSTANT = 60
 """Cormack, Clarke and Buettcher, SIGIR 2009."""
@@ -117,26 +117,11 @@ def candidates(store: Store, ranking: Ranking, vector: Array) -> Candidates:
         raise damaged(store.path, "a passage lies outside its text")
     return Candidates(
         tuple(
-            passage(number, place, documents[place.doc_id])
+            passage_at(number, place.start, place.end, documents[place.doc_id])
             for number, place in zip(found, places, strict=True)
         ),
         np.array([score for _, score in ranking], dtype=np.float32),
         matrix[np.searchsorted(ids, found)],
         vector,
         documents,
-    )
-
-
-def passage(passage_id: int, place: Span, document: Document) -> Passage:
-    """The passage at `place` in `document`, and where a reader finds it."""
-    return Passage(
-        passage_id,
-        document.doc_id,
-        place.start,
-        place.end,
-        document.text[place.start : place.end],
-        title(document.title),
-        document.source,
-        document.page_at(place.start),
-        None if document.pages else document.line_at(place.start),
     )

@@ -59,7 +59,8 @@ class Search:
 
 
 def usable(found: Candidates, k: int) -> Candidates:
-    """The first `k` candidates, each passage once.
+    """The first `k` candidates, each passage once, without those that hold nothing to quote (contents, navigation):
+    they are found by search, and would take the place of one that can be read.
 
     Raises CorpusError for a passage whose document is not among `documents`, or has another text there.
     """
@@ -71,7 +72,8 @@ def usable(found: Candidates, k: int) -> Candidates:
             raise _foreign(passage)
     first: dict[int, int] = {}
     for row, passage in enumerate(found.passages):
-        first.setdefault(passage.passage_id, row)
+        if passage.sentences is None or passage.sentences:
+            first.setdefault(passage.passage_id, row)
     rows = list(first.values())[:k]
     return found if len(rows) == len(found) else found.take(rows)
 

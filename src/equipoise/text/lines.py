@@ -1,91 +1,141 @@
 """What a line of text is: prose that may be hard-wrapped, or a line that stands on its own.
 
-`blocks` cuts a text into the stretches no sentence may cross: paragraphs, list items, headings, table rows
-and lines of code. The rules are CommonMark's where it has one (https://spec.commonmark.org/0.31.2/).
+The rules are CommonMark's (https://spec.commonmark.org/0.31.2/) and docutils' where they have one. Every pattern
+looks at one line.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_LINE = re.compile(r"[^\r\n\u2029]*(?:\r\n|[\r\n\u2029]|\Z)")
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_WHOLE = re.compile(
-    r"""\ {0,3}\#{1,6}\s                # ATX heading
-      | \s*\|                           # table row
-      | [^|]*\S\ \|\ [^|]*\ \|\         # table row without an outer bar
-      | [^\t]*\S\t[^\t]+\t\S            # tab-separated row
-      | \s*(?:>>>|\.\.\.|\$)\ \S        # prompt of a shell session
-      | (?:\ {4}|\t).*[{};]\s*$         # indented code
-    """,
-    re.VERBOSE,
-)
-_UNDERLINE = re.compile(r"\s*(?:={2,}|-{2,}|~{2,}|\*{3,}|_{3,})\s*$")
-_SECTION = re.compile(r"\s*\d+(?:\.\d+)+\.?\s+[^\W\d_].{0,80}(?<![.;,:!?])\s*$")
-_BULLET = re.compile(r"\s*(?:[-*+•‣▪◦●]|\(?\d{1,3}\)|\(?[a-z]\))\s+\S")
-_NUMBER = re.compile(r"\s*(\d{1,3})\.\s+\S")
-_QUOTE = re.compile(r"\s{0,3}>\s?")
-_CLOSED = re.compile(r"[.:!?;]['\"”’)\]*_]*\s*$")
+_LINE = re.compile(r"[^\r\n\u2029]*+(?:\r\n|[\r\n\u2029]|\Z)")
+_FENCE = re.compile(r"\s*+(`{3,}+(?![^`\n]*+`)|~{3,}+)")
+_ATX = re.compile(r"\ {0,3}+(\#{1,6}+)\s")
+_ROW = re.compile(r"\s*+\||[^|]*+(?<=\S\ )\|\ [^|]*+(?<=\ )\|\ |[^\t]*+(?<=\S)\t[^\t]++\t\S")
+_SEPARATOR = re.compile(r"[\s|:+=-]++")
+_PROMPT = re.compile(r"\s*+(?:>>>|\.\.\.|\$)\ \S")
+_SECTION = re.compile(r"\s*+(\d++(?:\.\d++)++)\.?+\s++[^\W\d_]")
+_BULLET = re.compile(r"\s*+(?:[-*+•‣▪◦●]|\(?+\d{1,3}+\)|\(?+[a-z]\))\s++\S")
+_NUMBER = re.compile(r"\s*+(\d{1,3}+)\.\s++\S")
+_ROUND = re.compile(r"\s*+o\s++\S")
+_QUOTE = re.compile(r"(?:\s{0,3}+>(?!>>))++[ \t]?+")
+_CLOSERS = "'\"”’)]*_"
+_LEADER = re.compile(r"(?:\.\s?){4}")
+_RULES = frozenset("=-~*_^\"'#+`:.")
+_SHORT_RULES = frozenset("=-~")
+_SECTION_LENGTH = 90
+_CODE_MARKS = frozenset("{}=<>$|\\@&;#/_")
+_PROSE_WORDS = 6
+_DIGITS, _ROMAN = 4, 7  # characters of a page number
 
 
-class Block(NamedTuple):
-    """A stretch of text no sentence crosses; `prose` is False where it is one sentence by itself."""
+class Line(NamedTuple):
+    """A line without white space around it: text[start:end]; `raw` is the line with its white space, and with spaces
+    for the marks of a quotation (`> `), `indent` the spaces before its words, a tab for 4."""
 
     start: int
     end: int
-    prose: bool
+    indent: int
+    raw: str
+    quoted: bool
+
+    @property
+    def bare(self) -> str:
+        """The line without white space around it; empty for a blank line, also a quoted one."""
+        return self.raw.strip()
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def lines(text: str) -> Iterator[Line]:
+    """The lines of `text` in order; of a blank one that is not quoted, start and end are the same."""
     for match in _LINE.finditer(text):
-        if match.end() > match.start():
-            yield match.start(), match.group()
+        raw = match.group()
+        if raw:
+            start = match.start() + len(raw) - len(raw.lstrip())
+            end = start + len(raw.strip())
+            marks = _QUOTE.match(raw)
+            words = raw[marks.end() :] if marks else raw
+            before = words[: len(words) - len(words.lstrip())]
+            shown = " " * marks.end() + words if marks else raw
+            yield Line(start, end, len(before) + 3 * before.count("\t"), shown, marks is not None)
 
 
-def _opens_item(line: str, *, before: str, in_list: bool) -> bool:
+def fence_of(line: str) -> str:
+    """The backticks or tildes that open or close fenced code, empty for another line."""
+    found = _FENCE.match(line)
+    return found[1] if found else ""
+
+
+def atx_level(line: str) -> int:
+    """1 to 6 for a heading with `#` before it, 0 for another line."""
+    found = _ATX.match(line)
+    return len(found[1]) if found else 0
+
+
+def is_row(line: str) -> bool:
+    """True for a row of a table: cells between bars or tabs."""
+    return _ROW.match(line) is not None
+
+
+def is_separator(bare: str) -> bool:
+    """True for the line below the head of a table, and any other of nothing but strokes."""
+    return _SEPARATOR.fullmatch(bare) is not None
+
+
+def is_prompt(line: str) -> bool:
+    """True for a line typed into a shell or an interpreter."""
+    return _PROMPT.match(line) is not None
+
+
+def rule_of(bare: str) -> str:
+    """The mark that a rule or an underline is made of, empty for another line."""
+    least = 2 if bare[:1] in _SHORT_RULES else 3
+    return bare[0] if len(bare) >= least and bare[0] in _RULES and not bare.strip(bare[0]) else ""
+
+
+def section_depth(line: str, before: str) -> int:
+    """How many numbers a heading such as `3.2 Methods` begins with, 0 for another line after the line `before`."""
+    found = _SECTION.match(line)
+    if found is None or len(line.strip()) > _SECTION_LENGTH or line.rstrip().endswith(tuple(".;,:!?")):
+        return 0
+    begins = not before or is_closed(before) or (_NUMBER.match(before) and len(before) <= _SECTION_LENGTH)
+    return found[1].count(".") + 1 if begins else 0
+
+
+def opens_item(line: str, *, before: str, in_list: bool) -> bool:
     """True where `line` begins a list item; in running prose a number must be 1 (CommonMark 5.3)."""
-    if _BULLET.match(line):
+    if _BULLET.match(line) or (_ROUND.match(line) and (in_list or not before)):
         return True
     number = _NUMBER.match(line)
     return number is not None and (in_list or not before or number.group(1) == "1")
 
 
-def _opens_quote(line: str, before: str) -> bool:
-    return bool(before) and bool(_QUOTE.match(line)) != bool(_QUOTE.match(before))
+def is_closed(line: str) -> bool:
+    """True where the line ends like a sentence, or with a colon or semicolon."""
+    return line.rstrip().rstrip(_CLOSERS).endswith(tuple(".:!?;"))
 
 
-def _is_section(line: str, before: str) -> bool:
-    return _SECTION.match(line) is not None and (not before or _CLOSED.search(before) is not None)
+def is_contents(bare: str) -> bool:
+    """True for a line of a table of contents with its leader: dots, then a page number."""
+    found = _LEADER.search(bare)
+    page = bare[found.end() :].strip(" .\t") if found else ""
+    return page.isdecimal() or (0 < len(page) <= _ROMAN and not page.strip("ivxlc"))
 
 
-def blocks(text: str) -> Iterator[Block]:
-    """The blocks of `text` in order, not overlapping; what lies between them is white space only.
+def has_page_number(bare: str) -> bool:
+    """True where a number stands apart at the end of a line that begins with a letter."""
+    words = bare.rstrip("0123456789")
+    return bare[:1].isalpha() and 0 < len(bare) - len(words) <= _DIGITS and words.endswith(("  ", "\t", "."))
 
-    One pass over the lines; every pattern looks at one line.
-    """
-    start: int | None = None
-    before, fenced, in_list = "", False, False
-    for offset, line in _lines(text):
-        if not line.strip():
-            if start is not None:
-                yield Block(start, offset, True)
-            start, before, in_list = None, "", False
-            continue
-        end = offset + len(line)
-        fence = _FENCE.match(line) is not None
-        whole = fence or fenced or _WHOLE.match(line) is not None or _is_section(line, before)
-        item = _opens_item(line, before=before, in_list=in_list)
-        if start is not None and (whole or item or _opens_quote(line, before)):
-            yield Block(start, offset, True)
-            start = None
-        fenced = fenced != fence
-        if whole:
-            yield Block(offset, end, False)
-            before, in_list = "", False
-        elif _UNDERLINE.match(line):
-            yield Block(offset if start is None else start, end, start is not None)
-            start, before, in_list = None, "", False
-        else:
-            start, before, in_list = offset if start is None else start, line, in_list or item
-    if start is not None:
-        yield Block(start, len(text), True)
+
+def is_prose(bare: str) -> bool:
+    """True where most of a line are words: at least six of letters, and few marks of code."""
+    words = bare.split()
+    plain = sum(word.strip(".,;:!?()\"'“”‘’`*-—").isalpha() for word in words)
+    marks = sum(c in _CODE_MARKS for c in bare)
+    return plain >= _PROSE_WORDS and 3 * plain >= 2 * len(words) and 20 * marks <= len(bare)
+
+
+def looks_like_code(bare: str) -> bool:
+    """True where a line holds marks of code, does not end like a sentence and does not read as prose."""
+    marked = any(c in _CODE_MARKS for c in bare) or "()" in bare or "--" in bare
+    return marked and not bare.endswith(".") and not is_prose(bare)

@@ -1,29 +1,38 @@
-"""Where sentences begin and end, as exact offsets.
+"""Where sentences begin and end, as exact offsets, and which pieces of a document may be quoted.
 
 The rules of English sentence ends are sentencex's (MIT, https://github.com/wikimedia/sentencex). Around it:
-paragraphs and lines that stand on their own (`lines.blocks`), repairs at its borders, and a length limit.
+blocks (`blocks.blocks`, or those of a file's loader), repairs at its borders, and a length limit.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import sentencex  # type: ignore[import-untyped]
 
 from equipoise.core.errors import InputError
-from equipoise.text.lines import blocks
+from equipoise.core.types import Block, BlockKind
+from equipoise.text.blocks import blocks
 
 Offsets = tuple[int, int]
 
+LONGEST, LONGEST_ROW = 600, 1_000
+"""Characters of what is quoted as one: a sentence or a stretch of code, and a row of a table."""
+
+_UNQUOTED = frozenset({BlockKind.HEADING, BlockKind.ASIDE})
+_CODE_BREAKS, _ROW_BREAKS = ("\n\n", "\n"), ("; ", " | ", "\t")
 _ODD_SPACE = re.compile(r"[^\S \n]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LEADING_CLOSERS = re.compile(r"[)\]}*_\"”’»]+(?=\s|\Z)")
-_MARKER = re.compile(r"\s*+(?:>\s*+)?(?:[-*+•‣▪◦●]\s++)?(?:\(?(?:\d{1,3}|[A-Za-z])[.)])?\s*+\Z")
+_MARKER = re.compile(
+    r"\s*+(?:>\s*+)?(?:[-*+•‣▪◦●]\s++)?(?:\(?(?:\d{1,3}+(?:\.\d{1,3}+)*+|[A-Za-z])[.)])?\s*+\Z"
+)
 _ABBREVIATION = re.compile(
     r"\b(?:al|approx|avg|ca|cf|ch|chap|dept|ed|eds|eq|eqs|est|fig|figs|incl|max|min|no|nos|ref|refs|sec|sect"
     r"|tab|temp|vol|vols|vs|op|art)\.\s*\Z",
     re.IGNORECASE,
 )
+_LABELLED = re.compile(r"[:;,]\s++\(?+[\divxa-z]{1,3}+[.)]\s*+\Z")
 _CLOSING_FIRST = re.compile(r"[^()\s]{1,12}\)")
 _WINDOW = 4_000  # characters that sentencex gets at once: longer than nearly every paragraph
 _SPACE = re.compile(r"\s*+")
@@ -39,23 +48,57 @@ _BREAKS = tuple(
 )
 
 
-def sentence_spans(text: str, *, max_chars: int = 600) -> tuple[Offsets, ...]:
+def sentence_spans(text: str, *, max_chars: int = LONGEST) -> tuple[Offsets, ...]:
     """(start, end) of every sentence of `text`: in order, not overlapping, without white space at the ends.
 
     Every character that is not white space lies in exactly one of them. No sentence crosses a blank line or
-    a line that stands on its own (heading, list item, table row, code); a hard-wrapped line does not end one.
-    A sentence longer than `max_chars` is cut at the last sentence end, semicolon, comma or space that fits,
+    a line that stands on its own (heading, list item, table row); a hard-wrapped line does not end one. Code is
+    one sentence. One longer than `max_chars` is cut at the last sentence end, semicolon, comma or space that fits,
     and within a word only where there is no space. Time grows linearly with the length of `text`.
     Raises InputError where `max_chars` is below 1.
     """
     if max_chars < 1:
         raise InputError(f"max_chars is {max_chars}: give a length of 1 character or more")
-    spans: list[Offsets] = []
-    for block in blocks(text):
-        pieces = _prose(text[block.start : block.end]) if block.prose else [(0, block.end - block.start)]
-        for start, end in pieces:
-            spans += _limited(text, block.start + start, block.start + end, max_chars)
-    return tuple(spans)
+    return tuple(piece for block in blocks(text) for piece in pieces(text, block, max_chars, max_chars))
+
+
+def units(text: str, found: Iterable[Block]) -> tuple[Offsets, ...]:
+    """(start, end) of what may be quoted of `text` with the blocks `found`, in order, without white space at the ends.
+
+    These are the sentences of paragraphs and items, code and rows, each as one; what is too long (LONGEST,
+    LONGEST_ROW characters) is cut. Headings and asides give none, unless there is nothing else.
+    """
+    every = list(found)
+    quotable = [block for block in every if block.kind not in _UNQUOTED]
+    return tuple(piece for block in quotable or every for piece in pieces(text, block))
+
+
+def pieces(
+    text: str, block: Block, max_chars: int = LONGEST, row_chars: int = LONGEST_ROW
+) -> Iterator[Offsets]:
+    """The sentences of one block; of a heading, code or a row it is itself, cut where it is too long."""
+    start, end = _trimmed(text, block.start, block.end)
+    if block.kind is BlockKind.CODE:
+        yield from _cut_at(_CODE_BREAKS, text, start, end, max_chars)
+    elif block.kind is BlockKind.ROW:
+        yield from _cut_at(_ROW_BREAKS, text, start, end, row_chars)
+    elif block.kind is BlockKind.HEADING:
+        yield from _limited(text, start, end, max_chars)
+    else:
+        for low, high in _prose(text[block.start : block.end]):
+            yield from _limited(text, block.start + low, block.start + high, max_chars)
+
+
+def _cut_at(marks: Sequence[str], text: str, start: int, end: int, max_chars: int) -> Iterator[Offsets]:
+    """text[start:end] in pieces of at most `max_chars`, cut behind the first of `marks` that is late enough."""
+    while end - start > max_chars:
+        found = (text.rfind(mark, start + max_chars // 3, start + max_chars) for mark in marks)
+        cut = next((at + len(mark) for at, mark in zip(found, marks, strict=True) if at >= 0), 0)
+        if not cut:
+            break
+        yield _trimmed(text, start, cut)
+        start, _ = _trimmed(text, cut, end)
+    yield from _limited(text, start, end, max_chars)
 
 
 def _prose(block: str) -> list[Offsets]:
@@ -113,6 +156,8 @@ def _belong_together(block: str, left: Offsets, right: Offsets) -> bool:
     if _CLOSING_FIRST.match(after):
         return True
     if left[1] - left[0] <= 12 and left[0] == 0 and _MARKER.match(before):
+        return True
+    if _LABELLED.search(before[-12:]):
         return True
     if (after[:1].islower() or after[:1].isdigit()) and _ABBREVIATION.search(before[-12:]):
         return True

@@ -11,7 +11,7 @@ from equipoise.bench.bias.background import Shelf
 from equipoise.bench.bias.corpora import Corpus
 from equipoise.bench.bias.vectors import Desk
 from equipoise.core.types import Array, Passage
-from equipoise.corpus.records import search_text
+from equipoise.corpus.pieces import search_text
 from equipoise.maths.checks import Floats
 from equipoise.maths.polarization import polarization_axis
 from equipoise.redteam.passages import AttackPassage, Kind
@@ -35,7 +35,7 @@ def shelf(corpus: Corpus, desk: Desk) -> Shelf:
         Passage(number, doc_id, 0, len(d.text), d.text, d.title)
         for number, (doc_id, d) in enumerate(documents)
     )
-    texts = [search_text(d.title, d.text) for _, d in documents]
+    texts = [search_text(passage) for passage in passages]
     return Shelf(passages, vectors.encode(texts, desk, corpus.name))
 
 

@@ -2,7 +2,8 @@
 
 import codecs
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
@@ -45,11 +46,16 @@ def decode(path: Path, data: bytes) -> str:
 
     Raises UnreadableFile for bytes that are not text.
     """
+    return clean(decoded(path, data))
+
+
+def decoded(path: Path, data: bytes) -> str:
+    """As `decode`, not cleaned."""
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     if encoding is None and b"\0" in data:
         raise UnreadableFile(str(path), "this is not text: it holds zero bytes; save it as UTF-8 text")
     try:
-        return clean(data.decode(encoding or "utf-8"))
+        return data.decode(encoding or "utf-8")
     except UnicodeDecodeError as error:
         if encoding is not None:
             raise UnreadableFile(str(path), f"this is not valid {encoding} text; save it as UTF-8") from error
@@ -57,7 +63,7 @@ def decode(path: Path, data: bytes) -> str:
     odd = len(_CONTROL.findall(text)) + text.count("\ufffd")
     if odd > _MOST_CONTROLS * len(text):
         raise UnreadableFile(str(path), "this is not text but binary data; save it as UTF-8 text")
-    return clean(text)
+    return text
 
 
 def clean(text: str) -> str:
@@ -67,6 +73,26 @@ def clean(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
+
+
+def with_lines(raw: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """`blocks` of the text `clean(raw)`, each with the line of the file that it begins on.
+
+    `clean` makes two line ends of a form feed, which is none in the file.
+    """
+    pages = raw.replace("\r\n", "\n").replace("\r", "\n").split("\f")
+    text = clean(raw)
+    ends = [len(page) + 2 for page in pages]
+    found: list[Block] = []
+    place, line, page, border = 0, 1, 0, ends[0]
+    for block in blocks:
+        line += text.count("\n", place, block.start)
+        place = block.start
+        while border <= place and page + 1 < len(ends):
+            page, line = page + 1, line - 2
+            border += ends[page]
+        found.append(replace(block, line=line))
+    return tuple(found)
 
 
 def one_line(text: str) -> str:

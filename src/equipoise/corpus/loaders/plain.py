@@ -6,9 +6,10 @@ What a reader of the rendered page would not see becomes spaces of the same leng
 from itertools import pairwise
 from pathlib import Path
 
-from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, with_lines
 from equipoise.corpus.loaders.markdown import markdown_hidden
 from equipoise.corpus.loaders.rst import rst_hidden
+from equipoise.text.blocks import blocks
 
 _TITLE_LINES = 200
 _MARKDOWN_RULES = frozenset("=-")
@@ -17,21 +18,27 @@ _RST_RULES = frozenset("=-~^\"'#*+")
 
 def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the source text. Its title is the front matter's, else the first heading."""
-    text = decode(path, data)
+    raw = decoded(path, data)
+    text = clean(raw)
     text, hidden = _without(text, markdown_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
     title = _front_title(lines) or _markdown_heading(lines)
-    return [LoadedDocument(text, title or path.stem, hidden=hidden)]
+    return [_document(raw, text, title or path.stem, hidden)]
 
 
 def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the text. A reStructuredText file's title is its first underlined line."""
-    text = decode(path, data)
+    raw = decoded(path, data)
+    text = clean(raw)
     if path.suffix.lower() != ".rst":
-        return [LoadedDocument(text, path.stem)]
+        return [_document(raw, text, path.stem, 0)]
     text, hidden = _without(text, rst_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
-    return [LoadedDocument(text, _underlined(lines, _RST_RULES) or path.stem, hidden=hidden)]
+    return [_document(raw, text, _underlined(lines, _RST_RULES) or path.stem, hidden)]
+
+
+def _document(raw: str, text: str, title: str, hidden: int) -> LoadedDocument:
+    return LoadedDocument(text, title, hidden=hidden, blocks=with_lines(raw, blocks(text)))
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> tuple[str, int]:

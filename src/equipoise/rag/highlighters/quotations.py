@@ -5,17 +5,17 @@ from collections.abc import Iterable, Sequence
 
 from equipoise.core.types import Dropped, Passage, Span
 from equipoise.text.align import align_any
+from equipoise.text.outline import path_line
 from equipoise.text.spans import DropReason
 from equipoise.text.tokens import has_words
-from equipoise.text.visible import title
 
 _NONE = re.compile(r"\W*NONE\b(?!\s+\w)")
 
 
 def documents_text(passages: Sequence[Passage]) -> str:
-    """The passages as one text for a prompt, each under its number and title."""
+    """The passages as one text for a prompt, each under its number, title and headings."""
     return "\n\n".join(
-        f"[{number}] {title(passage.title)}\n{passage.text}".strip()
+        f"[{number}] {path_line(passage.title, passage.headings)}\n{passage.text}".strip()
         for number, passage in enumerate(passages, 1)
     )
 

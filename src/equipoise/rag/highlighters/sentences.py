@@ -1,10 +1,11 @@
-"""Passages cut into sentences, with their place in the document."""
+"""What may be quoted of passages, with its place in the document."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from equipoise.core.types import Passage, Span
+from equipoise.text.outline import heading_text, path_line
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.visible import title
 
@@ -30,15 +31,32 @@ class Sentence:
 
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
-    """All sentences, passage by passage."""
-    return [Sentence(p, start, end) for p in passages for start, end in sentence_spans(p.text)]
+    """What may be quoted of the passages, in order: the units they carry, else their sentences."""
+    return [Sentence(p, start, end) for p in passages for start, end in _units(p)]
+
+
+def _units(passage: Passage) -> Sequence[tuple[int, int]]:
+    return sentence_spans(passage.text) if passage.sentences is None else passage.sentences
 
 
 def numbered(sentences: Sequence[Sentence]) -> str:
-    """`[n] sentence` lines, each passage under its document's title: no text of a document begins a line."""
+    """`[n] sentence` lines, each passage under its document's title and headings, with the headings and labels
+    between its sentences in lines that begin with `#`: no text of a document begins a line but such a path."""
     lines: list[str] = []
     rows = enumerate(sentences, 1)
     for passage, group in groupby(rows, key=lambda row: row[1].passage):
-        lines.append(f"\n{title(passage.title)}".rstrip())
-        lines += [f"[{n}] {' '.join(sentence.text.split())}" for n, sentence in group]
+        lines.append(f"\n{path_line(passage.title, passage.headings)}".rstrip())
+        at = 0
+        for n, sentence in group:
+            if between := _unsaid(passage, at, sentence.start):
+                lines.append(f"# {between}")
+            lines.append(f"[{n}] {' '.join(sentence.text.split())}")
+            at = sentence.end
     return "\n".join(lines).strip()
+
+
+def _unsaid(passage: Passage, start: int, end: int) -> str:
+    """The headings and labels in a stretch of a passage that do not stand above it, as one clean line."""
+    found = [heading_text(line) for line in passage.text[start:end].splitlines()]
+    said = {passage.title, *passage.headings}
+    return title(" > ".join(line for line in found if line not in said and any(c.isalnum() for c in line)))

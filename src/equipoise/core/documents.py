@@ -1,0 +1,96 @@
+"""Stored texts and their blocks; `core.types` has them too.
+
+Offsets are Python string indices (code points) into `Document.text`, start inclusive, end exclusive.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Trust(StrEnum):
+    """Who may have written a document: its owner only, or anybody."""
+
+    TRUSTED = "trusted"
+    OPEN = "open"
+
+
+class BlockKind(StrEnum):
+    """What a block of a document is. An ASIDE is found by search but never quoted: a line of a table of contents,
+    a navigation bar, a label without a sentence."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    CODE = "code"
+    ROW = "row"
+    ASIDE = "aside"
+
+
+DEEPEST = 99
+"""The highest level of a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Document.text[start:end], which a reader sees as one thing.
+
+    `level` is a heading's place in the outline (1 is the highest) and an item's depth in its list (1 is the outermost).
+    `lead` is the row of the earlier block that it is read with, -1 for none: the sentence before a list, the line that
+    announces code, the column names of a row. `line` is the 1-based line of the file it begins on, 0 where the format
+    has no lines that a person sees. `under` is the row of the heading it stands under, of a heading the row of the one
+    that encloses it, -1 for none: `text.outline.outlined` finds it, no loader has to.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    lead: int = -1
+    line: int = 0
+    under: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A stored text. `sentences` are (start, end) of what may be quoted, in order, not overlapping; so are `blocks`.
+
+    `pages` holds the offset at which each page begins, empty for formats without pages.
+    """
+
+    doc_id: str
+    text: str
+    source: str
+    title: str = ""
+    trust: Trust = Trust.TRUSTED
+    sentences: Sequence[tuple[int, int]] = ()
+    pages: tuple[int, ...] = ()
+    blocks: Sequence[Block] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """The 1-based page that `offset` lies on, None for formats without pages."""
+        return bisect_right(self.pages, offset) if self.pages else None
+
+    def block_row(self, offset: int) -> int:
+        """The row of the block that `offset` lies in, or of the last one before it; -1 before the first."""
+        return bisect_right(self.blocks, offset, key=_block_start) - 1
+
+    def line_at(self, offset: int) -> int | None:
+        """The 1-based line of the file that `offset` lies on, None for formats without lines."""
+        row = self.block_row(offset)
+        block = self.blocks[row] if row >= 0 else None
+        if block is None or not block.line:
+            return None
+        return block.line + self.text.count("\n", block.start, offset)
+
+    def paragraph_at(self, offset: int) -> int | None:
+        """How many blocks below its heading the block at `offset` stands, from 1; None for a heading itself."""
+        row = self.block_row(offset)
+        if row < 0 or self.blocks[row].kind is BlockKind.HEADING:
+            return None
+        return row - self.blocks[row].under
+
+
+def _block_start(block: Block) -> int:
+    return block.start

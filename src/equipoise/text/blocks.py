@@ -1,0 +1,166 @@
+"""The blocks of a text that is nothing but text: headings, paragraphs, list items, code, rows, and what is none.
+
+Markdown, reStructuredText and plain text are told by their marks, not by a file's name: the marks hardly differ. Two
+passes: over the lines (`_Lines`), which finds stretches and their kinds, and over the stretches, where neighbours
+decide (`roles.settled`). Time grows linearly with the text.
+"""
+
+from dataclasses import dataclass
+
+from equipoise.core.types import Block, BlockKind
+from equipoise.text import lines
+from equipoise.text.lines import Line
+from equipoise.text.roles import LITERAL, Stretch, settled
+
+_FRONT = "---"
+_UNDERLINED = 200  # characters of a line that may be a heading with a rule below it
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """The blocks of `text`, in order, not overlapping; what lies between them is white space only.
+
+    No block crosses a blank line, but for code. `line` is 0: whoever knows the file counts its lines.
+    """
+    reading = _Lines(text)
+    for line in lines.lines(text):
+        reading.take(line)
+    return settled(text, reading.found, reading.marks)
+
+
+@dataclass(slots=True)
+class _Region:
+    """Lines that are indented by at least `indent` belong to one stretch, whatever they hold."""
+
+    indent: int
+    kind: BlockKind
+
+
+class _Lines:
+    """One pass over the lines."""
+
+    def __init__(self, text: str) -> None:
+        self.found: list[Stretch] = []
+        self.marks: list[tuple[int, int]] = []  # blank lines of a quotation: its mark and nothing else
+        self._fence = ""
+        self._region: _Region | None = None
+        self._open = self._in_list = self._quoted = False
+        self._blank = True  # the line before was
+        self._before = ""  # the line before, empty where nothing goes on from it
+        self._front = text.startswith(_FRONT) and f"\n{_FRONT}\n" in text[3:]
+
+    def take(self, line: Line) -> None:
+        """The next line."""
+        bare = line.bare
+        if self._fence:
+            self._fenced(line, bare)
+        elif not bare:
+            self._open, self._in_list, self._blank, self._before = False, False, True, ""
+            if line.start < line.end:
+                self.marks.append((line.start, line.end))
+        elif self._front and not self.found:
+            self._fence = _FRONT
+            self._add(BlockKind.ASIDE, line)
+        elif (fence := lines.fence_of(line.raw)) and not self._underlines(bare):
+            self._fence = fence
+            self._add(BlockKind.CODE, line)
+        elif not self._in_region(line, bare):
+            if not self._alone(line, bare):
+                self._running(line)
+            self._blank = False
+
+    def _fenced(self, line: Line, bare: str) -> None:
+        if bare:
+            self.found[-1].end = line.end
+        if bare.startswith(self._fence) and not bare.strip(self._fence[0]):
+            self._fence, self._before, self._blank = "", "", False
+
+    def _add(self, kind: BlockKind, line: Line, level: int = 0, style: str = "") -> None:
+        bare = line.bare
+        self.found.append(
+            Stretch(
+                kind, line.start, line.end, line.indent, self._blank, bare, bare, level=level, style=style
+            )
+        )
+        self._open, self._before, self._in_list = False, "", False
+
+    def _in_region(self, line: Line, bare: str) -> bool:
+        """True where the line belongs to indented code, or to what a directive lists."""
+        if self._region and line.indent >= self._region.indent and self.found:
+            self.found[-1].add(line.end, bare)
+            self._blank = False
+            return True
+        self._region = self._begun(line, bare) if self._blank and self.found else None
+        if self._region:
+            self._add(self._region.kind, line)
+            self._blank = False
+        return self._region is not None
+
+    def _begun(self, line: Line, bare: str) -> _Region | None:
+        before = self.found[-1]
+        deeper = line.indent - before.indent
+        if before.directive and deeper > 0:
+            if before.directive in LITERAL:
+                return _Region(before.indent + 1, BlockKind.CODE)
+            return _Region(before.indent + 1, BlockKind.ASIDE) if before.lists else None
+        if before.last.endswith("::") and deeper > 0 and not before.directive:
+            return _Region(before.indent + 1, BlockKind.CODE)
+        if lines.is_prose(bare) or lines.opens_item(line.raw, before="", in_list=False):
+            return None
+        announced = before.last.endswith(":") and deeper > 1
+        apart = deeper > 3 and before.kind is not BlockKind.ITEM and lines.looks_like_code(bare)
+        return _Region(min(line.indent, before.indent + 4), BlockKind.CODE) if announced or apart else None
+
+    def _alone(self, line: Line, bare: str) -> bool:
+        """Take a line that stands on its own; False for another one."""
+        rule = lines.rule_of(bare)
+        level = lines.atx_level(line.raw)
+        if rule:
+            self._rule(line, rule)
+        elif level:
+            self._add(BlockKind.HEADING, line, level, "#")
+        elif lines.is_contents(bare) or (lines.is_separator(bare) and not self._open):
+            self._add(BlockKind.ASIDE, line)
+        elif lines.is_row(line.raw):
+            self._add(BlockKind.ROW, line)
+        elif lines.is_prompt(line.raw):
+            self._prompt(line, bare)
+        elif depth := lines.section_depth(line.raw, self._before):
+            self._add(BlockKind.HEADING, line, depth, "1")
+        else:
+            return False
+        return True
+
+    def _underlines(self, bare: str) -> bool:
+        """Whether tildes are the underline of a heading, and open no code."""
+        one_line = self._open and self.found[-1].lines == 1
+        return one_line and self.found[-1].may_be_heading and lines.rule_of(bare) == "~"
+
+    def _rule(self, line: Line, mark: str) -> None:
+        """A rule is the underline of the single line before it, or stands for itself."""
+        last = self.found[-1] if self.found and self._open else None
+        if last is None or last.lines > 1 or last.end - last.start > _UNDERLINED or not last.may_be_heading:
+            self._add(BlockKind.ASIDE, line, style=mark)
+            return
+        last.kind, last.style, last.end = BlockKind.HEADING, mark, line.end
+        over = self.found[-2] if len(self.found) > 1 else None
+        if over and over.kind is BlockKind.ASIDE and over.style == mark and not last.gap:
+            last.start, last.gap, last.style = over.start, over.gap, f"{mark}{mark}"
+            del self.found[-2]
+        self._open, self._before, self._in_list = False, "", False
+
+    def _prompt(self, line: Line, bare: str) -> None:
+        last = self.found[-1] if self.found else None
+        if last and last.style == "$" and not self._blank:
+            last.add(line.end, bare)
+        else:
+            self._add(BlockKind.CODE, line, style="$")
+
+    def _running(self, line: Line) -> None:
+        """Prose or a list item: goes on from the line before, or begins."""
+        item = lines.opens_item(line.raw, before=self._before, in_list=self._in_list)
+        in_list = self._in_list or item
+        if item or not self._open or line.quoted is not self._quoted:
+            self._add(BlockKind.ITEM if item else BlockKind.PARAGRAPH, line)
+        else:
+            self.found[-1].add(line.end, line.bare)
+        self._open, self._before, self._in_list, self._quoted = True, line.raw, in_list, line.quoted

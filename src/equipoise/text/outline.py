@@ -1,0 +1,99 @@
+"""Under which headings a place of a document stands, and what is shown with a quote."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from equipoise.core.types import Block, BlockKind, Document, Span
+from equipoise.text.visible import MAX_TITLE, title
+
+_LABEL_WORDS = 8
+_LOOK = 2_000  # characters of a heading that are looked at
+_RULES = frozenset("=-~*_^\"'#+`:.")
+
+
+def outlined(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """The blocks with `under` filled in, from the levels of headings."""
+    found: list[Block] = []
+    open_: list[int] = []  # headings that enclose what comes, highest first
+    for row, block in enumerate(blocks):
+        if block.kind is BlockKind.HEADING:
+            while open_ and found[open_[-1]].level >= block.level:
+                open_.pop()
+        found.append(replace(block, under=open_[-1] if open_ else -1))
+        if block.kind is BlockKind.HEADING:
+            open_.append(row)
+    return tuple(found)
+
+
+def headings_at(document: Document, offset: int) -> tuple[str, ...]:
+    """The headings that `offset` stands under, highest first, each one clean line, without the document's title.
+
+    At most MAX_TITLE characters together: those nearest to the place.
+    """
+    row = document.block_row(offset)
+    at = row if row >= 0 and document.blocks[row].kind is BlockKind.HEADING else _under(document, row)
+    found: list[str] = []
+    left = MAX_TITLE
+    while at >= 0 and left > 0:
+        block = document.blocks[at]
+        line = heading_text(document.text[block.start : min(block.end, block.start + _LOOK)])
+        if line and line != document.title:
+            found.append(title(line, left) if left > 1 else "")
+            left -= len(found[-1])
+        at = block.under
+    return tuple(line for line in reversed(found) if line)
+
+
+def _under(document: Document, row: int) -> int:
+    return document.blocks[row].under if row >= 0 else -1
+
+
+def heading_text(raw: str) -> str:
+    """A heading's words as one clean line, without the marks that make it one."""
+    lines = [line.strip() for line in raw.splitlines()]
+    words = [line for line in lines if line and not (line[0] in _RULES and not line.strip(line[0]))]
+    line = title(" ".join(words))
+    if line.startswith("#"):
+        line = line.lstrip("#").rstrip("#").strip()
+    elif line.startswith("<h") and line.endswith(">"):
+        line = title(" ".join(part.partition(">")[2] for part in line.split("<")))
+    return line.strip("*_ ") or line
+
+
+def path_line(name: str, headings: Sequence[str]) -> str:
+    """A document's title and the headings of a place as one clean line of at most MAX_TITLE characters.
+
+    >>> path_line("The manual", ["Limits", "Attached databases"])
+    'The manual > Limits > Attached databases'
+    """
+    return title(" > ".join(part for part in (title(name), *headings) if part))
+
+
+def is_label(text: str) -> bool:
+    """True for a few words that only name what follows: they are shown with it, and never chosen themselves."""
+    return text.endswith(":") and len(text) <= MAX_TITLE and len(text.split()) < _LABEL_WORDS
+
+
+def with_leads(spans: Iterable[Span], documents: Mapping[str, Document]) -> tuple[Span, ...]:
+    """`spans` (of whole units), and for each unit what it is read with: the last unit of its block's lead, and of
+    that one's lead, as far as it goes. A function of the set of spans; what it adds twice adds nothing."""
+    found: dict[Span, None] = {}
+    for span in spans:
+        document = documents[span.doc_id]
+        sentences = document.sentences
+        first, stop = (bisect_left(sentences, (offset, 0)) for offset in (span.start, span.end))
+        for start, end in sentences[first:stop]:
+            found.setdefault(Span(span.doc_id, start, end))
+            for low, high in _leads(document, start):
+                found.setdefault(Span(span.doc_id, low, high))
+    return tuple(found)
+
+
+def _leads(document: Document, offset: int) -> Iterable[tuple[int, int]]:
+    row = document.block_row(offset)
+    while row >= 0 and (row := document.blocks[row].lead) >= 0:
+        block = document.blocks[row]
+        last = bisect_left(document.sentences, (block.end, 0)) - 1
+        if last >= 0 and document.sentences[last][0] >= block.start:
+            yield document.sentences[last]

@@ -1,0 +1,319 @@
+"""What the stretches of a text are beside each other: headings by where they stand, leads, contents, depths.
+
+`blocks.blocks` finds the stretches; `settled` makes blocks of them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from equipoise.core.types import DEEPEST, Block, BlockKind
+from equipoise.text import lines
+
+LITERAL = frozenset(
+    """
+    code-block code sourcecode parsed-literal prompt doctest testcode
+    raw math literalinclude highlight
+    """.split()  # noqa: SIM905
+)
+"""Directives of reStructuredText whose content is shown as it is written."""
+
+_LISTS = frozenset(
+    """
+    toctree contents image figure include autosummary autoclass
+    automodule autofunction index
+    """.split()  # noqa: SIM905
+)
+_DIRECTIVE = re.compile(r"\.\.\s++(?:\|[^|]*+\|\s++)?+([\w-]++(?::[\w-]++)*+)::")
+_TARGET = re.compile(r"\.\.\s++_|\[[^\[\]]++\]:\s")
+_LINK = r"!?+\[(?:[^\[\]]|\[[^\[\]]*+\](?:\([^()]*+\))?+)*+\](?:\([^()]*+\)|\[[^\[\]]*+\])"
+_LINKS = re.compile(rf"(?:{_LINK}[\s|,·•/]*+)++")
+_TAGS = re.compile(r"(?:</?+[a-zA-Z][^<>]*+>\s*+)++")
+_QUOTES = re.compile(r"^(?:[ ]{0,3}+>)++[ ]?+", re.MULTILINE)
+_MARK = re.compile(r"(?:[-*+•‣▪◦●]|\(?+(?P<number>\w{1,3}+)[.)])\s++")
+_NUMBERED = re.compile(r"\(?+\d{1,3}+[.)]\s++[A-ZÀ-Þ]")
+_SECTIONED = re.compile(r"(\d{1,3}+(?:\.\d{1,3}+)++)\.?+\s++[A-ZÀ-Þ]")
+_FURNITURE = re.compile(
+    r"[\[(\s-]*+(?:(?:page|seite)\s++)?+(?:[ivxlc\d]{1,4}+|[a-z])\s*+(?:(?:/|of|von)\s*+\d{1,4}+)?+[\].)\s-]*+",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(r"\*\*[^*]++\*\*|__[^_]++__")
+_TAGGED = re.compile(r"<h([1-6])(?:\s[^<>]*+)?+>[^<>]++(?:<(?!/h)[^<>]*+>[^<>]*+)*+</h\1>", re.IGNORECASE)
+_LED = frozenset({BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW})
+_LONGEST_HEADING = 100
+_LONGEST_LOOK = 2_000
+_FEW_WORDS, _TITLE_WORDS, _LABEL_WORDS = 8, 12, 6
+_SHORT_ITEM = 120
+_DEEPEST_SECTION = 6
+_RUN = 3
+_NUMBERED_LEVEL, _BOLD_LEVEL, _CAPITALS_LEVEL, _ALONE_LEVEL, _LABEL_LEVEL = 6, 14, 15, 16, 17
+
+
+@dataclass(slots=True)
+class Stretch:
+    """A block in the making. `gap`: a blank line stands before it; `first` and `last` are its lines without white
+    space around them; `style` is what a heading or a rule is made of."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    indent: int
+    gap: bool
+    first: str
+    last: str
+    lines: int = 1
+    level: int = 0
+    style: str = ""
+    lead: int = -1
+
+    def add(self, end: int, line: str) -> None:
+        """One more line."""
+        self.end, self.last, self.lines = end, line, self.lines + 1
+
+    @property
+    def directive(self) -> str:
+        """The name of the reStructuredText directive that it begins with, empty without one."""
+        found = _DIRECTIVE.match(self.first) if self.first.startswith("..") else None
+        return found[1] if found else ""
+
+    @property
+    def lists(self) -> bool:
+        """Whether its directive lists files or names."""
+        return self.directive in _LISTS
+
+    @property
+    def may_be_heading(self) -> bool:
+        """Whether a rule below it makes it one: a line of prose, or a numbered title."""
+        if self.kind is BlockKind.ITEM:
+            return _NUMBERED.match(self.first) is not None
+        return self.kind is BlockKind.PARAGRAPH and any(c.isalnum() for c in self.first)
+
+
+def settled(text: str, found: list[Stretch], marks: Sequence[tuple[int, int]] = ()) -> tuple[Block, ...]:
+    """The blocks that the stretches of `text` are; `marks` lie between or in them, and belong to none of them."""
+    for row, one in enumerate(found):
+        _settle(text, one, found[row - 1] if row else None, found[row + 1] if row + 1 < len(found) else None)
+    _contents(found)
+    _levels(found)
+    _Leads(found).find()
+    return tuple(_blocks(found, marks))
+
+
+def _blocks(found: Sequence[Stretch], marks: Sequence[tuple[int, int]]) -> Iterator[Block]:
+    """The stretches, and an aside for each mark that lies in none of them, in order; leads are rows of the result."""
+    rows: list[int] = []
+    row = at = end = 0
+    for one in [*found, None]:
+        while at < len(marks) and (one is None or marks[at][0] < one.start):
+            if marks[at][0] >= end:
+                yield Block(BlockKind.ASIDE, *marks[at])
+                row += 1
+            at += 1
+        if one is not None:
+            rows.append(row)
+            lead = rows[one.lead] if one.lead >= 0 else -1
+            yield Block(one.kind, one.start, one.end, one.level, lead)
+            row, end = row + 1, one.end
+
+
+def _settle(text: str, one: Stretch, before: Stretch | None, after: Stretch | None) -> None:
+    """Tell headings, code and what is no text by their words and neighbours."""
+    if one.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+        return
+    if _is_aside(text, one):
+        one.kind = BlockKind.ASIDE
+    elif level := _marked_level(text, one, after) or _heading_level(text, one, before, after):
+        one.kind, one.level = BlockKind.HEADING, level
+    elif one.kind is BlockKind.PARAGRAPH and before and _is_announced(text, one, before):
+        one.kind = BlockKind.CODE
+
+
+def _is_announced(text: str, one: Stretch, before: Stretch) -> bool:
+    """Whether it is code that stands as deep as the line that announces it."""
+    announces = before.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) and before.last.endswith(":")
+    if not announces or not one.gap or one.end - one.start > _LONGEST_LOOK:
+        return False
+    rows = text[one.start : one.end].splitlines()
+    return not lines.is_closed(one.last) and all(lines.looks_like_code(row.strip()) for row in rows)
+
+
+def _is_aside(text: str, one: Stretch) -> bool:
+    if one.end - one.start > _LONGEST_LOOK:
+        return False
+    if one.directive:
+        return one.directive in LITERAL or one.lists
+    whole = _QUOTES.sub("", text[one.start : one.end])
+    mark = _MARK.match(whole) if one.kind is BlockKind.ITEM else None
+    body = whole[mark.end() :] if mark else whole
+    if not any(c.isalnum() for c in body) or (one.lines == 1 and _TARGET.match(body)):
+        return True
+    if _LINKS.fullmatch(body) or _TAGS.fullmatch(body):
+        return True
+    alone = one.lines == 1 and one.gap and _FURNITURE.fullmatch(body)
+    rows = body.splitlines()
+    return bool(alone) or (len(rows) >= _RUN and all(lines.has_page_number(row.strip()) for row in rows))
+
+
+def _marked_level(text: str, one: Stretch, after: Stretch | None) -> int:
+    """The level of a paragraph that is bold as a whole, or between HTML's tags of a heading; 0 for another."""
+    if one.end - one.start > 3 * _LONGEST_HEADING or not one.gap:
+        return 0
+    if tagged := _TAGGED.fullmatch(text, one.start, one.end):
+        return int(tagged[1])
+    bold = after is not None and after.gap and _BOLD.fullmatch(text, one.start, one.end)
+    return _BOLD_LEVEL if bold else 0
+
+
+def _heading_level(text: str, one: Stretch, before: Stretch | None, after: Stretch | None) -> int:
+    """The level of a line that is a heading by where and how it stands, 0 for another stretch."""
+    apart = one.lines == 1 and one.gap and after is not None
+    if not apart or after is None or len(one.first) > _LONGEST_HEADING:
+        return 0
+    line, words = one.first, one.first.split()
+    if one.kind is BlockKind.ITEM:
+        return _NUMBERED_LEVEL + 1 if _is_numbered_title(one, before, after) else 0
+    if after.kind is BlockKind.CODE or _is_announced(text, after, one) or len(words) > _TITLE_WORDS:
+        return 0
+    if section := _SECTIONED.match(line):
+        return _NUMBERED_LEVEL + 1 + min(section[1].count("."), _DEEPEST_SECTION)
+    if len(words) <= _LABEL_WORDS and _is_label(line, one, after):
+        return _LABEL_LEVEL
+    return _titled_level(line, words) if after.gap else 0
+
+
+def _is_label(line: str, one: Stretch, after: Stretch) -> bool:
+    """Whether a few words name the deeper paragraph below them, or end in a colon that leads to no list or code."""
+    if line.endswith(":"):
+        return after.kind not in _LED
+    return after.indent > one.indent + 1 and after.gap and not lines.is_closed(line)
+
+
+def _is_numbered_title(one: Stretch, before: Stretch | None, after: Stretch) -> bool:
+    """A number and a title between paragraphs; beside other items it is one of them."""
+    if not _NUMBERED.match(one.first) or lines.is_closed(one.first):
+        return False
+    beside = [other.first for other in (before, after) if other and other.kind is BlockKind.ITEM]
+    return not any(_NUMBERED.match(line) for line in beside) and after.gap and after.indent < one.indent + 2
+
+
+def _titled_level(line: str, words: Sequence[str]) -> int:
+    if not _is_titled(line, words):
+        return 0
+    return _CAPITALS_LEVEL if line.isupper() else _ALONE_LEVEL
+
+
+def _is_titled(line: str, words: Sequence[str]) -> bool:
+    """Whether a line reads as a title: few words, or most of them with capitals, and no full stop."""
+    opens = line[0].isupper() or line[0].isdecimal()
+    if not opens or " | " in line or not (line[-1].isalnum() or line[-1] in ")?"):
+        return False
+    if len(words) <= _FEW_WORDS:
+        return True
+    long = [word for word in words if len(word) > 3 and word[0].isalpha()]
+    return sum(word[0].isupper() for word in long) * 4 >= len(long) * 3 > 0
+
+
+def _contents(found: Sequence[Stretch]) -> None:
+    """Lines of a table of contents: several numbered titles one right below the other."""
+    run: list[Stretch] = []
+    for one in found:
+        if run and (one.gap or not _is_entry(one)):
+            _close(run)
+            run = []
+        if _is_entry(one):
+            run.append(one)
+    _close(run)
+
+
+def _is_entry(one: Stretch) -> bool:
+    if one.kind is BlockKind.HEADING:
+        return one.style == "1"
+    return one.kind is BlockKind.ITEM and one.lines == 1 and _NUMBERED.match(one.first) is not None
+
+
+def _close(run: Sequence[Stretch]) -> None:
+    if len(run) >= _RUN and any(one.kind is BlockKind.HEADING for one in run):
+        for one in run:
+            one.kind, one.level = BlockKind.ASIDE, 0
+
+
+def _levels(found: Sequence[Stretch]) -> None:
+    """Levels of underlined headings by the order of their rules, below those of `#`; then numbered ones."""
+    marked = any(one.style == "#" for one in found)
+    order: dict[str, int] = {"=": 1, "-": 2} if marked else {}
+    for one in found:
+        if one.kind is BlockKind.HEADING and one.style == "1":
+            one.level = _NUMBERED_LEVEL + min(one.level, 1 + _DEEPEST_SECTION)
+        elif one.kind is BlockKind.HEADING and one.style and one.style != "#":
+            one.level = min(order.setdefault(one.style, len(order) + 1), _NUMBERED_LEVEL)
+
+
+class _Leads:
+    """Which earlier stretch each one is read with, and how deep items lie."""
+
+    def __init__(self, found: Sequence[Stretch]) -> None:
+        self._found = found
+        self._items: list[int] = []  # the items that enclose what comes, outermost first
+        self._list_lead = -1
+
+    def find(self) -> None:
+        """Fill in leads and depths."""
+        for row, one in enumerate(self._found):
+            if one.kind is BlockKind.ITEM:
+                self._item(row, one)
+            elif one.kind is BlockKind.CODE:
+                one.lead = self._announcer(row)
+            elif one.kind is BlockKind.PARAGRAPH:
+                self._paragraph(row, one)
+            elif one.kind is BlockKind.HEADING:
+                self._items = []
+        self._tables()
+
+    def _item(self, row: int, one: Stretch) -> None:
+        goes_on = bool(self._items)
+        self._leave(one.indent)
+        if not goes_on:
+            before = self._found[row - 1] if row else None
+            paragraph = before is not None and before.kind is BlockKind.PARAGRAPH
+            introduces = before is not None and (before.last.endswith(":") or not one.gap)
+            self._list_lead = row - 1 if paragraph and introduces else -1
+        one.lead = self._items[-1] if self._items else self._list_lead
+        self._items.append(row)
+        one.level = min(len(self._items), DEEPEST)
+
+    def _paragraph(self, row: int, one: Stretch) -> None:
+        self._leave(one.indent)
+        if self._items:
+            item = self._found[self._items[-1]]
+            one.lead = self._items[-1] if item.end - item.start <= _SHORT_ITEM else -1
+
+    def _leave(self, indent: int) -> None:
+        """Leave the items that are not outside of something indented so far."""
+        while self._items and self._found[self._items[-1]].indent >= indent:
+            self._items.pop()
+
+    def _announcer(self, row: int) -> int:
+        """The paragraph or item right before code, past a directive."""
+        for at in range(row - 1, max(row - 3, -1), -1):
+            one = self._found[at]
+            if one.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+                return at
+            if one.kind is not BlockKind.ASIDE or not one.directive:
+                break
+        return -1
+
+    def _tables(self) -> None:
+        """Every row of a table is read with its first one."""
+        rows = range(len(self._found))
+        for is_table, group in groupby(rows, key=self._in_table):
+            head = -1
+            for row in group if is_table else ():
+                one = self._found[row]
+                head = -1 if one.gap else head
+                if one.kind is BlockKind.ROW:
+                    one.lead, head = head, row if head < 0 else head
+
+    def _in_table(self, row: int) -> bool:
+        one = self._found[row]
+        return one.kind is BlockKind.ROW or (one.kind is BlockKind.ASIDE and lines.is_separator(one.first))

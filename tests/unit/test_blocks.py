@@ -1,0 +1,187 @@
+"""The blocks of plain text, Markdown and reStructuredText: small texts by hand, then properties over any text."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.types import DEEPEST, BlockKind
+from equipoise.text.blocks import blocks
+from equipoise.text.outline import heading_text, outlined
+from equipoise.text.sentences import LONGEST, LONGEST_ROW, units
+
+SAY = "We keep the ferry running all year round."
+
+
+def seen(text):
+    """(kind's first letter, level, lead, first line) of every block."""
+    return [(b.kind[0], b.level, b.lead, text[b.start : b.end].split("\n")[0]) for b in blocks(text)]
+
+
+def kinds(text):
+    return "".join(b.kind[0] for b in blocks(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"# Fees\n{SAY}\n\n## Late fees\n\n{SAY}", [1, 2]),
+        (f"Fees\n====\n\n{SAY}\n\nLate fees\n---------\n{SAY}", [1, 2]),
+        (f"====\nFees\n====\n\nTwo\n===\n\nThree\n~~~~~\n\n{SAY}", [1, 2, 3]),
+        (f"1) Indentation\n--------------\n\n{SAY}", [1]),
+        (f"{SAY}\n\n1. Broken locks\n\n{SAY}\n\n1.1. On network drives\n\n{SAY}", [7, 8]),
+        (f"{SAY}\n3.2 Methods\n{SAY}", [8]),
+        (f"OPENING HOURS\n\n{SAY}\n\nHow to Reach the Northern Pier by Train and on Foot\n\n{SAY}", [15, 16]),
+        (f"{SAY}\n\n-v <level>\n\n    {SAY}", [17]),
+        (f"**(1) When does it run?**\n\n> {SAY}\n\n<h2 align='center'>Fares</h2>\n\n{SAY}", [14, 2]),
+    ],
+)
+def test_headings(text, expected):
+    assert [b.level for b in blocks(text) if b.kind is BlockKind.HEADING] == expected
+    assert all(text[start:end] in (SAY, f"> {SAY}") for start, end in units(text, blocks(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{SAY}\n\nIt never stops.\n\n{SAY}",
+        f"{SAY}\n\nthe fee is due\n\n{SAY}",
+        "Only one line",
+        f"{SAY}\n{SAY}\nand so on\n{SAY}",
+        "1. Install it\n\n2. Run it\n\n3. Be glad",
+        f"The keys to all of the doors are these:\n\n{SAY}",
+    ],
+)
+def test_what_is_no_heading(text):
+    assert "h" not in kinds(text)
+
+
+def test_list_items_have_their_lead_in_and_depth():
+    text = "You need:\n\n- a ticket\n- a coat:\n  - warm\n  - blue\n- food\n\nThat is all.\n\n- really"
+    assert seen(text) == [
+        ("p", 0, -1, "You need:"),
+        ("i", 1, 0, "- a ticket"),
+        ("i", 1, 0, "- a coat:"),
+        ("i", 2, 2, "- warm"),
+        ("i", 2, 2, "- blue"),
+        ("i", 1, 0, "- food"),
+        ("p", 0, -1, "That is all."),
+        ("i", 1, -1, "- really"),
+    ]
+
+
+def test_a_paragraph_inside_an_item_is_read_with_a_short_item():
+    text = f"- `fare`: the price\n\n  {SAY}\n\n{SAY}"
+    assert seen(text) == [("i", 1, -1, "- `fare`: the price"), ("p", 0, 0, SAY), ("p", 0, -1, SAY)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "lead"),
+    [
+        ("Type this:\n\n```sh\nferry --now\n\nferry --later\n```\nDone.", "pcp", 0),
+        ("Like so::\n\n    fare: 3\n\n    seats: 4\n\nDone.", "pcp", 0),
+        ("For example:\n\n    ferry --now\n\nDone.", "pcp", 0),
+        ("Type this:\n\nferry --now -x\n\nThat is all of it.", "pcp", 0),
+        ("Look.\n\n.. code-block:: yaml\n\n   fare: 3\n\nDone.", "pacp", 0),
+        ("# Use\n\n    ferry();\n\nDone.", "hcp", -1),
+        (">>> 1 + 1\n>>> 2\n", "c", -1),
+        (f"He said this to all of his men:\n\n    {SAY} {SAY}\n\nAnd left.", "ppp", None),
+    ],
+)
+def test_code_is_one_block_with_the_line_that_announces_it(text, found, lead):
+    assert kinds(text) == found
+    assert lead is None or [b.lead for b in blocks(text) if b.kind is BlockKind.CODE] == [lead]
+
+
+def test_rows_are_read_with_the_first_row_of_their_table():
+    text = f"{SAY}\n\n| Sort | Fare |\n|---|---|\n| Adult | 3 |\n| Child | 1 |\n\n{SAY}\n\na\tb\tc\n1\t2\t3"
+    assert [(kind, lead) for kind, _, lead, _ in seen(text)] == [
+        ("p", -1), ("r", -1), ("a", -1), ("r", 1), ("r", 1), ("p", -1), ("r", -1), ("r", 6),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "1. Opening ........ 3\n2. Fares .......... 12",
+        "1. Opening\n    1.1. Winter\n    1.2. Summer\n2. Fares",
+        "Opening  3\nFares  12\nNotes  14",
+        "- [Opening](#open)\n- [Fares](#fares)",
+        "[![build](a.svg)](b) [docs](c)",
+        '<a id="fares"></a>',
+        "Page 3 of 10",
+        "- 17 -",
+        "(a)",
+        "----------",
+        ".. _fares:",
+        "[fares]: https://example.org",
+        ".. toctree::\n\n   fares\n   notes",
+        "* * *",
+    ],
+)
+def test_what_is_found_but_never_quoted(aside):
+    text = f"{SAY}\n\n{aside}\n\n{SAY}"
+    assert set(kinds(text)[1:-1]) == {"a"}
+    assert [text[start:end] for start, end in units(text, blocks(text))] == [SAY, SAY]
+
+
+def test_where_there_is_nothing_else_a_heading_is_quoted():
+    assert units("# Fees", blocks("# Fees")) == ((0, 6),)
+
+
+def test_front_matter_is_none_of_the_text():
+    assert kinds(f"---\ntitle: Fees\n---\n# Fees\n\n{SAY}") == "ahp"
+
+
+def test_long_code_is_cut_at_blank_lines_and_a_long_row_between_columns():
+    code = "\n\n".join(["x = 1\n" * 40] * 5)
+    row = "; ".join(f"column{n}: value {n}" for n in range(150))
+    for text, most in ((f"```\n{code}\n```", LONGEST), (row, LONGEST_ROW)):
+        (block,) = blocks(text) if most == LONGEST else [*blocks("a\tb\tc")]
+        if most == LONGEST_ROW:
+            block = type(block)(BlockKind.ROW, 0, len(text))
+        cut = [text[start:end] for start, end in units(text, [block])]
+        assert len(cut) > 2
+        assert all(len(piece) <= most for piece in cut)
+        assert "".join("".join(cut).split()) == "".join(text.split())
+        assert all(piece.startswith(("x", "```", "column")) for piece in cut)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ("## Late fees ##", "Late fees"),
+        ("====\nFees\n====", "Fees"),
+        ("<h2 class='a'>The <b>fares</b></h2>", "The fares"),
+        ("**Fares**", "Fares"),
+        ("#", ""),
+        ("Fees\x1b[2J\u202e", "Fees [2J"),
+    ],
+)
+def test_the_words_of_a_heading(raw, words):
+    assert heading_text(raw) == words
+
+
+def test_blocks_know_the_heading_they_stand_under():
+    text = f"{SAY}\n\n# A\n\n{SAY}\n\n## B\n\n{SAY}\n\n# C\n\n{SAY}"
+    assert [b.under for b in outlined(blocks(text))] == [-1, -1, 1, 1, 3, -1, 5]
+
+
+PIECES = st.sampled_from(
+    ["\n", "\n\n", "  ", "- ", "1. ", "1.2 ", "# ", "====\n", "----", "```", "::", ":", "a | b |", "\t", "A b", "x.",
+     "[a](b)", ".. a::", "<a>", "**", "....3", "\u2029", "\r", "é", "| ", "> "]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES | st.text(max_size=8), max_size=50).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_blocks_are_ordered_trimmed_and_cover_everything(text):
+    found = blocks(text)
+    assert "".join("".join(text[b.start : b.end].split()) for b in found) == "".join(text.split())
+    assert all(a.end <= b.start for a, b in pairwise(found))
+    assert all(text[b.start : b.end] == text[b.start : b.end].strip() for b in found)
+    assert all(-1 <= b.lead < row and 0 <= b.level <= DEEPEST for row, b in enumerate(found))
+    quoted = units(text, found)
+    assert bool(quoted) == bool(text.strip())
+    assert all(any(b.start <= start and end <= b.end for b in found) for start, end in quoted)
