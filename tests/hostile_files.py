@@ -145,6 +145,15 @@ HOSTILE: dict[str, Callable[[int], File]] = {
     "html: one long heading": lambda n: _page("<h1>" + "<i>x</i> " * n),
     "html: breaks": lambda n: _page("<br>x" * n),
     "html: entities": lambda n: _page("&amp;&#x41" * n),
+    "html: nested lists": lambda n: _page("<ul><li>x" * n),
+    "html: terms": lambda n: _page("<dl>" + "<dt>x<dd>y" * n),
+    "html: headings in a table": lambda n: _page("<table><tr><td>" + "<div>" * 400 + "<h2>x</h2>" * n),
+    "html: tables of one row": lambda n: _page("<table><tr><td><p>x</table>" * n),
+    "html: column names": lambda n: _page(
+        "<table><tr>" + "<th>long name of a column" * 50 + "<tr><td>x" * n + "</table>"
+    ),
+    "html: links": lambda n: _page("<p>" + "<a href=x>x</a> | " * n),
+    "html: classes": lambda n: _page("<p class='" + "toc " * n + "'>x"),
     "html: spaces": lambda n: _page("<p>a" + " " * n + "b"),
     "html: punycode": lambda n: _page("<meta charset=punycode><p>x-" + "0a" * n),
     "html: preformatted": lambda n: _page("<pre>" + "<b>x</b>\n" * n),
@@ -213,6 +222,31 @@ HOSTILE: dict[str, Callable[[int], File]] = {
                 f'<w:style w:type="paragraph" w:styleId="s{k}"><w:basedOn w:val="s{k + 1}"/></w:style>'
                 for k in range(n)
             ),
+        ),
+    ),
+    "docx: fields": lambda n: (
+        "a.docx",
+        docx(
+            "<w:p><w:r><w:fldChar w:fldCharType='begin'/><w:instrText>TOC</w:instrText><w:t>x</w:t></w:r></w:p>"
+            * n
+        ),
+    ),
+    "docx: items": lambda n: (
+        "a.docx",
+        docx(
+            "".join(
+                _paragraph("x", f"<w:pPr><w:numPr><w:ilvl w:val='{k}'/></w:numPr></w:pPr>") for k in range(n)
+            )
+        ),
+    ),
+    "docx: a header of many names": lambda n: (
+        "a.docx",
+        docx(
+            "<w:tbl><w:tr><w:trPr><w:tblHeader/></w:trPr>"
+            + f"<w:tc>{_paragraph('name' * 10)}</w:tc>" * 50
+            + "</w:tr>"
+            + f"<w:tr>{'<w:tc><w:p/></w:tc>' * 49}<w:tc>{_paragraph('x')}</w:tc></w:tr>" * (n // 20)
+            + "</w:tbl>"
         ),
     ),
     # PDF

@@ -13,6 +13,7 @@ _MOST_TIMES, _ALWAYS_FINE = (
     4,
     10_000,
 )  # characters of rows with column names for one without, and for any table
+_DEEPEST_LIST = 9
 _LONGEST_LABEL = 60  # characters of what may be a label and no sentence
 
 
@@ -24,6 +25,8 @@ class Outline:
     blocks: list[Block] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
+    _leads: list[int] = field(default_factory=list)
+    _last_item: int = -1
 
     def add(
         self,
@@ -52,9 +55,26 @@ class Outline:
         self.blocks.append(Block(kind, start, self._length, level, lead, line))
         return len(self.blocks) - 1
 
+    def item(self, text: str, level: int) -> int:
+        """Append an item of a list that is known by its depth only, read with the item or paragraph above it."""
+        level = max(1, min(level, _DEEPEST_LIST))
+        last = len(self.blocks) - 1
+        if last < 0 or last != self._last_item:
+            self._leads, last = [self.lead_in()], self.lead_in()
+        self._leads += [last] * (level - len(self._leads))
+        del self._leads[level:]
+        row = self.add(BlockKind.ITEM, text, level=level, lead=self._leads[-1])
+        self._last_item = len(self.blocks) - 1
+        return row
+
     def lead_in(self) -> int:
         """The row of the last block where it is one that a list or code may be read with, else -1."""
         return len(self.blocks) - 1 if self.blocks and self.blocks[-1].kind in _READ_WITH else -1
+
+    def announcement(self) -> int:
+        """The row of the last block where it announces what follows by a colon, else -1."""
+        row = self.lead_in()
+        return row if row >= 0 and self.text_of(row).rstrip().endswith((":", "：")) else -1
 
     def change(self, row: int, kind: BlockKind) -> None:
         """Say what the block at `row` is after all."""

@@ -244,14 +244,9 @@ class Page:
     def _end_table(self, table: _Table) -> None:
         is_aside = self._opened[-1].aside or (table.only_links and not table.header)
         kind = BlockKind.ASIDE if is_aside else BlockKind.ROW
-        lead = -1 if table.caption else self._announcing()
+        lead = -1 if table.caption else self.outline.announcement()
         self.outline.table(table.rows, header=table.header, caption=table.caption, lead=lead, kind=kind)
         self._table = None
-
-    def _announcing(self) -> int:
-        """The row of the last block where it ends with a colon."""
-        lead = self.outline.lead_in()
-        return lead if lead >= 0 and self.outline.text_of(lead).endswith((":", "：")) else -1
 
     def _is_linked(self) -> bool:
         """True where every letter read since the last border is a link's."""
