@@ -7,6 +7,8 @@ import io
 import zipfile
 from collections.abc import Callable
 
+from office_files import epub, odt
+
 File = tuple[str, bytes]
 
 _WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -247,6 +249,52 @@ HOSTILE: dict[str, Callable[[int], File]] = {
             + "</w:tr>"
             + f"<w:tr>{'<w:tc><w:p/></w:tc>' * 49}<w:tc>{_paragraph('x')}</w:tc></w:tr>" * (n // 20)
             + "</w:tbl>"
+        ),
+    ),
+    # EPUB and OpenDocument
+    "epub: chapters": lambda n: ("a.epub", epub(*["<p>x"] * (n // 20))),
+    "epub: tags that close themselves": lambda n: ("a.epub", epub("<a/><p/>x" * n)),
+    "epub: tags that never close": lambda n: ("a.epub", epub("<a <a/" * n)),
+    "epub: a long style sheet for every chapter": lambda n: (
+        "a.epub",
+        epub(
+            *['<link rel="stylesheet" href="s"/><p>x'] * (n // 50), more={"in/s": ".a{color:red}" * (n // 10)}
+        ),
+    ),
+    "epub: chapters of different styles": lambda n: (
+        "a.epub",
+        epub(
+            *[f'<link rel="stylesheet" href="s"/><style>i{k}{{}}</style><p>x' for k in range(n // 50)],
+            more={"in/s": ".a{color:red}" * (n // 10)},
+        ),
+    ),
+    "odt: paragraphs": lambda n: ("a.odt", odt("<text:p>x</text:p>" * n)),
+    "odt: nested spans": lambda n: (
+        "a.odt",
+        odt("<text:p>" + "<text:span>" * n + "</text:span>" * n + "</text:p>"),
+    ),
+    "odt: nested lists": lambda n: (
+        "a.odt",
+        odt("<text:list><text:list-item><text:p>x</text:p>" * n + "</text:list-item></text:list>" * n),
+    ),
+    "odt: nested paragraphs": lambda n: ("a.odt", odt("<text:p>x" * n + "</text:p>" * n)),
+    "odt: spaces": lambda n: ("a.odt", odt("<text:p>x" + '<text:s text:c="999999999"/>' * n + "</text:p>")),
+    "odt: repeated cells": lambda n: (
+        "a.odt",
+        odt(
+            "<table:table><table:table-row><table:table-cell><text:p>x</text:p></table:table-cell>"
+            + '<table:table-cell table:number-columns-repeated="999"/>' * n
+            + "</table:table-row></table:table>"
+        ),
+    ),
+    "odt: styles": lambda n: (
+        "a.odt",
+        odt(
+            "".join(f'<text:p text:style-name="s{k}">x</text:p>' for k in range(n)),
+            styles="".join(
+                f'<style:style style:family="paragraph" style:name="s{k}" style:parent-style-name="s{k + 1}"/>'
+                for k in range(n)
+            ),
         ),
     ),
     # PDF

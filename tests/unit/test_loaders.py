@@ -65,7 +65,7 @@ class TestText:
         assert says in refusal("a.txt", data)
 
     def test_an_unknown_type_names_the_known_ones(self):
-        assert ".md" in refusal("a.xlsx", b"x")
+        assert ".md" in refusal("a.xyz", b"x")
 
 
 class TestTitles:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.docx import load_docx
+from equipoise.corpus.loaders.epub import load_epub
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import load_html
 from equipoise.corpus.loaders.jsonl import load_jsonl
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.odt import load_odt
 from equipoise.corpus.loaders.pdf import load_pdf
 from equipoise.corpus.loaders.plain import load_markdown, load_text
 from equipoise.corpus.loaders.tables import load_csv, load_tsv
@@ -32,6 +34,8 @@ LOADERS: dict[str, Loader] = {
     ".htm": load_html,
     ".pdf": load_pdf,
     ".docx": load_docx,
+    ".epub": load_epub,
+    ".odt": load_odt,
     ".csv": load_csv,
     ".tsv": load_tsv,
     ".jsonl": load_jsonl,

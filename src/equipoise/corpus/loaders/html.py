@@ -5,9 +5,10 @@ Navigation is an aside. Controls are left out, and by the rule of `hidden.py` wh
 
 import codecs
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import css
@@ -29,23 +30,38 @@ _IN_CELLS = "p, pre, ul, ol, dl, div"
 _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
 
 
+class Linked:
+    """The style sheets that pages link to: none are at hand."""
+
+    def find(self, href: str) -> str | None:
+        """The text of a style sheet, None where it is not at hand."""
+        return None
+
+    def cascade(self, sheets: list[str]) -> Cascade:
+        """The rules of these sheets."""
+        return Cascade(sheets)
+
+
 def load_html(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the visible text. Its title is <title>, else the first <h1>."""
     outline = Outline()
-    title = read_page(path, _decode(path, data), outline)
+    title = read_page(path, decode_page(path, data), outline)
     return [outline.loaded(title or path.stem)]
 
 
-def read_page(path: Path, source: str, outline: Outline) -> str:
-    """Add the blocks of a page to `outline`; its title, empty without one. Raises UnreadableFile."""
+def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None" = None) -> str:
+    """Add the blocks of a page to `outline`; its title, empty without one. Raises UnreadableFile.
+
+    `linked` has the style sheets that the page links to, none by default.
+    """
+    linked = linked or Linked()
     refuse_tangles(path, source)
     tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     root = tree.root
     if tree.body is None or root is None:
         raise UnreadableFile(str(path), "there is no page body in the file; check that it is HTML")
-    sheets = _sheets(tree)
-    page = Page(outline, Cascade(sheets), _layout_tables(tree))
-    elsewhere = any("@import" in sheet for sheet in sheets) or tree.css_first(_LINKED) is not None
+    sheets, elsewhere = _sheets(tree, linked)
+    page = Page(outline, linked.cascade(sheets), _layout_tables(tree))
     try:
         page.read(root, Look(paper="" if elsewhere else WHITE))
     except TooTangled as error:
@@ -56,7 +72,7 @@ def read_page(path: Path, source: str, outline: Outline) -> str:
     return title or page.heading
 
 
-def _decode(path: Path, data: bytes) -> str:
+def decode_page(path: Path, data: bytes) -> str:
     """By the page's own <meta charset> where it holds and is one that browsers know, else as any text file."""
     if found := _CHARSET.search(data[:_SNIFFED]):
         try:
@@ -68,16 +84,21 @@ def _decode(path: Path, data: bytes) -> str:
     return decode(path, data)
 
 
-def _sheets(tree: LexborHTMLParser) -> list[str]:
-    """The style sheets in the page that hold on a screen."""
-    sheets = []
-    for node in tree.css("style"):
-        attributes = node.attributes
-        if (attributes.get("type") or "text/css").lower() == "text/css" and css.holds(
-            attributes.get("media") or ""
-        ):
+def _sheets(tree: LexborHTMLParser, linked: Linked) -> tuple[list[str], bool]:
+    """The style sheets that hold on a screen, and whether there are others that are not at hand."""
+    sheets: list[str | None] = [
+        linked.find(node.attributes.get("href") or "") for node in _holding(tree, _LINKED)
+    ]
+    for node in _holding(tree, "style"):
+        if (node.attributes.get("type") or "text/css").lower() == "text/css":
             sheets.append(node.text(deep=True))
-    return sheets
+    found = [sheet for sheet in sheets if sheet is not None]
+    return found, len(found) < len(sheets) or any("@import" in sheet for sheet in found)
+
+
+def _holding(tree: LexborHTMLParser, selector: str) -> Iterator[LexborNode]:
+    """The elements of style sheets whose media are a screen."""
+    return (node for node in tree.css(selector) if css.holds(node.attributes.get("media") or ""))
 
 
 def _layout_tables(tree: LexborHTMLParser) -> set[int]:

@@ -26,6 +26,7 @@ class Outline:
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
     _leads: list[int] = field(default_factory=list)
+    _item: int = -1
     _last_item: int = -1
 
     def add(
@@ -64,7 +65,14 @@ class Outline:
         self._leads += [last] * (level - len(self._leads))
         del self._leads[level:]
         row = self.add(BlockKind.ITEM, text, level=level, lead=self._leads[-1])
-        self._last_item = len(self.blocks) - 1
+        self._last_item = self._item = len(self.blocks) - 1
+        return row
+
+    def more_of_item(self, text: str) -> int:
+        """Append a further paragraph of the item before it, read with that item."""
+        is_inside = bool(self.blocks) and self._last_item == len(self.blocks) - 1
+        row = self.add(BlockKind.PARAGRAPH, text, lead=self._item if is_inside else -1)
+        self._last_item = row if is_inside and row >= 0 else self._last_item
         return row
 
     def lead_in(self) -> int:
