@@ -7,7 +7,7 @@ import io
 import zipfile
 from collections.abc import Callable
 
-from office_files import epub, odt
+from office_files import epub, odt, pptx, xlsx
 
 File = tuple[str, bytes]
 
@@ -295,6 +295,56 @@ HOSTILE: dict[str, Callable[[int], File]] = {
                 f'<style:style style:family="paragraph" style:name="s{k}" style:parent-style-name="s{k + 1}"/>'
                 for k in range(n)
             ),
+        ),
+    ),
+    # Excel and PowerPoint
+    "xlsx: rows": lambda n: ("a.xlsx", xlsx("<row><c><v>1</v></c></row>" * n)),
+    "xlsx: cells": lambda n: ("a.xlsx", xlsx("<row>" + "<c><v>1</v></c>" * n + "</row>")),
+    "xlsx: empty rows": lambda n: ("a.xlsx", xlsx("<row/>" * n + "<row><c><v>1</v></c></row>")),
+    "xlsx: a diagonal": lambda n: (
+        "a.xlsx",
+        xlsx(
+            "".join(f'<row><c r="{chr(65 + k % 26)}{chr(65 + k % 17)}"><v>1</v></c></row>' for k in range(n))
+        ),
+    ),
+    "xlsx: long column names": lambda n: (
+        "a.xlsx",
+        xlsx(
+            "<row>"
+            + f'<c t="str"><v>{"name " * 10}</v></c>' * 100
+            + "</row>"
+            + "<row><c><v>1</v></c></row>" * n
+        ),
+    ),
+    "xlsx: a text shared by all cells": lambda n: (
+        "a.xlsx",
+        xlsx("<row>" + '<c t="s"><v>0</v></c>' * (n // 10) + "</row>", shared=("x" * n,)),
+    ),
+    "xlsx: hidden columns": lambda n: (
+        "a.xlsx",
+        xlsx(
+            "<cols>" + '<col min="1" max="999999999" hidden="1"/>' * n + "</cols><row><c><v>1</v></c></row>"
+        ),
+    ),
+    "xlsx: sheets": lambda n: ("a.xlsx", xlsx(*["<row><c><v>1</v></c></row>"] * (n // 20))),
+    "xlsx: formats": lambda n: (
+        "a.xlsx",
+        xlsx(
+            "".join(f'<row><c s="{k}"><v>1</v></c></row>' for k in range(n)),
+            styles="<cellXfs>" + "".join(f'<xf numFmtId="{k}"/>' for k in range(n)) + "</cellXfs>",
+        ),
+    ),
+    "pptx: slides": lambda n: ("a.pptx", pptx(*["<sp><txBody><p><t>x</t></p></txBody></sp>"] * (n // 20))),
+    "pptx: paragraphs": lambda n: ("a.pptx", pptx("<sp><txBody>" + "<p><t>x</t></p>" * n + "</txBody></sp>")),
+    "pptx: nested groups": lambda n: (
+        "a.pptx",
+        pptx("<grpSp>" * n + "<sp><p><t>x</t></p></sp>" + "</grpSp>" * n),
+    ),
+    "pptx: nested tables": lambda n: ("a.pptx", pptx("<tbl><tr><tc>" * n + "</tc></tr></tbl>" * n)),
+    "pptx: clear letters": lambda n: (
+        "a.pptx",
+        pptx(
+            "<sp><p>" + '<rPr><solidFill><c><alpha val="0"/>' * n + "</c></solidFill></rPr>" * n + "</p></sp>"
         ),
     ),
     # PDF

@@ -18,7 +18,9 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.odt import load_odt
 from equipoise.corpus.loaders.pdf import load_pdf
 from equipoise.corpus.loaders.plain import load_markdown, load_text
+from equipoise.corpus.loaders.pptx import load_pptx
 from equipoise.corpus.loaders.tables import load_csv, load_tsv
+from equipoise.corpus.loaders.xlsx import load_xlsx
 
 __all__ = ["LOADERS", "LoadedDocument", "Loader", "load", "loader_for"]
 
@@ -36,6 +38,8 @@ LOADERS: dict[str, Loader] = {
     ".docx": load_docx,
     ".epub": load_epub,
     ".odt": load_odt,
+    ".pptx": load_pptx,
+    ".xlsx": load_xlsx,
     ".csv": load_csv,
     ".tsv": load_tsv,
     ".jsonl": load_jsonl,

@@ -12,7 +12,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.odfstyles import Styles
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
-from equipoise.corpus.loaders.xml import TooDeep, read_xml
+from equipoise.corpus.loaders.xml import TooMuch, read_xml
 
 _SPACES = re.compile(r"[ \t\r\n]++")
 _DEEPEST_TABLE = 30
@@ -145,7 +145,7 @@ class _Body:
             self._new_item = True
         elif name == "table":
             if len(self._tables) >= _DEEPEST_TABLE:
-                raise TooDeep(f"its tables are nested more than {_DEEPEST_TABLE} deep")
+                raise TooMuch(f"its tables are nested more than {_DEEPEST_TABLE} deep")
             self.close()
             self._tables.append(_Table(self._outline.announcement()))
         elif name == "table-header-rows" and self._tables:
@@ -184,7 +184,7 @@ class _Body:
     def _open_look(self, name: str, attributes: Mapping[str, str]) -> None:
         """How text looks inside an element of a style."""
         if len(self._looks) > _MOST_LOOKS:
-            raise TooDeep(f"its text is nested more than {_MOST_LOOKS} deep")
+            raise TooMuch(f"its text is nested more than {_MOST_LOOKS} deep")
         above = self._looks[-1]
         own = dict(self._styles.style(attributes.get("style-name", ""), is_paragraph=name in {"p", "h"}))
         if (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.loaded import LoadedDocument
-from equipoise.corpus.loaders.xml import TooDeep, read_xml
+from equipoise.corpus.loaders.xml import TooMuch, read_xml
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_UNPACKED = 300_000_000  # bytes of all parts that are read
@@ -82,7 +82,7 @@ def read_package(
         raise UnreadableFile(str(path), reason)
     try:
         return [read(Package(path, data))]
-    except TooDeep as error:
+    except TooMuch as error:
         raise UnreadableFile(str(path), f"{error}; save it as text") from error
     except (UnreadableFile, MemoryError):
         raise

@@ -8,7 +8,7 @@ from equipoise.corpus.loaders.hidden import Look, Style, look
 from equipoise.corpus.loaders.loaded import one_line
 from equipoise.corpus.loaders.outline import Outline, is_label
 from equipoise.corpus.loaders.wordstyles import OFF, UNKNOWN_PAPER, Role, Styles, properties, small_number
-from equipoise.corpus.loaders.xml import TooDeep
+from equipoise.corpus.loaders.xml import TooMuch
 
 _DEEPEST_TABLE = 30
 _REPEATED = 100  # characters of a cell over several rows that are said again in each of them
@@ -122,7 +122,7 @@ class Body:
         if name == "tbl":
             around = self._tables[-1].inside if self._tables else self._page
             if len(self._tables) >= _DEEPEST_TABLE:
-                raise TooDeep(f"its tables are nested more than {_DEEPEST_TABLE} deep")
+                raise TooMuch(f"its tables are nested more than {_DEEPEST_TABLE} deep")
             self.close()
             self._tables.append(_Table(around, around, around, lead=self._outline.announcement()))
         elif name == "tr" and self._tables:

@@ -10,14 +10,18 @@ _MATH = (
     "http://schemas.openxmlformats.org/officeDocument/2006/math",
     "http://purl.oclc.org/ooxml/officeDocument/math",
 )
+_RELATIONS = (
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    "http://purl.oclc.org/ooxml/officeDocument/relationships",
+)
 
 
-class TooDeep(ValueError):
-    """Tables are nested deeper than anybody nests them."""
+class TooMuch(ValueError):
+    """A file asks for more than anybody writes: nesting, repetition."""
 
 
 class Reader(Protocol):
-    """Takes the events of an XML file. Names are local; only those of Office mathematics have a prefix, `m:`."""
+    """Takes the events of an XML file. Names are local, but for Office mathematics (`m:`) and relations (`r:`)."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None: ...
     def end(self, name: str) -> None: ...
@@ -44,4 +48,6 @@ def _refuse_doctype(*_: object) -> None:
 @lru_cache(maxsize=4096)
 def _local(name: str) -> str:
     space, _, local = name.rpartition(" ")
+    if space in _RELATIONS:
+        return f"r:{local}"
     return f"m:{local}" if space in _MATH else local
