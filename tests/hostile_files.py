@@ -347,6 +347,69 @@ HOSTILE: dict[str, Callable[[int], File]] = {
             "<sp><p>" + '<rPr><solidFill><c><alpha val="0"/>' * n + "</c></solidFill></rPr>" * n + "</p></sp>"
         ),
     ),
+    # JSON, mail, source code, AsciiDoc and RTF
+    "json: rows": lambda n: ("a.json", b"[" + b",".join([b'{"text":"x"}'] * n) + b"]"),
+    "json: depth": lambda n: ("a.json", b'{"a":' * n + b"1" + b"}" * n),
+    "json: objects inside one another": lambda n: (
+        "a.json",
+        b"[" + b",".join([b'{"a":' * 300 + b"1" + b"}" * 300] * (n // 100)) + b",1]",
+    ),
+    "json: keys": lambda n: (
+        "a.json",
+        ("{" + ",".join(f'"k{k}":{{"a":1}}' for k in range(n)) + "}").encode(),
+    ),
+    "json: long keys": lambda n: (
+        "a.json",
+        b'{"' + b"x " * n + b'":{"a":' + b"[1]," * 0 + b"[" + b"1," * n + b"1]}}",
+    ),
+    "eml: headers": lambda n: ("a.eml", b"Subject: x\n" * n + b"\nx"),
+    "eml: a long header": lambda n: ("a.eml", b"Subject: " + b"=?utf-8?q?x?= " * n + b"\n\nx"),
+    "eml: folded lines": lambda n: ("a.eml", b"Subject: x\n" + b" y\n" * n + b"\nx"),
+    "eml: addresses": lambda n: ("a.eml", b"From: " + b'<("a@' * n + b"\n\nx"),
+    "eml: nested parts": lambda n: (
+        "a.eml",
+        b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (k, k) for k in range(n // 50))
+        + b"x",
+    ),
+    "eml: parts": lambda n: (
+        "a.eml",
+        b"Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\nx\n" * n + b"--b--",
+    ),
+    "eml: parameters": lambda n: (
+        "a.eml",
+        b"Subject: x\nContent-Type: text/plain" + b"".join(b"; a*%d=x" % k for k in range(n)) + b"\n\nx",
+    ),
+    "eml: quotes in parameters": lambda n: (
+        "a.eml",
+        b"Subject: x\nContent-Type: a/b; c=" + b'";\\' * n + b"\n\nx",
+    ),
+    "eml: lines": lambda n: ("a.eml", b"Subject: x\n\n" + b"- x\n\n> y\n" * n),
+    "eml: one list": lambda n: ("a.eml", b"Subject: x\n\n- x\n" + b"y\n" * n),
+    "eml: encoded lines": lambda n: (
+        "a.eml",
+        b"Subject: x\nContent-Transfer-Encoding: quoted-printable\n\n" + b"=\n=41" * n,
+    ),
+    "source: lines": lambda n: ("a.py", b"x\n\n" * n),
+    "source: indented lines": lambda n: ("a.py", b"x\n" + b"\n    y\n" * n),
+    "source: a long indent": lambda n: ("a.py", b"x\n\n" + b" " * n + b"y\n\n" + b"\t" * n),
+    "adoc: items": lambda n: ("a.adoc", b"* x\n- x\n. x\n" * n),
+    "adoc: marks": lambda n: ("a.adoc", b"*" * n + b"\n" + b"=" * n + b"x\n" + b"-" * n),
+    "adoc: terms": lambda n: ("a.adoc", b"a::\n" * n),
+    "adoc: colons": lambda n: ("a.adoc", b"a:b" * n + b"::x\n" + b":" * n),
+    "adoc: rows": lambda n: ("a.adoc", b"|===\n" + b"|a\n\n|b |c\n" * n),
+    "adoc: comments": lambda n: ("a.adoc", b"////\nx\n////\n// y\n" * n + b"x"),
+    "adoc: brackets": lambda n: ("a.adoc", b"[" * n + b"\n[a" * n),
+    "rtf: groups": lambda n: ("a.rtf", b"{\\rtf1 x" + b"{" * n),
+    "rtf: groups, closed": lambda n: ("a.rtf", b"{\\rtf1 x" + b"{\\b x}" * n + b"}"),
+    "rtf: bytes": lambda n: ("a.rtf", b"{\\rtf1 " + b"\\'fc" * n + b"}"),
+    "rtf: paragraphs": lambda n: ("a.rtf", b"{\\rtf1 " + b"x\\par " * n + b"}"),
+    "rtf: cells": lambda n: ("a.rtf", b"{\\rtf1\\intbl " + b"x\\cell\\row " * n + b"}"),
+    "rtf: colours": lambda n: (
+        "a.rtf",
+        b"{\\rtf1{\\colortbl" + b"\\red1;" * n + b"}" + b"\\cf9 x" * n + b"}",
+    ),
+    "rtf: long words": lambda n: ("a.rtf", b"{\\rtf1 \\" + b"a" * n + b"\\b" + b"9" * n + b" x}"),
+    "rtf: titles": lambda n: ("a.rtf", b"{\\rtf1{\\info" + b"{\\title x}" * n + b"}x}"),
     # PDF
     "pdf: two lines of letters": lambda n: ("a.pdf", pdf(_lines(b"x" * n, b"y" * n))),
     "pdf: lines": lambda n: ("a.pdf", pdf(_lines(*[b"some words here"] * (n // 4)))),
