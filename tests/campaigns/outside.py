@@ -33,6 +33,13 @@ def check_file(name: str, data: bytes) -> None:
         )
         assert list(one.pages) == sorted(one.pages) and all(0 <= at <= len(one.text) for at in one.pages)
         assert "\n" not in one.title, "a title of several lines"
+        place = 0
+        for row, block in enumerate(one.blocks):
+            assert place <= block.start < block.end <= len(one.text), "blocks out of order"
+            assert not one.text[place : block.start].strip(), "text outside of blocks"
+            assert -1 <= block.lead < row, "a lead that comes later"
+            place = block.end
+        assert not one.blocks or not one.text[place:].strip(), "text after the last block"
 
 
 def check_settings(data: bytes) -> None:
@@ -107,7 +114,8 @@ def _choices() -> settings.Settings:
 
 FILES = {
     "a.md": seeds.MARKDOWN, "a.rst": seeds.RST, "a.txt": seeds.PROSE, "a.html": seeds.HTML, "a.csv": seeds.CSV,
-    "a.tsv": seeds.TSV, "a.jsonl": seeds.JSONL,
+    "a.tsv": seeds.TSV, "a.jsonl": seeds.JSONL, "a.json": seeds.JSON, "a.eml": seeds.MAIL, "a.py": seeds.SOURCE,
+    "a.adoc": seeds.ADOC, "a.rtf": seeds.RTF,
 }  # fmt: skip
 ENCODINGS = ("utf-8", "utf-8", "utf-8", "utf-16", "utf-32", "cp1252", "utf-16-le", "shift_jis")
 

@@ -10,6 +10,7 @@ import docx
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen.canvas import Canvas
 
+import office_files
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
@@ -56,6 +57,27 @@ JSONL = "\n".join(
             "none": None,
         },
     )
+)
+JSON = '{"title": "Shop", "days": ["Mon", 2, null], "tea": {"green": {"price": 2.5}}, "staff": [{"name": "Ann"}, 7]}'
+MAIL = (
+    "From: Ann <a@x.example>\nTo: Bob\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\nMIME-Version: 1.0\n"
+    "Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/plain; charset=iso-8859-1\n"
+    "Content-Transfer-Encoding: quoted-printable\n\nGr=FC=DFe.\n\n- one\n- two\n\n> said\n-- \nAnn\n"
+    '--B\nContent-Type: text/html\n\n<p>Text\n--B\nContent-Type: application/pdf; name="a.pdf"\n\nx\n--B--\n'
+)
+SOURCE = (
+    '"""Doc."""\n\nimport os\n\n\n# What f does.\n'
+    'def f(x):\n    """Says."""\n\n    return {\n        1: x\n\n    }\n'
+)
+ADOC = (
+    "= Title\n:toc:\n\nText\nof it.\n\n== Part\n\n* one\n** deep\n. two\n\nterm:: what\nlabel::\n\n"
+    ".Run\n[source]\n----\nmake\n"
+    "----\n\n// no\n////\nno\n////\n|===\n|a |b\n\n|1 |2\n|===\n"
+)
+RTF = (
+    r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}{\colortbl;\red255\green255\blue255;}{\info{\title Named}}"
+    r"\pard\outlinelevel1 Head\par\pard Text \b bold\b0  and \'fc\u8364?.{\v no}{\cf1 no}\par\pard\ls1\ilvl1 item\par"
+    r"\trowd\trhdr\pard\intbl a\cell b\cell\row\intbl 1\cell 2\cell\row\pard End\par}"
 )
 TOML = """[store]
 path = "index.db"
@@ -134,6 +156,44 @@ def word() -> bytes:
     out = io.BytesIO()
     document.save(out)
     return out.getvalue()
+
+
+def _book() -> bytes:
+    return office_files.epub(
+        f"<html><body>{HTML}</body></html>", "<h1>Two</h1><p>Text <a id='x'/>of two.</p>"
+    )
+
+
+def _open_document() -> bytes:
+    body = (
+        '<text:h text:outline-level="2">Head</text:h><text:p>Text<text:s text:c="3"/>of it.</text:p>'
+        "<text:list><text:list-item><text:p>one</text:p></text:list-item></text:list><table:table><table:table-row>"
+        "<table:table-cell><text:p>a</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    return office_files.odt(body)
+
+
+def _workbook() -> bytes:
+    rows = (
+        '<row r="1"><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row>'
+        '<row><c r="A2" s="1"><v>45292</v></c><c t="b"><v>1</v></c></row>'
+    )
+    return office_files.xlsx(
+        rows, rows, shared=("What", "Cost"), styles='<cellXfs><xf/><xf numFmtId="14"/></cellXfs>'
+    )
+
+
+def _slides() -> bytes:
+    title = '<sp><nvSpPr><cNvPr/><nvPr><ph type="title"/></nvPr></nvSpPr><txBody><p><r><t>One</t></r></p></txBody></sp>'
+    lines = (
+        '<sp><txBody><p><pPr lvl="1"/><r><rPr sz="900"/><t>a</t></r></p><p><r><t>b</t></r></p></txBody></sp>'
+    )
+    table = '<graphicFrame><tbl><tblPr firstRow="1"/><tr><tc><p><r><t>c</t></r></p></tc></tr></tbl></graphicFrame>'
+    return office_files.pptx(title + lines, lines + table)
+
+
+ZIPPED = {"epub": _book, "odt": _open_document, "xlsx": _workbook, "pptx": _slides}
+"""How a small file of each zipped format is made."""
 
 
 @cache

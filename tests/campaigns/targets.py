@@ -27,6 +27,10 @@ class Target:
     check: Callable[[bytes], None]
 
 
+def _mutated(make: Callable[[], bytes], rng: Random) -> bytes:
+    return mutated_zip(make(), rng)
+
+
 TARGETS: dict[str, Target] = {
     **{name: Target(make_text, check) for name, check in CHECKS.items()},
     **{
@@ -35,6 +39,10 @@ TARGETS: dict[str, Target] = {
     },
     "load-pdf": Target(lambda rng: mutated_bytes(seeds.pdf(), rng), partial(check_file, "a.pdf")),
     "load-docx": Target(lambda rng: mutated_zip(seeds.word(), rng), partial(check_file, "a.docx")),
+    **{
+        f"load-{name}": Target(partial(_mutated, make), partial(check_file, f"a.{name}"))
+        for name, make in seeds.ZIPPED.items()
+    },
     "settings": Target(make_settings, check_settings),
     "store-bytes": Target(lambda rng: mutated_bytes(seeds.store(), rng), partial(check_store, sql=False)),
     "store-rows": Target(make_rows, partial(check_store, sql=True)),

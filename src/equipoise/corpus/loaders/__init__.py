@@ -9,14 +9,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders.adoc import load_adoc
 from equipoise.corpus.loaders.docx import load_docx
+from equipoise.corpus.loaders.eml import load_eml
+from equipoise.corpus.loaders.epub import load_epub
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import load_html
+from equipoise.corpus.loaders.json import load_json
 from equipoise.corpus.loaders.jsonl import load_jsonl
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.odt import load_odt
 from equipoise.corpus.loaders.pdf import load_pdf
 from equipoise.corpus.loaders.plain import load_markdown, load_text
+from equipoise.corpus.loaders.pptx import load_pptx
+from equipoise.corpus.loaders.rtf import load_rtf
+from equipoise.corpus.loaders.source import SOURCES, load_source
 from equipoise.corpus.loaders.tables import load_csv, load_tsv
+from equipoise.corpus.loaders.xlsx import load_xlsx
 
 __all__ = ["LOADERS", "LoadedDocument", "Loader", "load", "loader_for"]
 
@@ -32,10 +41,20 @@ LOADERS: dict[str, Loader] = {
     ".htm": load_html,
     ".pdf": load_pdf,
     ".docx": load_docx,
+    ".epub": load_epub,
+    ".odt": load_odt,
+    ".pptx": load_pptx,
+    ".xlsx": load_xlsx,
+    ".rtf": load_rtf,
+    ".eml": load_eml,
+    ".adoc": load_adoc,
+    ".asciidoc": load_adoc,
     ".csv": load_csv,
     ".tsv": load_tsv,
     ".jsonl": load_jsonl,
     ".ndjson": load_jsonl,
+    ".json": load_json,
+    **dict.fromkeys(SOURCES, load_source),
 }
 
 
@@ -43,7 +62,7 @@ def loader_for(path: Path) -> Loader:
     """The loader of this file type. Raises UnreadableFile, naming the known types, for an unknown one."""
     loader = LOADERS.get(path.suffix.lower())
     if loader is None:
-        kinds = " ".join(LOADERS)
+        kinds = " ".join(suffix for suffix in LOADERS if suffix not in SOURCES)
         raise UnreadableFile(str(path), f"this file type cannot be read; convert it to one of {kinds}")
     return loader
 

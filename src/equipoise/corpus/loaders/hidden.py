@@ -17,6 +17,11 @@ Known, and left out:
 - Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 1.5 points,
   letters in the colour of their shading or of the paper.
 - PDF: letters too small to see, outside the page, or in the colour of the paper on which nothing was painted.
+- EPUB: as HTML, with the style sheets in the book. Mail: the HTML part as HTML.
+- OpenDocument: hidden text, paragraphs, sections and rows, and by styles as in Word.
+- Excel: hidden sheets, rows and columns, the number format `;;;`, letters in the colour of their cell.
+- PowerPoint: hidden slides and shapes, shapes outside the slide, clear letters and those too small to see.
+- RTF: hidden and deleted text, letters below 1.5 points, white letters on nothing. AsciiDoc: comments.
 
 Kept, since a reader reaches it: `<details>`, `aria-hidden`. Kept and said so: PDF text of render mode 3.
 
@@ -30,6 +35,9 @@ Not known, and therefore part of the threat model:
 - PDF: layers switched off, clipping paths, transparency (`gs`), white letters on a picture, in a form, or over a
   scratch of another colour.
 - Word: conditional table formats, frames outside the page, `webHidden` (seen in print layout).
+- OpenDocument: frames outside the page. Excel: colours of the theme, conditional formats, rows of no height, cells
+  that a picture covers. PowerPoint: the colour of letters, what lies over what, animations. RTF: letters in the
+  colour of their shading, frames. JSON and source code: everything is text there, so nothing is hidden.
 """
 
 import re

@@ -59,9 +59,14 @@ _TABLE = {name: _ROWS | _GROUPS | {"tr"} for name in ("td", "th")} | {"tr": _ROW
 _TABLE |= dict.fromkeys((*_GROUPS, "caption", "colgroup"), _ROWS)
 _ITEMS = {"li": frozenset({"li"}), "dd": frozenset({"dd", "dt"}), "dt": frozenset({"dd", "dt"})}
 _LOOSE = _SPECIAL - {"address", "div", "p"}
+_LOOSE_FOR = {name: _LOOSE - ends for name, ends in _ITEMS.items()}
 _RUBY = frozenset({"rt", "rp", "rb", "rtc"})
 _LEAVES = dict.fromkeys(_SETS["heading"], _SETS["heading"]) | dict.fromkeys(_RUBY, _RUBY)
 _LEAVES |= {"option": frozenset({"option"}), "optgroup": frozenset({"option", "optgroup"})}
+_ENDS_P, _PARAGRAPH, _BUTTONS = _SETS["ends_p"], frozenset({"p"}), _SCOPE | {"button"}
+_NOT_OPENED = _VOID | _SETS["root"]
+_ENDING = _ENDS_P | _ITEMS.keys() | _TABLE.keys() | _LEAVES.keys() | {"a", "nobr"}
+_FOREIGN_ENDS = _SPECIAL | _FORMATTING - {"a"}
 
 
 def refuse_tangles(path: Path, text: str) -> None:
@@ -70,7 +75,8 @@ def refuse_tangles(path: Path, text: str) -> None:
     opened: list[str] = []
     styling = _Formatting()
     for tags, (name, close, whole) in enumerate(_tags(text), 1):
-        _refuse_attributes(path, _attributes(whole, 1 + len(name)))
+        if len(whole) > MOST_ATTRIBUTES:
+            _refuse_attributes(path, _attributes(whole, 1 + len(name)))
         if close:
             _close(opened, name)
             styling.close(name)
@@ -113,17 +119,14 @@ def _attributes(text: str, place: int) -> int:
 def _tags(text: str) -> Iterator[tuple[str, bool, str]]:
     """Name in lower case, whether it closes, and source of every tag outside comments and raw text."""
     place = 0
-    while (place := text.find("<", place)) >= 0:
-        found = _TOKEN.match(text, place)
-        if found is None:
-            place += 1
-            continue
+    while found := _TOKEN.search(text, place):
         place = found.end()
-        name = (found["name"] or "").lower()
+        close, name = found.group("close", "name")
         if not name:
             continue
-        yield name, bool(found["close"]), found.group()
-        if name in _RAW and not found["close"]:
+        name = name.lower()
+        yield name, bool(close), found.group()
+        if name in _RAW and not close:
             end = None if name == "plaintext" else _end_of(name).search(text, place)
             place = end.start() if end else len(text)
 
@@ -134,19 +137,19 @@ def _end_of(name: str) -> re.Pattern[str]:
 
 def _open(opened: list[str], name: str) -> None:
     """Open an element, and close those that it ends: paragraphs, list items, cells and rows before it."""
-    if name in _VOID or name in _SETS["root"]:
+    if name in _NOT_OPENED:
+        return
+    if name not in _ENDING:
+        opened.append(name)
         return
     if name in _TABLE:
         place = _last(opened, _TABLE[name], frozenset())
         if place is None:
             return
         del opened[place + 1 :]
-    if (
-        name in _SETS["ends_p"]
-        and (place := _last(opened, frozenset({"p"}), _SCOPE | {"button"})) is not None
-    ):
+    if name in _ENDS_P and (place := _last(opened, _PARAGRAPH, _BUTTONS)) is not None:
         del opened[place:]
-    if name in _ITEMS and (place := _last(opened, _ITEMS[name], _LOOSE - _ITEMS[name])) is not None:
+    if name in _ITEMS and (place := _last(opened, _ITEMS[name], _LOOSE_FOR[name])) is not None:
         del opened[place:]
     if name in {"a", "nobr"} and (place := _last(opened, frozenset({name}), _SCOPE)) is not None:
         del opened[place]
@@ -157,6 +160,9 @@ def _open(opened: list[str], name: str) -> None:
 
 def _close(opened: list[str], name: str) -> None:
     """Close the innermost element of that name, unless something between must not be closed with it."""
+    if opened and opened[-1] == name:
+        opened.pop()
+        return
     stops = _ROWS if name in _TABLE or name == "table" else _SCOPE if name in _SPECIAL else _SPECIAL
     names = _SETS["heading"] if name in _SETS["heading"] else frozenset({name})
     place = _last(opened, names, _SCOPE if name in _FORMATTING else stops)
@@ -183,9 +189,7 @@ def _is_foreign(opened: list[str], name: str) -> bool:
     if name in {"svg", "math"}:
         return True
     place = _last(opened, _SETS["foreign"], frozenset())
-    return (
-        place is not None and opened[place] in {"svg", "math"} and name not in _SPECIAL | _FORMATTING - {"a"}
-    )
+    return place is not None and opened[place] in {"svg", "math"} and name not in _FOREIGN_ENDS
 
 
 class _Formatting:
@@ -197,7 +201,9 @@ class _Formatting:
 
     def open(self, name: str, whole: str) -> None:
         self.reopened += len(self._open)
-        if name in _FORMATTING and self._open.count((name, whole)) < 3 and len(self._open) < MOST_DEEP:
+        if name not in _FORMATTING:
+            return
+        if self._open.count((name, whole)) < 3 and len(self._open) < MOST_DEEP:
             self._open.append((name, whole))
 
     def close(self, name: str) -> None:

@@ -1,0 +1,158 @@
+"""Mail messages: who wrote to whom, when and about what, the text, and the names of what is attached."""
+
+import email
+import re
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from email.policy import compat32
+from pathlib import Path
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.hidden import without_shapeless
+from equipoise.corpus.loaders.html import read_page
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
+from equipoise.corpus.loaders.outline import Outline
+
+_HEADERS = ("From", "To", "Cc", "Date")
+_LONGEST = 1_000  # characters of a header
+_MOST_PARTS = 200  # that may hold others
+_HOLDERS = re.compile(rb"multipart/|message/", re.IGNORECASE)
+_CHARSETS = (
+    "utf-8", "utf8", "iso-8859", "iso8859", "windows-125", "cp125", "us-ascii", "ascii", "latin", "koi8", "gb", "big5",
+    "euc", "shift", "iso-2022",
+)  # fmt: skip
+_LONGEST_CONTENT = 4_000  # bytes of a header with parameters, which the parser reads again for each of them
+_CONTENT = re.compile(
+    rb"(?:\A|(?<=[\r\n]))content-[a-z-]{1,30}:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+", re.IGNORECASE
+)
+_BLANK = re.compile(r"\n[ \t]*+\n")
+_QUOTED = re.compile(r">[> ]*+")
+_MARK = re.compile(r"[ \t]*+(?:[-*•]|\d{1,3}[.)])[ \t]++")
+
+
+def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document: the text as plain text if there is any, else as HTML. Its title is the subject.
+
+    Attachments are named, not read; lines quoted from another message are asides.
+    """
+    if len(_HOLDERS.findall(data)) > _MOST_PARTS:
+        raise UnreadableFile(str(path), f"it has more than {_MOST_PARTS} nested parts; save it as text")
+    if any(len(found.group()) > _LONGEST_CONTENT for found in _CONTENT.finditer(data)):
+        reason = f"it describes a part in more than {_LONGEST_CONTENT:,} characters; save it as text"
+        raise UnreadableFile(str(path), reason)
+    try:
+        message = email.message_from_bytes(data, policy=compat32)
+        return [_loaded(path, message)]
+    except (UnreadableFile, MemoryError):
+        raise
+    except Exception as error:  # the parser reads hostile bytes and may stumble in any way
+        reason = f"the message is broken ({type(error).__name__}); save it as text"
+        raise UnreadableFile(str(path), reason) from error
+
+
+def _loaded(path: Path, message: Message) -> LoadedDocument:
+    outline = Outline()
+    subject = _header(message, "Subject")
+    if not subject and not any(message.get(name) for name in _HEADERS):
+        raise UnreadableFile(str(path), "there are no headers of a message; save it as text")
+    outline.add(BlockKind.HEADING, subject, level=1)
+    named = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
+    outline.add(BlockKind.PARAGRAPH, "\n".join(named))
+    plain, html, attached = _parts(message)
+    for part in plain or html:
+        if plain:
+            _add_text(outline, _decoded(part))
+        else:
+            read_page(path, _decoded(part), outline)
+    lead = outline.add(BlockKind.PARAGRAPH, "Attached:") if attached else -1
+    for name in attached:
+        outline.add(BlockKind.ITEM, f"- {name}", level=1, lead=lead)
+    return outline.loaded(subject or path.stem)
+
+
+def _parts(message: Message) -> tuple[list[Message], list[Message], list[str]]:
+    """The parts of plain text, those of HTML, and the names of what is attached."""
+    plain: list[Message] = []
+    html: list[Message] = []
+    attached: list[str] = []
+    waiting = [message]
+    while waiting:
+        part = waiting.pop()
+        kind, name = part.get_content_type(), part.get_filename()
+        if part.get_content_maintype() == "message":
+            attached.append(_text(name or "") or "a message")
+        elif part.is_multipart():
+            inner = part.get_payload()
+            waiting += (
+                [one for one in reversed(inner) if isinstance(one, Message)]
+                if isinstance(inner, list)
+                else []
+            )
+        elif (
+            name or part.get_content_disposition() == "attachment" or kind not in {"text/plain", "text/html"}
+        ):
+            attached.append(_text(name or "") or kind)
+        else:
+            (plain if kind == "text/plain" else html).append(part)
+    return plain, html, attached
+
+
+def _decoded(part: Message) -> str:
+    """The text of a part in its character set, UTF-8 or else Windows-1252 without one."""
+    payload = part.get_payload(decode=True)
+    found = payload if isinstance(payload, bytes) else b""
+    charset = str(part.get_param("charset", "utf-8")).lower()
+    for name in (charset if charset.startswith(_CHARSETS) else "utf-8", "utf-8"):
+        try:
+            return clean(found.decode(name))
+        except (LookupError, UnicodeError):
+            continue
+    return clean(found.decode("cp1252", "replace"))
+
+
+def _header(message: Message, name: str) -> str:
+    return _text(str(message.get(name, "")))
+
+
+def _text(value: str) -> str:
+    """A header's text, encoded words decoded."""
+    value = value[:_LONGEST]
+    try:
+        parts = decode_header(value)
+        value = "".join(
+            text if isinstance(text, str) else text.decode(_charset(name), "replace") for text, name in parts
+        )
+    except (HeaderParseError, LookupError, ValueError):
+        pass
+    return one_line(without_shapeless(clean(value)))
+
+
+def _charset(name: str | None) -> str:
+    return name if name and name.lower().startswith(_CHARSETS) else "utf-8"
+
+
+def _add_text(outline: Outline, text: str) -> None:
+    """Plain text: paragraphs between blank lines; quoted lines and a signature are asides."""
+    body, mark, signature = text.partition("\n-- \n")
+    for part in _BLANK.split(body):
+        lines = part.strip("\n")
+        if _QUOTED.match(lines):
+            outline.add(BlockKind.ASIDE, lines)
+        elif _MARK.match(lines):
+            _add_items(outline, lines)
+        else:
+            outline.add(BlockKind.PARAGRAPH, lines)
+    outline.add(BlockKind.ASIDE, signature if mark else "")
+
+
+def _add_items(outline: Outline, text: str) -> None:
+    """A list: each mark begins an item, other lines go on."""
+    found: list[list[str]] = []
+    for line in text.split("\n"):
+        if _MARK.match(line) or not found:
+            found.append([])
+        found[-1].append(line.strip())
+    for item in found:
+        outline.item("\n".join(item), 1)

@@ -1,0 +1,148 @@
+"""EPUB books: the chapters in reading order, each a page of HTML (https://www.w3.org/TR/epub-33/)."""
+
+import posixpath
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders.html import Linked, decode_page, read_page
+from equipoise.corpus.loaders.loaded import LoadedDocument
+from equipoise.corpus.loaders.outline import Outline
+from equipoise.corpus.loaders.package import Package, read_package, resolved
+from equipoise.corpus.loaders.selectors import Cascade
+from equipoise.corpus.loaders.xml import read_xml
+
+_TAG = re.compile(r"<([a-zA-Z][^<>\s/]*+)([^<>]*+)>")
+_VOID_TAGS = "area base br col embed hr img input link meta param source track wbr"
+_VOID = frozenset(_VOID_TAGS.split())
+_PAGES = frozenset({"application/xhtml+xml", "text/html"})
+_MOST_TIMES, _ALWAYS_FINE = (
+    2,
+    100_000,
+)  # characters of style sheets that are read for one byte, and for any book
+
+
+def load_epub(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document: the chapters, with the headings they have. Style sheets in the book hide as in HTML."""
+    return read_package(path, data, kind="EPUB", read=lambda package: _loaded(path, package, len(data)))
+
+
+def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
+    container = _Container()
+    read_xml(package.part("META-INF/container.xml"), container)
+    book = _Book(posixpath.dirname(container.book))
+    read_xml(package.part(container.book), book)
+    locked = _Locked()
+    if found := package.part("META-INF/encryption.xml"):
+        read_xml(found, locked)
+    chapters = book.chapters()
+    if locked.parts.intersection(chapters):
+        raise UnreadableFile(str(path), "the book is protected against copying; get it without protection")
+    outline = Outline()
+    sheets = _Sheets(package, _MOST_TIMES * size + _ALWAYS_FINE)
+    for chapter in chapters:
+        if found := package.part(chapter):
+            page = _TAG.sub(_closed, decode_page(path, found))
+            sheets.folder = posixpath.dirname(chapter)
+            read_page(path, page, outline, sheets)
+    return outline.loaded(book.title.strip() or path.stem)
+
+
+def _closed(tag: re.Match[str]) -> str:
+    """`<p/>` of XML as `<p></p>`, since an HTML parser takes it for open."""
+    name, rest = tag.groups()
+    if not rest.endswith("/") or name.lower() in _VOID:
+        return tag.group()
+    return f"<{name}{rest[:-1]}></{name}>"
+
+
+class _Sheets(Linked):
+    """The style sheets in a book. Chapters with the same ones share their rules, so that they are read once."""
+
+    def __init__(self, package: Package, most: int) -> None:
+        self.folder = ""
+        self._package = package
+        self._left = most
+        self._texts: dict[str, str] = {}
+        self._cascades: dict[tuple[str, ...], Cascade] = {}
+
+    def find(self, href: str) -> str | None:
+        """The text of the sheet that `href` means in `folder`, None where it is not in the book."""
+        name = resolved(self.folder, unquote(href.partition("#")[0]))
+        if name not in self._texts:
+            self._texts[name] = self._package.part(name).decode("utf-8", "replace")
+        return (self._texts[name] or None) if self._left >= 0 else None
+
+    def cascade(self, sheets: list[str]) -> Cascade:
+        """The rules of these sheets."""
+        key = tuple(sheets)
+        if key not in self._cascades:
+            self._left -= sum(map(len, sheets))
+            self._cascades[key] = Cascade(sheets)
+        return self._cascades[key]
+
+
+class _Container:
+    """Reads which part is the book."""
+
+    def __init__(self) -> None:
+        self.book = ""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "rootfile":
+            self.book = self.book or attributes.get("full-path", "")
+
+    def end(self, name: str) -> None:
+        """Nothing to do."""
+
+    def characters(self, text: str) -> None:
+        """Nothing to do."""
+
+
+class _Book:
+    """Reads the package document: title, parts, and their order."""
+
+    def __init__(self, folder: str) -> None:
+        self.title = ""
+        self._folder = folder
+        self._parts: dict[str, str] = {}
+        self._order: dict[str, None] = {}
+        self._in_title = False
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._in_title = name == "title" and not self.title
+        if name == "item" and attributes.get("media-type") in _PAGES:
+            part = resolved(self._folder, unquote(attributes.get("href", "")))
+            self._parts[attributes.get("id", "")] = part
+        elif name == "itemref" and attributes.get("linear") != "no":
+            self._order[attributes.get("idref", "")] = None
+
+    def end(self, _name: str) -> None:
+        self._in_title = False
+
+    def characters(self, text: str) -> None:
+        if self._in_title:
+            self.title += text
+
+    def chapters(self) -> list[str]:
+        """The names of the chapters' parts, each once."""
+        return list(dict.fromkeys(self._parts[name] for name in self._order if name in self._parts))
+
+
+class _Locked:
+    """Reads which parts are encrypted."""
+
+    def __init__(self) -> None:
+        self.parts: set[str] = set()
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "CipherReference":
+            self.parts.add(resolved("", unquote(attributes.get("URI", ""))))
+
+    def end(self, name: str) -> None:
+        """Nothing to do."""
+
+    def characters(self, text: str) -> None:
+        """Nothing to do."""

@@ -1,0 +1,337 @@
+"""The blocks of an HTML page: headings, paragraphs, list items, code, table rows, and what only leads elsewhere."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from selectolax.lexbor import LexborNode
+
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.hidden import Look, hints, look
+from equipoise.corpus.loaders.loaded import one_line
+from equipoise.corpus.loaders.outline import Outline, is_label
+from equipoise.corpus.loaders.selectors import Cascade, Element
+
+_LEFT_OUT_TAGS = """
+    audio button canvas datalist head iframe input math object script select style svg template textarea title video
+"""
+_LEFT_OUT = frozenset(_LEFT_OUT_TAGS.split())
+_BLOCK_TAGS = """
+    address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption
+    figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol p pre section summary table
+    tbody td tfoot th thead tr ul
+"""
+_BLOCKS = frozenset(_BLOCK_TAGS.split())
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LISTS = frozenset({"dl", "menu", "ol", "ul"})
+_ITEMS = frozenset({"dd", "dt", "li"})
+_ROOTS = frozenset({"article", "body", "html", "main"})
+_ASIDE_TAGS = frozenset({"footer", "nav"})
+_ASIDE_ROLES = frozenset({"contentinfo", "directory", "doc-toc", "menu", "menubar", "navigation", "search"})
+_ASIDE_NAME_WORDS = """
+    breadcrumb breadcrumbs footer nav navbar navfooter navheader navigation navpath page-footer pager pagination
+    site-footer skip-link sphinxsidebar table-of-contents table_of_contents tableofcontents toc toctree-wrapper
+    tocwrapper
+"""
+_ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
+_HIDDEN_TAGS = frozenset({"dialog", "noscript"})
+_BEARING = frozenset({"background", "bgcolor", "color", "hidden", "style", "text"})  # on how text looks
+_LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
+_LETTER = re.compile(r"[^\W\d_]")
+_BREAK = "\0"  # stands for <br>; no page can hold it
+
+
+@dataclass(slots=True)
+class _Open:
+    """An open element, and how text looks in it. `aside` is 2 inside navigation, 1 inside what is called so."""
+
+    look: Look
+    shows: bool
+    aside: int = 0
+    link: bool = False
+    element: Element | None = None
+    last_child: Element | None = None
+
+
+@dataclass(slots=True)
+class _List:
+    """An open list: the block that it is read with, and the last term of a list of definitions."""
+
+    lead: int
+    term: int = -1
+
+
+@dataclass(slots=True)
+class _Item:
+    """An open list item, and its first block."""
+
+    tag: str
+    within: _List
+    level: int
+    row: int = -1
+
+
+@dataclass(slots=True)
+class _Table:
+    """An open table that holds data."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    caption: str = ""
+    header: bool = False
+    only_links: bool = True
+
+    def end_row(self, tags: set[str]) -> None:
+        if any(self.cells):
+            self.header = self.header or (not self.rows and tags == {"th"})
+            self.rows.append(self.cells)
+        self.cells = []
+
+
+@dataclass(slots=True)
+class Page:
+    """Adds the blocks of a page to an outline. `heading` is the text of its first <h1>."""
+
+    outline: Outline
+    cascade: Cascade
+    layout: set[int]
+    heading: str = ""
+    _running: list[str] = field(default_factory=list)
+    _outside: list[str] = field(default_factory=list)
+    _links: int = 0
+    _table: _Table | None = None
+    _cell_tags: set[str] = field(default_factory=set)
+    _preformatted: int = 0
+    _level: int = 0
+    _lists: list[_List] = field(default_factory=list)
+    _items: list[_Item] = field(default_factory=list)
+    _opened: list[_Open] = field(default_factory=list)
+
+    def read(self, root: LexborNode, around: Look) -> None:
+        """Walk the tree below `root`, the <html> element, which stands in the look `around`: no recursion."""
+        self._opened = [_Open(around, around.shows)]
+        self._enter(root, "html")
+        node, top = root.child, root.mem_id
+        while node is not None:
+            tag, below = node.tag or "", None
+            if tag == "-text":
+                self._take(node.text_content or "")
+            elif not tag.startswith(("-", "!")):
+                self._enter(node, tag)
+                below = None if tag in _LEFT_OUT else node.child
+                if below is None:
+                    self._leave(tag)
+            if below is not None:
+                node = below
+                continue
+            after = node.next
+            while after is None:
+                node = node.parent
+                if node is None or node.mem_id == top:
+                    break
+                self._leave(node.tag or "")
+                after = node.next
+            node = after
+        self._flush()
+
+    def _enter(self, node: LexborNode, tag: str) -> None:
+        opened = self._look_of(node, tag)
+        if tag in _BLOCKS:
+            self._border(tag, opens=True)
+            if tag == "table" and node.mem_id not in self.layout:
+                self._flush()
+                self._table = _Table()
+            elif self._table is None:
+                self._open_block(tag)
+        elif tag == "br":
+            self._running.append("\n" if self._preformatted else _BREAK)
+        elif tag == "a":
+            self._links += opened.link
+        self._opened.append(opened)
+
+    def _look_of(self, node: LexborNode, tag: str) -> _Open:
+        """How text looks in an element, by what its attributes and the style sheets say."""
+        above = self._opened[-1]
+        attributes = node.attributes
+        made = _Open(above.look, above.shows, above.aside, above.link)
+        if attributes:
+            made.link = made.link or (tag == "a" and "href" in attributes)
+            made.aside = max(above.aside, _aside(tag, attributes))
+        elif tag in _ASIDE_TAGS:
+            made.aside = 2
+        if self.cascade.has_rules:
+            made.element = Element(tag, attributes, above.element, above.last_child, last=_is_last(node))
+            above.last_child = made.element
+        elif tag not in _HIDDEN_TAGS and _BEARING.isdisjoint(attributes):
+            return made
+        style = self.cascade.style(made.element or Element(tag, attributes), hints(tag, attributes))
+        made.look = look(above.look, style)
+        made.shows = above.shows if made.look is above.look else made.look.shows
+        return made
+
+    def _open_block(self, tag: str) -> None:
+        if tag == "pre" or self._preformatted:
+            self._preformatted += tag == "pre"
+        elif tag in _HEADINGS:
+            self._level = int(tag[1])
+        elif tag in _LISTS:
+            lead = self.outline.lead_in()
+            is_item = lead >= 0 and self.outline.blocks[lead].kind is BlockKind.ITEM
+            inside = self._items and self._items[-1].row == lead
+            self._lists.append(_List(lead if inside or not is_item else -1))
+        elif tag in _ITEMS:
+            within = self._lists[-1] if self._lists else _List(-1)
+            self._items.append(_Item(tag, within, max(1, len(self._lists))))
+
+    def _leave(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self._border(tag, opens=False)
+            if tag == "table" and self._table is not None:
+                self._end_table(self._table)
+            elif self._table is None:
+                self._close_block(tag)
+        self._opened.pop()
+
+    def _close_block(self, tag: str) -> None:
+        if self._preformatted:
+            self._preformatted -= tag == "pre"
+        elif tag in _HEADINGS:
+            self._level = 0
+        elif tag in _LISTS:
+            self._lists.pop()
+        elif tag in _ITEMS:
+            item = self._items.pop()
+            if tag == "dt":
+                item.within.term = item.row
+
+    def _take(self, text: str) -> None:
+        """Text between tags: shown or hidden."""
+        here = self._opened[-1]
+        if not here.shows:
+            self.outline.hidden += len(one_line(text))
+            return
+        self._running.append(text)
+        if not here.link:
+            self._outside.append(text)
+        elif not self._links:
+            self._links = 1  # a link with blocks in it
+
+    def _border(self, tag: str, *, opens: bool) -> None:
+        """A block begins or ends here."""
+        if self._table is not None:
+            self._running.append(" ")
+            if tag in {"td", "th", "tr", "caption", "table"}:
+                self._end_cell(self._table, tag, opens=opens)
+        elif self._preformatted and (opens or tag != "pre"):
+            self._running.append("" if not self._running or self._running[-1].endswith("\n") else "\n")
+        else:
+            self._flush()
+
+    def _end_cell(self, table: _Table, tag: str, *, opens: bool) -> None:
+        text = one_line("".join(self._running).replace(_BREAK, " "))
+        table.only_links = table.only_links and (not text or self._is_linked())
+        self._reset()
+        if tag == "caption" and not opens:
+            table.caption = text
+        elif text or (tag in {"td", "th"} and not opens):
+            table.cells.append(text)
+            self._cell_tags.add(tag)
+        if tag in {"tr", "caption", "table"}:
+            table.end_row(self._cell_tags)
+            self._cell_tags = set()
+
+    def _end_table(self, table: _Table) -> None:
+        is_aside = self._opened[-1].aside or (table.only_links and not table.header)
+        kind = BlockKind.ASIDE if is_aside else BlockKind.ROW
+        lead = -1 if table.caption else self.outline.announcement()
+        self.outline.table(table.rows, header=table.header, caption=table.caption, lead=lead, kind=kind)
+        self._table = None
+
+    def _is_linked(self) -> bool:
+        """True where every letter read since the last border is a link's."""
+        return self._links > 0 and not any(_LETTER.search(text) for text in self._outside)
+
+    def _reset(self) -> None:
+        self._running, self._outside, self._links = [], [], 0
+
+    def _flush(self) -> None:
+        """End the running block."""
+        if not self._running:
+            self._links = 0
+            return
+        text = "".join(self._running)
+        if self._preformatted:
+            text = text.strip("\n").replace(_BREAK, "\n")
+        elif _BREAK in text:
+            text = "\n".join(line for part in text.split(_BREAK) if (line := one_line(part)))
+        else:
+            text = one_line(text)
+        if text.strip():
+            self._add(text)
+        self._reset()
+
+    def _add(self, text: str) -> None:
+        item = self._items[-1] if self._items else None
+        first = item is not None and item.row < 0
+        if self._level and not self._preformatted:
+            text = text.removesuffix("¶").rstrip()
+            row = self.outline.add(self._kind(BlockKind.HEADING, text), text, level=self._level)
+            self.heading = self.heading or (text if self._level == 1 else "")
+        elif self._preformatted:
+            row = self.outline.add(
+                self._kind(BlockKind.CODE, text), text, lead=self.outline.lead_in(), level=0
+            )
+        elif item is None:
+            self.outline.add(self._kind(BlockKind.PARAGRAPH, text), text)
+            return
+        elif not first:
+            lead = item.within.term if item.tag == "dd" and item.within.term >= 0 else item.row
+            self.outline.add(self._kind(BlockKind.PARAGRAPH, text), text, lead=lead)
+            return
+        else:
+            row = self._add_item(item, text)
+        if item is not None and first:
+            item.row = row
+
+    def _add_item(self, item: _Item, text: str) -> int:
+        """Append the first block of a list item; a term that is a label is an aside once it is explained."""
+        lead, term = item.within.lead, item.within.term
+        if item.tag == "dd" and term >= 0:
+            lead = term
+            if self.outline.blocks[term].kind is BlockKind.ITEM and is_label(self.outline.text_of(term)):
+                self.outline.change(term, BlockKind.ASIDE)
+        mark = "- " if item.tag == "li" else ""
+        return self.outline.add(self._kind(BlockKind.ITEM, text), mark + text, level=item.level, lead=lead)
+
+    def _kind(self, kind: BlockKind, text: str) -> BlockKind:
+        """`kind`, or an aside in navigation, and where there are only links."""
+        aside = self._opened[-1].aside
+        if aside == 2 or (aside and sum(map(len, self._outside)) < _LONG):
+            return BlockKind.ASIDE
+        may_be = kind is BlockKind.ITEM or (
+            kind is BlockKind.PARAGRAPH and (self._links > 1 or is_label(text))
+        )
+        return BlockKind.ASIDE if may_be and self._is_linked() else kind
+
+
+def _aside(tag: str, attributes: Mapping[str, str | None]) -> int:
+    if tag in _ASIDE_TAGS or (attributes.get("role") or "") in _ASIDE_ROLES:
+        return 2
+    if tag in _ROOTS:
+        return 0
+    return _named_aside(attributes.get("class") or "", attributes.get("id") or "")
+
+
+@lru_cache(maxsize=1024)
+def _named_aside(classes: str, name: str) -> int:
+    """1 where an element is called navigation by its classes or id. `contents` alone is often the whole page."""
+    words = {*classes.lower().split(), name.lower()}
+    return int(bool(words & _ASIDE_NAMES) or ("contents" in words and bool(words & {"topic", "local"})))
+
+
+def _is_last(node: LexborNode) -> bool:
+    after = node.next
+    while after is not None and (after.tag or "").startswith(("-", "!")):
+        after = after.next
+    return after is None

@@ -1,0 +1,266 @@
+"""Rich Text Format: headings, paragraphs, list items and table rows (Microsoft's specification 1.9.1).
+
+Read as a stream of control words, without recursion: a group costs what it holds.
+"""
+
+import codecs
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.colors import near
+from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.outline import Outline
+
+_TOKEN = re.compile(
+    r"\\([a-z]{1,32})(-?+\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z'])|([{}])|([^\\{}\r\n]++)|[\r\n]++|.",
+    re.DOTALL,
+)
+_SKIPPED_WORDS = """
+    annotation atnauthor atnid bkmkend bkmkstart blipuid colorschememapping colortbl datafield datastore
+    themedata falt fldinst filetbl fonttbl footer footerf footerl footerr footnote generator header headerf
+    headerl headerr info latentstyles listoverridetable listtable listtext mmathPr nonshppict objdata panose pgdsctbl
+    pict pntext pntxta pntxtb private revtbl rsidtbl shpinst sp stylesheet tc template userprops wgrffmtfilter
+    xe xmlnstbl
+"""
+_SKIPPED = frozenset(_SKIPPED_WORDS.split())
+_KEPT_STARRED = frozenset({"shptxt", "shppict"})
+_SIGNS = {
+    "tab": "\t", "line": "\n", "emdash": "\u2014", "endash": "\u2013", "bullet": "\u2022", "lquote": "\u2018",
+    "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d", "emspace": " ", "enspace": " ", "qmspace": " ",
+}  # fmt: skip
+_ESCAPED = {"~": "\u00a0", "_": "-", "-": "", "\\": "\\", "{": "{", "}": "}", "\n": "", "\r": ""}
+_POINTS_TO_PIXELS = 4 / 3
+_MOST_DEEP = 2_000
+_MOST_SKIPPED = 32  # characters that stand in for one in Unicode
+_BODY_TEXT = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What holds inside a group."""
+
+    skipped: bool = False
+    hidden: bool = False
+    in_title: bool = False
+    in_colors: bool = False
+    ink: int = 0
+    marked: bool = False
+    size: float = 12.0
+    unicode_skip: int = 1
+    outline: int = _BODY_TEXT
+    level: int = 0
+    in_table: bool = False
+
+
+@dataclass(slots=True)
+class _Reading:
+    outline: Outline
+    charset: str = "cp1252"
+    heading: str = ""
+    title: str = ""
+    _colors: list[list[int]] = field(default_factory=lambda: [[]])
+    _state: _State = field(default_factory=_State)
+    _stack: list[_State] = field(default_factory=list)
+    _parts: list[str] = field(default_factory=list)
+    _cells: list[str] = field(default_factory=list)
+    _rows: list[list[str]] = field(default_factory=list)
+    _bytes: bytearray = field(default_factory=bytearray)
+    _starred: bool = False
+    _header: bool = False
+    _to_skip: int = 0
+
+    def read(self, text: str, path: Path) -> None:
+        """Go through the tokens once."""
+        for found in _TOKEN.finditer(text):
+            word, number, code, sign, brace, plain = found.groups()
+            if code is None and self._bytes:
+                self._decode()
+            if brace:
+                self._group(brace, path)
+            elif code is not None:
+                self._byte(code)
+            elif word:
+                self._word(word, int(number) if number else None)
+            elif sign:
+                self._starred = sign == "*" or self._starred
+                self._take(_ESCAPED.get(sign, ""))
+            elif plain:
+                self._take(self._unskipped(plain))
+        self._decode()
+        self._end_paragraph()
+        self._end_table()
+
+    def _group(self, brace: str, path: Path) -> None:
+        self._starred, self._to_skip = False, 0
+        if brace == "{":
+            if len(self._stack) >= _MOST_DEEP:
+                raise UnreadableFile(
+                    str(path), f"its groups are nested more than {_MOST_DEEP:,} deep; save it as text"
+                )
+            self._stack.append(self._state)
+        elif self._stack:
+            self._state = self._stack.pop()
+
+    def _byte(self, code: str) -> None:
+        if self._to_skip:
+            self._to_skip -= 1
+        else:
+            self._bytes.append(int(code, 16))
+
+    def _decode(self) -> None:
+        """Bytes in the file's own character set, which may take several for a character."""
+        if self._bytes:
+            found, self._bytes = bytes(self._bytes), bytearray()
+            self._take(found.decode(self.charset, "replace"))
+
+    def _unskipped(self, text: str) -> str:
+        kept = text[self._to_skip :]
+        self._to_skip -= len(text) - len(kept)
+        return kept
+
+    def _word(self, word: str, number: int | None) -> None:
+        on = number != 0
+        if self._starred and word not in _KEPT_STARRED:
+            self._change(skipped=True)
+        self._starred = False
+        if word in _SKIPPED:
+            self._change(skipped=True, in_colors=word == "colortbl")
+        elif word == "title":
+            self._change(in_title=self._state.skipped)
+        elif self._state.in_colors:
+            self._color(number or 0)
+        elif word in _SIGNS:
+            self._take(_SIGNS[word])
+        elif word in {"par", "sect", "page"}:
+            self._end_paragraph()
+        elif word in {"cell", "nestcell"}:
+            self._end_cell()
+        elif word in {"row", "nestrow"}:
+            self._end_row()
+        else:
+            self._property(word, number or 0, on=on)
+
+    def _property(self, word: str, number: int, *, on: bool) -> None:
+        match word:
+            case "u":
+                self._take(chr(number % 0x10000))
+                self._to_skip = self._state.unicode_skip
+            case "ansicpg":
+                self._set_charset(number or 1252)
+            case "intbl":
+                self._change(in_table=on)
+            case "trhdr":
+                self._header = self._header or not self._rows
+            case _:
+                self._format(word, number, on=on)
+
+    def _format(self, word: str, number: int, *, on: bool) -> None:
+        """What a control word says of the text and paragraphs from here on."""
+        match word:
+            case "v" | "deleted":
+                self._change(hidden=on)
+            case "fs":
+                self._change(size=number / 2)
+            case "cf":
+                self._change(ink=number)
+            case "highlight" | "cb" | "chcbpat" | "chshdng" | "cbpat" | "clcbpat":
+                self._change(marked=on)
+            case "uc":
+                self._change(unicode_skip=max(0, min(number, _MOST_SKIPPED)))
+            case "plain":
+                self._change(hidden=False, size=12.0, ink=0, marked=False)
+            case "pard":
+                self._change(outline=_BODY_TEXT, level=0, in_table=False, marked=False)
+            case "outlinelevel":
+                self._change(outline=number)
+            case "ilvl":
+                self._change(level=number + 1)
+            case "ls":
+                self._change(level=max(1, self._state.level))
+            case _:
+                pass
+
+    def _change(self, **changes: object) -> None:
+        self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+
+    def _set_charset(self, number: int) -> None:
+        name = "utf-8" if number == 65001 else f"cp{number}"
+        try:
+            codecs.lookup(name)
+        except LookupError:
+            return
+        self.charset = name
+
+    def _take(self, text: str) -> None:
+        state = self._state
+        if state.in_title:
+            self.title += text
+        elif state.in_colors:
+            self._colors += [[] for _ in range(text.count(";"))]
+        if state.skipped or not text:
+            return
+        if state.hidden or state.size * _POINTS_TO_PIXELS < SMALLEST or self._is_white():
+            self.outline.hidden += len(one_line(text))
+        else:
+            self._parts.append(text)
+
+    def _color(self, number: int) -> None:
+        """A red, green or blue part of the colour that the next semicolon ends."""
+        self._colors[-1].append(number)
+
+    def _is_white(self) -> bool:
+        """True for letters in the colour of the paper, unless something is painted behind them."""
+        state = self._state
+        parts = self._colors[state.ink] if 0 < state.ink < len(self._colors) else []
+        return len(parts) == 3 and not state.marked and near((parts[0], parts[1], parts[2]), WHITE)
+
+    def _end_paragraph(self) -> None:
+        if self._state.skipped:
+            return
+        if self._state.in_table:
+            self._parts.append(" ")
+            return
+        text = _characters("".join(self._parts)).strip()
+        self._parts = []
+        if not text:
+            return
+        self._end_table()
+        if 0 <= self._state.outline < _BODY_TEXT:
+            self.heading = self.heading or one_line(text)
+            self.outline.add(BlockKind.HEADING, text, level=self._state.outline + 1)
+        elif self._state.level > 0:
+            self.outline.item(text, self._state.level)
+        else:
+            self.outline.add(BlockKind.PARAGRAPH, text)
+
+    def _end_cell(self) -> None:
+        self._cells.append(one_line(_characters("".join(self._parts))))
+        self._parts = []
+
+    def _end_row(self) -> None:
+        self._rows.append(self._cells)
+        self._cells = []
+
+    def _end_table(self) -> None:
+        if self._rows:
+            self.outline.table(self._rows, header=self._header, lead=self.outline.announcement())
+        self._rows, self._header = [], False
+
+
+def load_rtf(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document. Hidden and deleted text, notes, headers and pictures are left out."""
+    if not data.lstrip().startswith(b"{\\rtf"):
+        raise UnreadableFile(str(path), "this is no RTF file; save it as RTF or as text")
+    outline = Outline()
+    reading = _Reading(outline)
+    reading.read(data.decode("cp1252", "replace"), path)
+    return [outline.loaded(reading.title.strip() or reading.heading or path.stem)]
+
+
+def _characters(text: str) -> str:
+    """`text` with the halves of surrogate pairs, as RTF writes them, made whole."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

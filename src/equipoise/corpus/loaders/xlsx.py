@@ -1,0 +1,268 @@
+"""Excel workbooks: every sheet a heading, every row a line `name: value; name: value` (ECMA-376, part 1, 18).
+
+Values are those that were stored with the file; formulas are not computed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.hidden import Look, look
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.outline import Outline, is_label
+from equipoise.corpus.loaders.package import Package, read_package
+from equipoise.corpus.loaders.xlsxstyles import Formats
+from equipoise.corpus.loaders.xml import TooMuch, read_xml
+
+_MOST_TIMES, _ALWAYS_FINE = (
+    4,
+    10_000,
+)  # characters of rows with column names for one without, and for any sheet
+_SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells for one byte of the file, and for any file
+_LETTERS = 3  # of a column's name
+_MOST_HIDDEN_COLUMNS = 20_000
+
+
+def load_xlsx(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document. The first row of a block of cells holds the column names where it is all words.
+
+    Hidden sheets, rows, columns and values (`hidden.py`) are left out, and comments.
+    """
+    return read_package(path, data, kind="Excel", read=lambda package: _loaded(path, package, len(data)))
+
+
+def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
+    top = package.targets("")
+    main = top.get("officeDocument", "xl/workbook.xml")
+    book = _Book()
+    read_xml(package.part(main), book)
+    targets, parts = package.targets(main), package.targets_by_id(main)
+    shared = _Strings()
+    if found := package.part(targets.get("sharedStrings", "")):
+        read_xml(found, shared)
+    formats = Formats(since_1904=book.since_1904)
+    if found := package.part(targets.get("styles", "")):
+        read_xml(found, formats)
+    outline = Outline()
+    budget = _Budget(_SHARED_TIMES * size + _SHARED_FINE)
+    for name, part, shows in book.sheets:
+        sheet = _Sheet(shared.texts, formats, outline, name, shows=shows, budget=budget)
+        if found := package.part(parts.get(part, "")):
+            read_xml(found, sheet)
+            sheet.end_region()
+    return outline.loaded(package.title(top.get("core-properties", "")) or path.stem)
+
+
+@dataclass(slots=True)
+class _Budget:
+    """Characters that cells may still come to: many cells can share one long text."""
+
+    left: int
+
+    def take(self, text: str) -> str:
+        self.left -= len(text)
+        if self.left < 0:
+            raise TooMuch("its cells say a long text too often")
+        return text
+
+
+class _Book:
+    """Reads workbook.xml: name, relation and visibility of every sheet."""
+
+    def __init__(self) -> None:
+        self.sheets: list[tuple[str, str, bool]] = []
+        self.since_1904 = False
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "sheet":
+            shows = attributes.get("state", "visible") == "visible"
+            self.sheets.append((attributes.get("name", ""), attributes.get("r:id", ""), shows))
+        elif name == "workbookPr":
+            self.since_1904 = attributes.get("date1904", "0") in {"1", "true"}
+
+    def end(self, name: str) -> None:
+        """Nothing to do."""
+
+    def characters(self, text: str) -> None:
+        """Nothing to do."""
+
+
+class _Strings:
+    """Reads the texts that cells share; how their letters are pronounced is left out."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._parts: list[str] = []
+        self._in_text = False
+        self._skipped = 0
+
+    def start(self, name: str, _attributes: Mapping[str, str]) -> None:
+        self._in_text = name == "t"
+        self._skipped += name == "rPh"
+
+    def end(self, name: str) -> None:
+        self._in_text = False
+        self._skipped -= name == "rPh"
+        if name == "si":
+            self.texts.append(one_line("".join(self._parts)))
+            self._parts = []
+
+    def characters(self, text: str) -> None:
+        if self._in_text and not self._skipped:
+            self._parts.append(text)
+
+
+@dataclass(slots=True)
+class _Cell:
+    column: int = 0
+    kind: str = ""
+    style: int = 0
+    parts: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Region:
+    """Rows between empty ones: the names of their columns, and how much their repetition has added."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    header: int = -1
+    title: int = -1
+    rows: int = 0
+    added: int = 0
+    plain: int = _ALWAYS_FINE
+
+
+class _Sheet:
+    """Reads a sheet into an outline."""
+
+    def __init__(
+        self,
+        shared: list[str],
+        formats: Formats,
+        outline: Outline,
+        name: str,
+        *,
+        shows: bool,
+        budget: _Budget,
+    ) -> None:
+        self._shared = shared
+        self._formats = formats
+        self._outline = outline
+        self._name = name
+        self._shows = shows
+        self._budget = budget
+        self._region = _Region()
+        self._waiting: list[tuple[dict[int, str], bool]] = []
+        self._row: dict[int, str] = {}
+        self._words = True
+        self._row_shows = True
+        self._place = self._column = 0
+        self._hidden_columns: set[int] = set()
+        self._cell: _Cell | None = None
+        self._in_value = False
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "row":
+            self._start_row(attributes)
+        elif name == "c":
+            self._column = _column(attributes.get("r", "")) or self._column + 1
+            style = attributes.get("s", "0")
+            self._cell = _Cell(self._column, attributes.get("t", "n"), int(style) if style.isdecimal() else 0)
+        elif name == "col" and attributes.get("hidden") in {"1", "true"}:
+            first, last = _small(attributes.get("min", "")), _small(attributes.get("max", ""))
+            if len(self._hidden_columns) < _MOST_HIDDEN_COLUMNS:
+                self._hidden_columns.update(range(first, min(last, _MOST_HIDDEN_COLUMNS) + 1))
+        self._in_value = name in {"v", "t"} and self._cell is not None
+
+    def _start_row(self, attributes: Mapping[str, str]) -> None:
+        place = _small(attributes.get("r", "")) or self._place + 1
+        if place > self._place + 1:
+            self.end_region()
+        self._place, self._column, self._row, self._words = place, 0, {}, True
+        self._row_shows = attributes.get("hidden") not in {"1", "true"}
+
+    def end(self, name: str) -> None:
+        self._in_value = False
+        if name == "c" and self._cell is not None:
+            self._end_cell(self._cell)
+            self._cell = None
+        elif name == "row":
+            self._end_row()
+
+    def characters(self, text: str) -> None:
+        if self._in_value and self._cell is not None:
+            self._cell.parts.append(text)
+
+    def _end_cell(self, cell: _Cell) -> None:
+        value = "".join(cell.parts)
+        if cell.kind == "s":
+            number = int(value) if value.isdecimal() and len(value) < 10 else -1
+            value = self._shared[number] if 0 <= number < len(self._shared) else ""
+        elif cell.kind in {"n", ""}:
+            value = self._formats.shown(value, cell.style)
+        elif cell.kind == "b":
+            value = {"1": "TRUE", "0": "FALSE"}.get(value, value)
+        value = self._budget.take(one_line(value))
+        seen = self._shows and self._row_shows and cell.column not in self._hidden_columns
+        if not value or cell.kind == "e":
+            return
+        if not (seen and look(Look(), self._formats.look(cell.style)).shows):
+            self._outline.hidden += len(value)
+            return
+        self._row[cell.column] = value
+        self._words = self._words and cell.kind in {"s", "str", "inlineStr"} and is_label(value)
+
+    def _end_row(self) -> None:
+        """Add the row: a title, the column names, or a row. An empty one ends the region."""
+        if not self._row:
+            if self._row_shows:
+                self.end_region()
+            return
+        region = self._region
+        if self._name:
+            self._outline.add(BlockKind.HEADING, self._name, level=1)
+            self._name = ""
+        if len(self._row) == 1 and region.rows == 0 and not self._waiting:
+            region.title = self._outline.add(BlockKind.PARAGRAPH, next(iter(self._row.values())))
+        elif region.rows == 0 and not self._waiting and self._words:
+            self._waiting = [(self._row, True)]
+        else:
+            self._add_row()
+
+    def _add_row(self) -> None:
+        region = self._region
+        if self._waiting:
+            region.names = self._waiting.pop()[0]
+            text = " | ".join(region.names.values())
+            region.header = self._outline.add(BlockKind.ASIDE, text, lead=region.title)
+        plain = " | ".join(self._row.values())
+        pairs = ((region.names.get(column, ""), value) for column, value in self._row.items())
+        named = "; ".join(f"{name}: {value}" if name else value for name, value in pairs)
+        region.plain += _MOST_TIMES * len(plain)
+        region.added += len(named)
+        fits = bool(region.names) and region.added <= region.plain
+        lead = region.title if fits or region.header < 0 else region.header
+        tight = region.rows > 0 or region.header >= 0
+        self._outline.add(BlockKind.ROW, named if fits else plain, lead=lead, tight=tight)
+        region.rows += 1
+
+    def end_region(self) -> None:
+        """Rows end here: what looked like column names was a row if nothing came below it."""
+        for row, _ in self._waiting:
+            self._outline.add(BlockKind.ROW, " | ".join(row.values()), lead=self._region.title)
+        self._waiting, self._region = [], _Region()
+
+
+def _column(reference: str) -> int:
+    """The number of the column in a reference such as AB12, from 1; 0 where there is none."""
+    number = 0
+    for letter in reference[:_LETTERS]:
+        if not ("A" <= letter <= "Z"):
+            break
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number
+
+
+def _small(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0

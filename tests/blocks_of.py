@@ -1,0 +1,35 @@
+"""The blocks that a loader finds, in a form that a test can write down; their rules are checked on the way."""
+
+from pathlib import Path
+
+from equipoise.corpus.loaders import load
+
+
+def one(name, data):
+    """The one document in a file."""
+    (found,) = load(Path(name), data.encode() if isinstance(data, str) else data)
+    return found
+
+
+def check(document):
+    """The rules of every document's blocks: in order, not overlapping, covering, read with earlier ones only."""
+    place = 0
+    for row, block in enumerate(document.blocks):
+        assert place <= block.start < block.end <= len(document.text)
+        assert not document.text[place : block.start].strip()
+        assert document.text[block.start : block.end].strip()
+        assert -1 <= block.lead < row
+        place = block.end
+    assert document.blocks
+    assert not document.text[place:].strip()
+
+
+def outline(name, data):
+    """(kind, level, text of the lead, text) of every block of the one document in a file."""
+    document = one(name, data)
+    check(document)
+    texts = [document.text[block.start : block.end] for block in document.blocks]
+    return [
+        (str(block.kind), block.level, texts[block.lead] if block.lead >= 0 else "", text)
+        for block, text in zip(document.blocks, texts, strict=True)
+    ]

@@ -1,0 +1,105 @@
+"""Small files of zipped formats, stored without compression so that bytes grow with what is in them."""
+
+import io
+import zipfile
+
+_ODF = "urn:oasis:names:tc:opendocument:xmlns"
+_ODF_SPACES = (
+    " ".join(f'xmlns:{name}="{_ODF}:{name}:1.0"' for name in ("office", "style", "text", "table", "meta"))
+    + f' xmlns:fo="{_ODF}:xsl-fo-compatible:1.0" xmlns:draw="{_ODF}:drawing:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+)
+
+
+def zipped(parts: dict[str, str | bytes], *, packed: bool = False) -> bytes:
+    """A zip file of these parts."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return buffer.getvalue()
+
+
+def epub(
+    *chapters: str, title: str = "The book", more: dict[str, str] | None = None, order: str = ""
+) -> bytes:
+    """A book of these pages, in folder `in`."""
+    names = [f"c{number}" for number in range(len(chapters))]
+    items = "".join(
+        f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>' for name in names
+    )
+    spine = order or "".join(f'<itemref idref="{name}"/>' for name in names)
+    parts: dict[str, str | bytes] = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": '<container><rootfiles><rootfile full-path="in/book.opf"/></rootfiles></container>',
+        "in/book.opf": f"<package><metadata><title>{title}</title></metadata><manifest>{items}</manifest>"
+        f"<spine>{spine}</spine></package>",
+    }
+    parts |= {f"in/{name}.xhtml": page for name, page in zip(names, chapters, strict=True)}
+    return zipped(parts | (more or {}))
+
+
+def odt(body: str, *, styles: str = "", title: str = "", more: dict[str, str] | None = None) -> bytes:
+    """An OpenDocument text with this body and these automatic styles."""
+    content = (
+        f"<office:document-content {_ODF_SPACES}><office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    )
+    meta = f"<office:document-meta {_ODF_SPACES}><dc:title>{title}</dc:title></office:document-meta>"
+    return zipped({"content.xml": content, "meta.xml": meta} | (more or {}))
+
+
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def _relations(targets: dict[str, tuple[str, str]]) -> str:
+    rows = "".join(
+        f'<Relationship Id="{name}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
+        for name, (kind, target) in targets.items()
+    )
+    return f"<Relationships>{rows}</Relationships>"
+
+
+def xlsx(
+    *sheets: str,
+    names: tuple[str, ...] = (),
+    shared: tuple[str, ...] = (),
+    styles: str = "",
+    states: tuple[str, ...] = (),
+) -> bytes:
+    """A workbook of these sheets (rows, with columns before them if they begin with `<cols`)."""
+    names = names or tuple(f"Sheet{number}" for number in range(1, len(sheets) + 1))
+    states = states or ("visible",) * len(sheets)
+    listed = "".join(
+        f'<sheet name="{name}" sheetId="{number}" state="{state}" r:id="r{number}"/>'
+        for number, (name, state) in enumerate(zip(names, states, strict=True))
+    )
+    targets = {f"r{number}": ("worksheet", f"s{number}.xml") for number in range(len(sheets))}
+    targets |= {"rs": ("sharedStrings", "shared.xml"), "rt": ("styles", "styles.xml")}
+    parts: dict[str, str | bytes] = {
+        "_rels/.rels": _relations({"r": ("officeDocument", "xl/workbook.xml")}),
+        "xl/workbook.xml": f'<workbook xmlns:r="{_OFFICE}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": _relations(targets),
+        "xl/shared.xml": f"<sst>{''.join(f'<si><t>{text}</t></si>' for text in shared)}</sst>",
+        "xl/styles.xml": f"<styleSheet>{styles}</styleSheet>",
+    }
+    for number, sheet in enumerate(sheets):
+        columns, _, rows = sheet.rpartition("</cols>")
+        before = f"{columns}</cols>" if columns else ""
+        parts[f"xl/s{number}.xml"] = f"<worksheet>{before}<sheetData>{rows}</sheetData></worksheet>"
+    return zipped(parts)
+
+
+def pptx(*slides: str) -> bytes:
+    """A presentation of these slides (their shapes, or a whole `<sld>`)."""
+    listed = "".join(f'<sldId r:id="r{number}" id="{256 + number}"/>' for number in range(len(slides)))
+    parts: dict[str, str | bytes] = {
+        "_rels/.rels": _relations({"r": ("officeDocument", "ppt/p.xml")}),
+        "ppt/p.xml": f'<p xmlns:r="{_OFFICE}"><sldIdLst>{listed}</sldIdLst><sldSz cx="1000" cy="500"/></p>',
+        "ppt/_rels/p.xml.rels": _relations(
+            {f"r{number}": ("slide", f"s{number}.xml") for number in range(len(slides))}
+        ),
+    }
+    for number, slide in enumerate(slides):
+        whole = slide if slide.startswith("<sld") else f"<sld><spTree>{slide}</spTree></sld>"
+        parts[f"ppt/s{number}.xml"] = whole
+    return zipped(parts)

@@ -1,0 +1,238 @@
+"""JSON, mail, source code, AsciiDoc and RTF: blocks, titles, lines, hidden text, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from blocks_of import check, one, outline
+from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders import load
+
+
+class TestJson:
+    def test_a_list_of_objects_is_rows(self):
+        found = load(Path("a.json"), b'[{"id": "x", "text": "One."}, {"name": "Tea", "price": 2}]')
+        assert [(document.fragment, document.text) for document in found] == [
+            ("x", "One."),
+            ("2", "name: Tea\nprice: 2"),
+        ]
+
+    def test_an_object_is_one_document_with_its_keys_as_headings(self):
+        data = (
+            '{"title": "Shop", "open": true, "none": null, "days": ["Mon", "Tue"],'
+            ' "tea": {"green": {"price": 2}, "note": "hot"}, "staff": [{"name": "Ann"}, 7]}'
+        )
+        assert outline("a.json", data) == [
+            ("paragraph", 0, "", "title: Shop"),
+            ("paragraph", 0, "", "open: true"),
+            ("paragraph", 0, "", "days:"),
+            ("item", 1, "days:", "- Mon"),
+            ("item", 1, "days:", "- Tue"),
+            ("heading", 1, "", "tea"),
+            ("paragraph", 0, "", "note: hot"),
+            ("heading", 2, "", "tea > green"),
+            ("paragraph", 0, "", "price: 2"),
+            ("heading", 1, "", "staff"),
+            ("paragraph", 0, "", "2: 7"),
+            ("heading", 2, "", "staff > 1"),
+            ("paragraph", 0, "", "name: Ann"),
+        ]
+        assert one("a.json", data).title == "Shop"
+
+    @pytest.mark.parametrize(
+        ("data", "text"), [(b'"words"', "words"), (b"[1, 2]", "- 1\n\n- 2"), (b"7", "7")]
+    )
+    def test_other_values(self, data, text):
+        assert one("a.json", data).text == text
+
+    @pytest.mark.parametrize(
+        ("data", "says"), [(b"{", "not valid JSON"), (b"[" * 100_000, "nested too deep"), (b"{}", "no text")]
+    )
+    def test_what_is_refused(self, data, says):
+        with pytest.raises(UnreadableFile, match=says):
+            one("a.json", data)
+
+
+class TestMail:
+    HEAD = "From: Ann <a@x.org>\nTo: Bob\nDate: Mon, 1 Jan 2024\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n"
+
+    def test_headers_text_and_a_quote(self):
+        data = (
+            self.HEAD
+            + "\nDear Bob,\n\nthese:\n\n- one\n  goes on\n- two\n\n> said before\n\nBye\n-- \nAnn, Ltd.\n"
+        )
+        assert outline("a.eml", data) == [
+            ("heading", 1, "", "Grüße"),
+            ("paragraph", 0, "", "From: Ann <a@x.org>\nTo: Bob\nDate: Mon, 1 Jan 2024"),
+            ("paragraph", 0, "", "Dear Bob,"),
+            ("paragraph", 0, "", "these:"),
+            ("item", 1, "these:", "- one\ngoes on"),
+            ("item", 1, "these:", "- two"),
+            ("aside", 0, "", "> said before"),
+            ("paragraph", 0, "", "Bye"),
+            ("aside", 0, "", "Ann, Ltd.\n"),
+        ]
+        assert one("a.eml", data).title == "Grüße"
+
+    def parts(self, *parts, kind="mixed"):
+        inside = "".join(f"--B\n{part}\n" for part in parts)
+        return f"{self.HEAD}Content-Type: multipart/{kind}; boundary=B\n\n{inside}--B--\n"
+
+    def test_plain_text_is_preferred_and_attachments_are_named(self):
+        coding = "Content-Transfer-Encoding: quoted-printable"
+        plain = f"Content-Type: text/plain; charset=iso-8859-1\n{coding}\n\nGr=FC=DFe."
+        html = "Content-Type: text/html\n\n<p>No."
+        attached = 'Content-Type: application/pdf; name="a.pdf"\nContent-Disposition: attachment; filename="a.pdf"\n\nx'
+        forwarded = "Content-Type: message/rfc822\n\nSubject: Inside\n\nNo."
+        found = outline("a.eml", self.parts(plain, html, attached, forwarded))
+        assert found[2:] == [
+            ("paragraph", 0, "", "Grüße."),
+            ("paragraph", 0, "", "Attached:"),
+            ("item", 1, "Attached:", "- a.pdf"),
+            ("item", 1, "Attached:", "- a message"),
+        ]
+
+    def test_html_is_read_where_there_is_no_other_and_what_it_hides_is_left_out(self):
+        html = "Content-Type: text/html\n\n<h2>Head</h2><p>seen<b hidden>SECRET</b>"
+        found = one("a.eml", self.parts(html))
+        assert found.hidden == 6
+        assert outline("a.eml", self.parts(html))[2:] == [
+            ("heading", 2, "", "Head"),
+            ("paragraph", 0, "", "seen"),
+        ]
+
+    def test_what_is_refused(self):
+        with pytest.raises(UnreadableFile, match="no headers"):
+            one("a.eml", "just text")
+        with pytest.raises(UnreadableFile, match="nested parts"):
+            one("a.eml", "Content-Type: multipart/mixed; boundary=B\n\n--B\n" * 300)
+
+
+class TestSource:
+    def test_definitions_are_blocks_with_their_lines(self):
+        text = (
+            '"""Doc.\n\nMore.\n"""\n\nimport os\n\n\n'
+            "# What f does.\n@cached\ndef f(x):\n\n    return x\n\n\nclass A:\n    pass\n"
+        )
+        loaded = one("a.py", text)
+        check(loaded)
+        assert loaded.text == text
+        assert [(loaded.text[b.start : b.end].split("\n")[0], b.line) for b in loaded.blocks] == [
+            ('"""Doc.', 1),
+            ("More.", 3),
+            ("import os", 6),
+            ("# What f does.", 9),
+            ("class A:", 16),
+        ]
+        assert {str(block.kind) for block in loaded.blocks} == {"code"}
+        assert loaded.title == "a.py"
+
+    def test_what_goes_on_at_the_margin_stays(self):
+        text = "int f() {\n  a();\n\n}\n\nint g;\n"
+        loaded = one("a.c", text)
+        assert [loaded.text[b.start : b.end] for b in loaded.blocks] == ["int f() {\n  a();\n\n}", "int g;"]
+
+    def test_long_definitions_are_cut_at_their_blank_lines(self):
+        method = "    void m() {\n        x();\n\n        y();\n    }\n\n"
+        loaded = one("A.java", "class A {\n\n" + method * 60 + "}\n")
+        check(loaded)
+        assert 4 < len(loaded.blocks) < 12
+
+    def test_form_feeds_do_not_move_lines(self):
+        assert [block.line for block in one("a.c", "int a;\n\f\nint b;\n").blocks] == [1, 3]
+
+
+class TestAsciiDoc:
+    def test_blocks_and_lines(self):
+        text = (
+            "= The Title\n:toc:\n\nFirst line\nand second.\n\n== Lists\n\nDo:\n\n* one\n  more\n** deep\n* two\n\n"
+            "term:: meaning\nlabel::\nIts text.\n\n.Run it\n"
+            "[source,sh]\n----\nmake\n\ninstall\n----\n\n====\nNOTE: Inside.\n====\n"
+        )
+        assert outline("a.adoc", text) == [
+            ("heading", 1, "", "= The Title"),
+            ("aside", 0, "", ":toc:"),
+            ("paragraph", 0, "", "First line\nand second."),
+            ("heading", 2, "", "== Lists"),
+            ("paragraph", 0, "", "Do:"),
+            ("item", 1, "Do:", "* one\n  more"),
+            ("item", 2, "* one\n  more", "** deep"),
+            ("item", 1, "Do:", "* two"),
+            ("item", 1, "", "term:: meaning"),
+            ("aside", 0, "", "label::"),
+            ("item", 1, "label::", "Its text."),
+            ("paragraph", 0, "", ".Run it"),
+            ("aside", 0, "", "[source,sh]"),
+            ("aside", 0, "", "----"),
+            ("code", 0, ".Run it", "make\n\ninstall"),
+            ("aside", 0, "", "----"),
+            ("aside", 0, "", "===="),
+            ("paragraph", 0, "", "NOTE: Inside."),
+            ("aside", 0, "", "===="),
+        ]
+        loaded = one("a.asciidoc", text)
+        assert (loaded.title, loaded.text) == ("The Title", text)
+        for block in loaded.blocks:
+            assert block.line == loaded.text.count("\n", 0, block.start) + 1
+
+    def test_tables(self):
+        text = "|===\n|What |Cost\n\n|Tea |2\n|Milk\n|1\n\n|Egg\n|3\n|===\n"
+        assert outline("a.adoc", text)[1:-1] == [
+            ("aside", 0, "", "|What |Cost"),
+            ("row", 0, "|What |Cost", "|Tea |2"),
+            ("row", 0, "|What |Cost", "|Milk\n|1"),
+            ("row", 0, "|What |Cost", "|Egg\n|3"),
+        ]
+
+    def test_comments_become_spaces(self):
+        text = "seen\n// SECRET\n\n////\nSECRET\n\nSECRET\n////\ntoo\n\n----\n// code\n----\n"
+        loaded = one("a.adoc", text)
+        assert len(loaded.text) == len(text)
+        assert loaded.text.split() == ["seen", "too", "----", "//", "code", "----"]
+        assert loaded.hidden == len("// SECRET////SECRETSECRET////")
+
+
+def rtf(body):
+    return f"{{\\rtf1\\ansi\\ansicpg1252{{\\fonttbl{{\\f0 Arial;}}}}{{\\colortbl;\\red255\\green255\\blue255;}}{body}}}"
+
+
+class TestRtf:
+    def test_blocks(self):
+        body = (
+            r"{\info{\title Named}{\author No}}"
+            r"\pard\outlinelevel1 Head\par\pard Text \b bold\b0  and \'fc\u8364?.\line next\par "
+            r"\pard\ls1 {\listtext\bullet }one\par\ls1\ilvl1 deep\par"
+            "\n\\trowd\\trhdr\\pard\\intbl What\\cell Cost\\cell\\row\\intbl Tea\\cell 2\\cell\\row\\pard End\\par"
+        )
+        assert outline("a.rtf", rtf(body)) == [
+            ("heading", 2, "", "Head"),
+            ("paragraph", 0, "", "Text bold and ü€.\nnext"),
+            ("item", 1, "Text bold and ü€.\nnext", "one"),
+            ("item", 2, "one", "deep"),
+            ("aside", 0, "", "What | Cost"),
+            ("row", 0, "", "What: Tea; Cost: 2"),
+            ("paragraph", 0, "", "End"),
+        ]
+        assert one("a.rtf", rtf(body)).title == "Named"
+
+    @pytest.mark.parametrize(
+        "hidden", [r"{\v SECRET}", r"{\fs2 SECRET}", r"{\cf1 SECRET}", r"{\deleted SECRET}"]
+    )
+    def test_hidden_text(self, hidden):
+        loaded = one("a.rtf", rtf(rf"seen {hidden}\par"))
+        assert (loaded.text, loaded.hidden) == ("seen", 6)
+
+    def test_white_letters_on_a_mark_are_seen(self):
+        assert one("a.rtf", rtf(r"{\highlight2\cf1 seen}")).text == "seen"
+
+    def test_what_is_no_text_is_left_out(self):
+        body = r"seen{\*\unknown no}{\pict 00ff}{\footnote no}{\field{\*\fldinst HYPERLINK no}{\fldrslt  too}}\bin3"
+        assert one("a.rtf", rtf(body)).text == "seen too"
+
+    def test_characters_of_several_bytes_and_halves(self):
+        assert one("a.rtf", r"{\rtf1\ansicpg932 \'93\'fa\u-10179?\u-8704?}").text == "日😀"
+
+    def test_what_is_refused(self):
+        for data, says in (("text", "no RTF"), ("{\\rtf1" + "{" * 5_000, "nested"), (rtf(""), "no text")):
+            with pytest.raises(UnreadableFile, match=says):
+                one("a.rtf", data)
