@@ -16,7 +16,8 @@ Known, and left out:
   for HTML hides. reStructuredText: comments.
 - Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 1.5 points,
   letters in the colour of their shading or of the paper.
-- PDF: letters too small to see, outside the page, or in the colour of the paper on which nothing was painted.
+- PDF: letters too small to see, outside the page, wholly transparent, or in the colour of the paper or of the box
+  that was painted under them.
 
 Kept, since a reader reaches it: `<details>`, `aria-hidden`. Kept and said so: PDF text of render mode 3.
 
@@ -27,8 +28,8 @@ Not known, and therefore part of the threat model:
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
   whatever lies over or under text: pictures, boxes, z-index.
 - Markdown: labels of link definitions, what a renderer's own style sheet hides.
-- PDF: layers switched off, clipping paths, transparency (`gs`), white letters on a picture, in a form, or over a
-  scratch of another colour.
+- PDF: layers switched off, clipping paths, letters that are nearly transparent, white letters on a picture, a shade
+  or a scratch of another colour, and whatever is painted over letters.
 - Word: conditional table formats, frames outside the page, `webHidden` (seen in print layout).
 """
 
