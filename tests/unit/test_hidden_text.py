@@ -323,6 +323,49 @@ def turned(canvas):
     canvas.drawString(0, 0, "SECRET")
 
 
+def in_a_form(canvas):
+    canvas.beginForm("form")
+    white(canvas)
+    canvas.endForm()
+    canvas.doForm("form")
+
+
+def in_its_own_color(canvas):
+    canvas.setFillColorRGB(0, 0, 0.5)
+    canvas.rect(30, 390, 200, 30, fill=1, stroke=0)
+    canvas.drawString(40, 400, "SECRET")
+
+
+def beside_many_dots(canvas):
+    for place in range(300):
+        canvas.rect(place, 90, 0.5, 0.5, fill=1)
+    white(canvas)
+
+
+def on_a_box_that_was_painted_over(canvas):
+    canvas.rect(30, 390, 200, 30, fill=1)
+    canvas.setFillGray(1)
+    canvas.rect(0, 350, 300, 100, fill=1, stroke=0)
+    white(canvas)
+
+
+def transparent(canvas):
+    canvas.setFillAlpha(0)
+    canvas.drawString(40, 400, "SECRET")
+
+
+def outlined(canvas):
+    text = canvas.beginText(40, 400)
+    text.setTextRenderMode(2)
+    canvas.setFillGray(1)
+    text.textOut("SECRET")
+    canvas.drawText(text)
+
+
+def over_the_edge(canvas):
+    canvas.drawString(360, 300, "on the edge of the page is a SECRET")
+
+
 def recognized(canvas):
     text = canvas.beginText(40, 400)
     text.setTextRenderMode(3)
@@ -348,6 +391,13 @@ class TestPdf:
             (lambda c: (c.setFillColorCMYK(0, 0, 0, 0), c.drawString(40, 400, "SECRET")), True),
             (on_a_box, False),
             (beside_a_box, True),
+            (beside_many_dots, True),
+            (in_a_form, True),
+            (in_its_own_color, True),
+            (on_a_box_that_was_painted_over, True),
+            (transparent, True),
+            (outlined, False),
+            (over_the_edge, True),
             (restored, False),
             (small, True),
             (scaled, False),

@@ -1,11 +1,14 @@
-"""What stands on the pages of a PDF for their sake alone: running headers, running footers, page numbers.
+"""What stands on the pages of a PDF for their sake alone: running headers, running footers, page numbers, and the
+raised numbers that lead to a note at the foot.
 
 Only a short line in the margin goes, and only where at least three pages have it at the same height, numbers aside;
 or where such a place holds the words of a heading that stays in the text. Nothing else can be made to vanish so.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from equipoise.corpus.loaders.lines import Line
 
@@ -14,6 +17,8 @@ _MARGIN = 0.12  # of the page's height
 _OUTERMOST = 2  # lines at either end of the page
 _LONGEST = 120  # characters
 _ROMAN = frozenset("ivxlcdm")
+_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]++(?=\s)")
+_MARK = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<=[.,;:!?)”’\"'\]]))\s?+([⁰¹²³⁴⁵⁶⁷⁸⁹]++)")
 
 _Key = tuple[str, int]
 
@@ -88,3 +93,18 @@ def _titles(text: str) -> Iterable[str]:
             words = words[1:]
         if words:
             yield " ".join(words).lower()
+
+
+def without_note_marks(lines: Sequence[Line]) -> list[Line]:
+    """The lines of one page without the raised numbers behind words that the notes at its foot begin with."""
+    marks = {found.group() for line in lines if (found := _NOTE.match(line.text))}
+    if not marks:
+        return list(lines)
+
+    def unmarked(found: re.Match[str]) -> str:
+        return "" if found.group(1) in marks else found.group()
+
+    return [
+        line if _NOTE.match(line.text) else replace(line, text=_MARK.sub(unmarked, line.text))
+        for line in lines
+    ]

@@ -24,6 +24,9 @@ _SAME_SIZE = 1.08
 _SHORT = 0.5  # of the column
 _USUAL_STEP = 1.2  # times the size of letters, where no lines say so
 _PLAIN_STEPS = (0.8, 2.5)
+_COMMON = (
+    0.25  # of the letters that the commonest step has: the step of text, not the room between paragraphs
+)
 _CODE_STEP = 2.6
 _MOST_NOTES = 12
 
@@ -65,7 +68,8 @@ def usual(lines: Sequence[Line]) -> Usual:
         if before.page == line.page and before.size == line.size and _PLAIN_STEPS[0] < step < _PLAIN_STEPS[1]:
             steps[round(step, 1)] += len(line.text)
     size = max(sizes, key=lambda size: (sizes[size], size), default=1.0)
-    return Usual(size, max(steps, key=lambda step: (steps[step], -step), default=_USUAL_STEP))
+    many = _COMMON * max(steps.values(), default=0)
+    return Usual(size, min((step for step in steps if steps[step] >= many), default=_USUAL_STEP))
 
 
 def parted(lines: Sequence[Line], known: Usual) -> list[Part]:

@@ -3,10 +3,12 @@
 Pdfium tells where lines and words end. What it parts on one line, such as a raised number, is put together again.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
+from unicodedata import normalize
 
 from equipoise.corpus.loaders.loaded import clean, one_line
 
@@ -21,6 +23,8 @@ _PLAIN = str.maketrans(
     | {"\u00ad": None, "\x02": "-", "\ufffe": "-", "\u00a0": " "}
     | dict.fromkeys("\uf0b7\uf0a7\uf0d8\uf076\uf06e", "•")  # of Symbol and Wingdings
 )
+_ACCENTS = {"¨": "\u0308", "´": "\u0301", "˜": "\u0303", "ˇ": "\u030c", "¸": "\u0327", "˚": "\u030a"}
+_ACCENTED = re.compile(f"[{''.join(_ACCENTS)}][a-zA-Zı]")
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -123,10 +127,18 @@ def _cells(runs: list[Run], size: float, base: float) -> tuple[tuple[float, str]
 def _written(run: Run, size: float, base: float) -> str:
     """The text of a run without ligatures; raised digits are written as such."""
     text = clean(run.text.translate(_PLAIN))
+    if not run.type.mono:
+        text = _ACCENTED.sub(_composed, text)
     raised = run.type.size < _SMALL * size and run.base > base + size / 6
     if raised and text.strip().isdecimal() and text.isascii():
         return text.translate(_SUPERSCRIPT)
     return text
+
+
+def _composed(found: re.Match[str]) -> str:
+    """An accent and the letter behind it, as TeX's old fonts have them, as one letter if there is one."""
+    letter = normalize("NFC", found.group()[1] + _ACCENTS[found.group()[0]])
+    return letter if len(letter) == 1 else found.group()
 
 
 def _in_columns(runs: list[Run]) -> str:
@@ -136,9 +148,13 @@ def _in_columns(runs: list[Run]) -> str:
     steps = sorted(b - a for (a, _), (b, _) in pairwise(filled) if b - a > _LEAST_STEP)
     pitch = steps[len(steps) // 4] if steps else 1.0
     pieces: list[str] = []
-    column = 0
-    for place, letter in filled:
-        spaces = min(round((place - filled[0][0]) / pitch) - column, _LONGEST_GAP)
+    column, parted = 0, False
+    for place, letter in letters:
+        if letter.isspace():
+            parted = bool(pieces)
+            continue
+        spaces = round((place - filled[0][0]) / pitch) - column if pieces else 0
+        spaces = min(max(spaces, int(parted)), _LONGEST_GAP)
         pieces.append(" " * spaces + letter)
-        column += max(spaces, 0) + 1
+        column, parted = column + spaces + 1, False
     return clean("".join(pieces).translate(_PLAIN)).strip()

@@ -12,7 +12,7 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Block, BlockKind
-from equipoise.corpus.loaders.furniture import without_furniture
+from equipoise.corpus.loaders.furniture import without_furniture, without_note_marks
 from equipoise.corpus.loaders.inks import Handle, TooMuch
 from equipoise.corpus.loaders.layout import Part, Usual, parted, usual
 from equipoise.corpus.loaders.letters import read_page
@@ -183,7 +183,7 @@ def _assemble(found: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:
 def _parts(found: _Pages) -> tuple[list[Part], Usual]:
     """What is on the pages, without what stands there for the pages' sake."""
     pages = without_furniture(found.lines, found.heights)
-    lines = [line for page in pages for line in page]
+    lines = [line for page in pages for line in without_note_marks(page)]
     known = usual(lines)
     parts: list[Part] = []
     for kind, stretch in kinds(lines):

@@ -16,8 +16,9 @@ _BOLD_WORDS = 14
 _MOST_HEADINGS = 0.5  # of all parts that bold type may make headings
 _DEEPEST = 6
 _NUMBERING = re.compile(
-    r"(?:(?:chapter|appendix|section|part|kapitel|abschnitt|anhang|teil|chapitre|annexe|partie)\s++)?+"
-    r"(?:\d{1,3}+(?:\.\d{1,3}+)*+|[a-z](?:\.\d{1,3}+)++|[a-z](?=[.:)\s])|[ivx]++(?=[.:]))[.:)]?+(?:\s++|$)",
+    r"(?:(?:chapter|appendix|section|part|kapitel|abschnitt|anhang|teil|chapitre|annexe|partie)\s++(?:\d{1,3}+"
+    r"(?:\.\d{1,3}+)*+|[a-z]|[ivx]++)|\d{1,3}+(?:\.\d{1,3}+)*+|[a-z](?:\.\d{1,3}+)++|(?:[a-z]|[ivx]++)(?=[.:)]))"
+    r"[.:)]?+(?:\s++|$)",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?:chapter|appendix|part|kapitel|anhang|teil|chapitre|annexe|partie)\s", re.IGNORECASE)
@@ -172,9 +173,9 @@ def _outline_level(part: Part, named: dict[tuple[int, str], int]) -> int:
 
 
 def _bare(text: str) -> list[str]:
-    """The letters and digits of a heading, with and without its numbering."""
-    found = _NUMBERING.match(text)
-    variants = [text, text[found.end() :]] if found else [text]
+    """The letters and digits of a heading, with its numbering, without the word before it, and without both."""
+    found, named = _NUMBERING.match(text), _NAMED.match(text)
+    variants = [text, text[named.end() :] if named else "", text[found.end() :] if found else ""]
     bare = ["".join(letter for letter in one.lower() if letter.isalnum()) for one in variants]
     return [one for one in bare if one]
 
