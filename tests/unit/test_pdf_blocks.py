@@ -124,6 +124,16 @@ class TestKinds:
         assert blocks(loaded)[1] == ("code", 0, "if x:\n    y = 1   # two\ndone()")
         assert loaded.blocks[1].lead == 0
 
+    def test_a_term_and_its_description_are_one_paragraph(self):
+        terms = [
+            (40, 500, CODE, "sum"),
+            (70, 488, TEXT, "adds up."),
+            (40, 470, CODE, "prod"),
+            (70, 458, TEXT, "Not."),
+        ]
+        loaded = one(pdf(down(SENTENCE, SENTENCE) + terms))
+        assert [block[2] for block in blocks(loaded)][1:] == ["sum adds up.", "prod Not."]
+
     def test_rows_of_a_table_and_its_header(self):
         rows = [
             ("Name", "Price", "Note"),

@@ -29,6 +29,8 @@ _COMMON = (
 )
 _CODE_STEP = 2.6
 _MOST_NOTES = 12
+_LONGEST_TERM = 60
+_NO_STEP = 0.5
 
 
 @dataclass(slots=True)
@@ -130,17 +132,28 @@ def _goes_on(part: Part, line: Line, edge: float, known: Usual) -> bool:
     step = before.base - line.base
     if before.page != line.page or step < -line.size / 2:
         return _goes_over(part, line)
+    if _describes(part, line, step, known):
+        part.kind = BlockKind.PARAGRAPH
+        return True
     code = part.kind is BlockKind.CODE
     if code or not _alike(before.size, line.size):
         return code and line.mono and step < _CODE_STEP * known.step * line.size
     if step > _WIDER * known.step * max(line.size, before.size):
         return False
     ended = _is_forced(before, line, edge)
-    if _is_item(part, line, ended=ended) or (ended and line.mono) or (ended and before.bold != line.bold):
+    if ended and (line.mono or before.bold != line.bold or not _runs_on(before, line, edge)):
         return False
-    if not _is_level(part, line, ended=ended):
+    return not _is_item(part, line, ended=ended) and _is_level(part, line, ended=ended)
+
+
+def _describes(part: Part, line: Line, step: float, known: Usual) -> bool:
+    """True where a line is the description, set in, of the term that stands alone above it."""
+    term = part.last
+    alone = len(part.lines) == 1 and part.kind is not BlockKind.ITEM and not has_ended(term.text)
+    if not alone or line.mono or len(term.text) > _LONGEST_TERM or not _alike(term.size, line.size):
         return False
-    return not ended or _runs_on(before, line, edge)
+    near = _NO_STEP * line.size < step <= _WIDER * known.step * line.size
+    return near and not ITEM.match(line.text) and line.left > term.left + _INDENT * line.size
 
 
 def _goes_over(part: Part, line: Line) -> bool:
@@ -160,7 +173,8 @@ def _is_level(part: Part, line: Line, *, ended: bool) -> bool:
     """True where a line begins where the lines of this part do."""
     before, room = part.last, _INDENT * line.size
     if line.left > before.left + room:
-        return len(part.lines) == 1 and (part.kind is BlockKind.ITEM or not ended) and not line.mono
+        hangs = part.kind is BlockKind.ITEM or not (ended or has_ended(before.text))
+        return len(part.lines) == 1 and hangs and not line.mono
     if line.left < before.left - room:
         return len(part.lines) == 1 and part.kind is not BlockKind.ITEM and not ended
     return True

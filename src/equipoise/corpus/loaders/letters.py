@@ -17,7 +17,7 @@ _HYPHENS = frozenset({0x02, 0xFFFE})  # pdfium's sign for the hyphen of a word t
 _LINE_ENDS = frozenset({0x0D, 0x0A})
 _LONGEST_NAME = 200  # bytes of a font's name
 _BOLD = ("bold", "black", "heavy", "cmbx", "cmb1", "sfbx", "medi", "demi")
-_MONO = ("mono", "courier", "typewriter", "cmtt", "sftt", "ectt", "lmtt", "consol", "menlo", "fixed")
+_MONO = ("mono", "courier", "typewriter", "cmtt", "sltt", "sftt", "ectt", "lmtt", "consol", "menlo", "fixed")
 _FIXED_PITCH, _FORCED_BOLD, _HEAVY = 1, 1 << 18, 600
 
 _text_object = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
@@ -101,10 +101,11 @@ class _Letters:
 
     def _stretches(self, count: int) -> Iterator[_Stretch | None]:
         """Stretches, and None where a line ends."""
+        text, unicode = self.text, pdfium.FPDFText_GetUnicode
         letters: list[str] = []
         address = first = last = 0
         for index in range(count):
-            code, found = pdfium.FPDFText_GetUnicode(self.text, index), _text_object(self.text, index)
+            code, found = unicode(text, index), _text_object(text, index)
             ends = code in _LINE_ENDS
             if letters and (ends or (found and found != address)):
                 yield _Stretch("".join(letters), address, first, last)
@@ -138,7 +139,7 @@ class _Letters:
         type_ = self._type(stretch)
         left, base, _ = self._place(stretch.first)
         rows = range(stretch.first, stretch.first + len(text)) if type_.mono else range(0)
-        places = tuple(self._place(row)[0] for row in rows)
+        places = tuple(self._turned(*self._origin(row))[0] for row in rows)
         return [Run(text, left, self._place(stretch.last)[2], base, type_, places)]
 
     def _inside(self, stretch: _Stretch) -> str:
@@ -164,10 +165,11 @@ class _Letters:
         return x, base, max(ends)
 
     def _turned(self, x: float, y: float) -> tuple[float, float]:
+        """A place on the page as the page is looked at, from its lower left corner."""
         left, bottom, right, top = self.page.box
-        return ((x - left, y - bottom), (y - bottom, right - x), (right - x, top - y), (top - y, x - left))[
-            self.page.turn
-        ]
+        if self.page.turn == 0:
+            return x - left, y - bottom
+        return ((y - bottom, right - x), (right - x, top - y), (top - y, x - left))[self.page.turn - 1]
 
     def _type(self, stretch: _Stretch) -> Type:
         item, size, matrix = (
