@@ -50,6 +50,27 @@ def pdf(*contents: bytes, pages: int | None = None) -> bytes:
         objects.append(b"<</Length %d>>stream\n%s\nendstream" % (len(content), content))
     for number in range(count):
         objects.append(b"<</Type/Page/Parent 2 0 R/Contents %d 0 R>>" % (4 + number % len(contents)))
+    return _written(objects)
+
+
+def form_in_form(*, levels: int, times: int) -> bytes:
+    """A PDF whose page shows a form so many times, which shows the next one so many times, and so on."""
+    shown = b"/X Do " * times
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Count 1/Kids[3 0 R]/MediaBox[0 0 595 842]>>",
+        b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</XObject<</X 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(shown), shown),
+    ]
+    form = b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X %d 0 R>>>>/Length %d>>"
+    form += b"stream\n%s\nendstream"
+    objects += [form % (6 + level, len(shown), shown) for level in range(levels)]
+    objects.append(form % (5 + levels, 13, b"0 0 9 9 re f "))
+    return _written(objects)
+
+
+def _written(objects: list[bytes]) -> bytes:
+    """A PDF of these objects, the first of which is its catalog."""
     found = bytearray(b"%PDF-1.4\n")
     offsets = []
     for number, one in enumerate(objects, 1):
@@ -425,5 +446,17 @@ HOSTILE: dict[str, Callable[[int], File]] = {
         pdf(_lines(*[b"Some words."] * (n // 4)), pages=n // 4),
     ),
     "pdf: painted boxes": lambda n: ("a.pdf", pdf(b"1 0 0 rg 9 9 9 9 re f 1 g BT /F 9 Tf (x)Tj ET " * n)),
+    "pdf: letters apart": lambda n: (
+        "a.pdf",
+        pdf(b"BT /F 9 Tf 1 0 0 1 9 9 Tm (x)Tj 1 0 0 1 300 400 Tm (x)Tj ET " * (n // 4)),
+    ),
+    "pdf: letters of one width": lambda n: (
+        "a.pdf",
+        pdf(*[_lines(*[b"a  b"] * 50)] * (n // 200)).replace(b"/Helvetica", b"/Courier"),
+    ),
+    "pdf: headers, items and numbers": lambda n: (
+        "a.pdf",
+        pdf(*[_lines(b"1.1 Of this", b"1. one", b"- two", b"three . . . . 4", b"x 5")] * (n // 20)),
+    ),
     "pdf: saved states": lambda n: ("a.pdf", pdf(b"q " * n + _lines(b"Some words."))),
 }

@@ -1,11 +1,8 @@
 """Text that no reader sees is left out and counted, or kept and said so: one rule, every format."""
 
-import io
 from pathlib import Path
 
 import pytest
-from reportlab.lib.pagesizes import A5
-from reportlab.pdfgen.canvas import Canvas
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import load
@@ -280,90 +277,6 @@ class TestWord:
     def test_a_field_code_is_no_text(self):
         body = f"<w:p>{run('seen')}<w:r><w:instrText>SECRET</w:instrText></w:r></w:p>"
         assert one("a.docx", docx(body)).text == "seen"
-
-
-def white(canvas, y=400):
-    canvas.setFillColorRGB(1, 1, 1)
-    canvas.drawString(40, y, "SECRET")
-
-
-def on_a_box(canvas):
-    canvas.setFillColorRGB(0, 0, 0.5)
-    canvas.rect(30, 390, 200, 30, fill=1, stroke=0)
-    white(canvas)
-
-
-def beside_a_box(canvas):
-    canvas.setFillColorRGB(0, 0, 0.5)
-    canvas.rect(300, 90, 20, 3, fill=1, stroke=0)
-    white(canvas)
-
-
-def restored(canvas):
-    canvas.saveState()
-    canvas.setFillGray(1)
-    canvas.restoreState()
-    canvas.drawString(40, 300, "SECRET")
-
-
-def small(canvas):
-    canvas.setFont("Helvetica", 0.5)
-    canvas.drawString(40, 400, "SECRET")
-
-
-def scaled(canvas, size=1, scale=12):
-    canvas.setFont("Helvetica", size)
-    canvas.scale(scale, scale)
-    canvas.drawString(40 / scale, 400 / scale, "SECRET")
-
-
-def turned(canvas):
-    canvas.translate(200, 200)
-    canvas.rotate(90)
-    canvas.drawString(0, 0, "SECRET")
-
-
-def recognized(canvas):
-    text = canvas.beginText(40, 400)
-    text.setTextRenderMode(3)
-    text.textOut("SECRET")
-    canvas.drawText(text)
-
-
-class TestPdf:
-    def page(self, draw):
-        buffer = io.BytesIO()
-        canvas = Canvas(buffer, pagesize=A5)
-        canvas.drawString(40, 500, "seen on the page")
-        draw(canvas)
-        canvas.showPage()
-        canvas.save()
-        return buffer.getvalue()
-
-    @pytest.mark.parametrize(
-        ("draw", "hidden"),
-        [
-            (white, True),
-            (lambda c: (c.setFillGray(0.99), c.drawString(40, 400, "SECRET")), True),
-            (lambda c: (c.setFillColorCMYK(0, 0, 0, 0), c.drawString(40, 400, "SECRET")), True),
-            (on_a_box, False),
-            (beside_a_box, True),
-            (restored, False),
-            (small, True),
-            (scaled, False),
-            (lambda c: scaled(c, 12, 0.01), True),
-            (turned, False),
-            (lambda c: c.drawString(40, -400, "SECRET"), True),
-            (lambda c: c.drawString(4000, 400, "SECRET"), True),
-        ],
-    )
-    def test_letters(self, draw, hidden):
-        assert hides("a.pdf", self.page(draw)) == hidden
-
-    def test_the_text_layer_of_a_scan_is_kept_and_said_so(self):
-        loaded = one("a.pdf", self.page(recognized))
-        assert "SECRET" in loaded.text
-        assert (loaded.hidden, loaded.invisible) == (0, 6)
 
 
 class TestCharacters:

@@ -1,22 +1,16 @@
 import io
 import json
 import zipfile
-import zlib
 from pathlib import Path
 
 import docx
-import pypdf
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reportlab.lib.pagesizes import A5
-from reportlab.pdfgen.canvas import Canvas
 
 from equipoise.core.errors import UnreadableFile
-from equipoise.core.types import Document
 from equipoise.corpus.loaders import LOADERS, load
 from hostile_files import docx as docx_of
-from hostile_files import pdf as pdf_of
 
 
 def one(name, data):
@@ -158,93 +152,6 @@ class TestHtml:
 
     def test_a_page_without_text_is_refused(self):
         assert "no text" in refusal("a.html", b"<html><body><script>x</script></body></html>")
-
-
-def pdf(*pages, title=None, encrypt=None):
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=A5, encrypt=encrypt)
-    if title:
-        canvas.setTitle(title)
-    for page in pages:
-        for number, line in enumerate(page.split("\n")):
-            if line:
-                canvas.drawString(40, 550 - 14 * number, line)
-        canvas.showPage()
-    canvas.save()
-    return buffer.getvalue()
-
-
-class TestPdf:
-    def test_lines_are_unwrapped_and_cut_words_mended(self):
-        page = (
-            "Introduction\n"
-            "The store keeps every document in one single file, and it is exam-\n"
-            "ined on opening. A well-known file format is used for it, a well-\n"
-            "known one, which many other programs can read as well. It is old\n"
-            "and good.\n"
-            "A second paragraph begins after the short line and it also goes on\n"
-            "for two lines."
-        )
-        assert one("a.pdf", pdf(page)).text == (
-            "Introduction\n\n"
-            "The store keeps every document in one single file, and it is examined on opening. "
-            "A well-known file format is used for it, a well-known one, which many other programs "
-            "can read as well. It is old and good.\n\n"
-            "A second paragraph begins after the short line and it also goes on for two lines."
-        )
-
-    def test_pages_are_found_again_and_a_sentence_may_run_over_their_border(self):
-        loaded = one(
-            "a.pdf", pdf("The first page ends in the middle of a\n1", "", "sentence here.\n3", "Last page.")
-        )
-        assert loaded.text == "The first page ends in the middle of a sentence here.\n\nLast page."
-        document = Document("d", loaded.text, "a.pdf", pages=loaded.pages)
-        assert document.page_at(0) == 1
-        assert document.page_at(loaded.text.index("sentence")) == 3
-        assert document.page_at(loaded.text.index("Last")) == 4
-
-    def test_titles(self):
-        assert one("a.pdf", pdf("Text.", title="The  title")).title == "The title"
-        assert one("name.pdf", pypdf_copy(pdf("Text."))).title == "name"
-
-    def test_list_items_stay_apart(self):
-        page = "A list of things that are here:\n- the first thing of the list\n- the second thing"
-        assert one("a.pdf", pdf(page)).text.count("\n\n- ") == 2
-
-    def test_encrypted(self):
-        assert "without a password" in refusal("a.pdf", pdf("Secret.", encrypt="key"))
-
-    def test_a_scan(self):
-        assert "OCR" in refusal("a.pdf", pdf("", ""))
-
-    @pytest.mark.parametrize("data", [b"no pdf", b"%PDF-1.7\n%%EOF", pdf("Some text here.")[:300]])
-    def test_broken(self, data):
-        assert "broken" in refusal("a.pdf", data)
-
-    @pytest.mark.parametrize(
-        "content",
-        [b" " * 100_000_000, b"BT /F 9 Tf (" + b"x" * 4_000_000 + b")Tj ET"],
-        ids=["unpacked", "text"],
-    )
-    def test_a_small_file_that_asks_for_much_is_refused(self, content):
-        data = pdf_of(zlib.compress(content, 9)).replace(b"<</Length", b"<</Filter/FlateDecode/Length")
-        assert "work" in refusal("a.pdf", data)
-
-    @settings(deadline=None)
-    @given(st.binary(max_size=40), st.integers(0, 1200))
-    def test_damage_is_read_or_refused_and_nothing_else(self, noise, at):
-        whole = pdf("Some text here.")
-        damaged("a.pdf", whole[:at] + noise + whole[at + len(noise) :])
-
-
-def pypdf_copy(data):
-    """The same pages without metadata."""
-    writer = pypdf.PdfWriter()
-    for page in pypdf.PdfReader(io.BytesIO(data)).pages:
-        writer.add_page(page)
-    buffer = io.BytesIO()
-    writer.write(buffer)
-    return buffer.getvalue()
 
 
 def damaged(name, data):

@@ -18,6 +18,7 @@ from equipoise.corpus.readings import Reading, read, written
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 from held import children, wait_for_end, watched
+from hostile_files import form_in_form, pdf
 from processes import ENVIRONMENT
 
 
@@ -64,6 +65,16 @@ def test_what_one_file_does_to_its_process_is_that_files(store, docs, content, r
     assert reason in report.failed[0].reason
     assert "\x1b" not in report.failed[0].reason
     assert texts(store) == ["before", "after"]
+
+
+def test_pdf_is_read_within_the_limits_and_what_breaks_them_is_named(store, tmp_path):
+    page = b"BT /F 9 Tf 40 400 Td (Some words.)Tj ET"
+    (tmp_path / "docs" / "a.pdf").write_bytes(pdf(page))
+    (tmp_path / "docs" / "b.pdf").write_bytes(form_in_form(levels=9, times=9))
+    (tmp_path / "docs" / "c.pdf").write_bytes(pdf(page, pages=2))
+    report = index("docs", store, HashedWords())
+    assert [error.path for error in report.failed] == ["docs/b.pdf"]
+    assert texts(store) == ["Some words.", "Some words.\n\nSome words."]
 
 
 def test_a_worker_writes_no_file(store, docs):

@@ -16,7 +16,8 @@ Known, and left out:
   for HTML hides. reStructuredText: comments.
 - Word: text marked hidden by itself, its style or its paragraph's style, deleted text, letters below 1.5 points,
   letters in the colour of their shading or of the paper.
-- PDF: letters too small to see, outside the page, or in the colour of the paper on which nothing was painted.
+- PDF: letters too small to see, outside the page, wholly transparent, or in the colour of the paper or of the box
+  that was painted under them.
 - EPUB: as HTML, with the style sheets in the book. Mail: the HTML part as HTML.
 - OpenDocument: hidden text, paragraphs, sections and rows, and by styles as in Word.
 - Excel: hidden sheets, rows and columns, the number format `;;;`, letters in the colour of their cell.
@@ -32,8 +33,8 @@ Not known, and therefore part of the threat model:
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
   whatever lies over or under text: pictures, boxes, z-index.
 - Markdown: labels of link definitions, what a renderer's own style sheet hides.
-- PDF: layers switched off, clipping paths, transparency (`gs`), white letters on a picture, in a form, or over a
-  scratch of another colour.
+- PDF: layers switched off, clipping paths, letters that are nearly transparent, white letters on a picture, a shade
+  or a scratch of another colour, and whatever is painted over letters.
 - Word: conditional table formats, frames outside the page, `webHidden` (seen in print layout).
 - OpenDocument: frames outside the page. Excel: colours of the theme, conditional formats, rows of no height, cells
   that a picture covers. PowerPoint: the colour of letters, what lies over what, animations. RTF: letters in the

@@ -1,173 +1,220 @@
 """Which text of a PDF page a reader sees: letters' size, place, colour and the colour of what is under them.
 
-Hears the operators of a page before pypdf acts on them (ISO 32000-2, annex A) and empties the strings of those
-that show nothing. Only paper on which nothing was painted is known to be white.
+Walks the objects of a page in the order in which they are painted. A page is white paper; boxes of one colour are
+paper of that colour; what is under a picture, a shade or any other shape cannot be known.
 """
 
-from dataclasses import dataclass, field, replace
+import ctypes
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
 from equipoise.corpus.loaders.colors import Color, near
-from equipoise.corpus.loaders.hidden import BLACK, WHITE, Look
+from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
 
-Matrix = list[float]
 Box = tuple[float, float, float, float]
+"""Left, bottom, right, top, in points."""
+Handle = Any
+"""A pointer of pdfium's to a document, page, object or font."""
+_Matrix = tuple[float, float, float, float, float, float]
 
-_SHOWING = {b"Tj": 0, b"'": 0, b'"': 2, b"TJ": 0}  # which operand holds the text
-_FILLING = frozenset({b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"})
-_DRAWING = frozenset({b"S", b"s"})
-_POINTS = {b"m": 1, b"l": 1, b"c": 3, b"v": 2, b"y": 2}
-_UNSEEN_MODES = frozenset({3, 7})
 _PIXELS = 4 / 3  # a PDF unit is a point
-_MOST_BOXES = 200
+_CELLS = 256  # of the grid that remembers the paper, in each direction
+_UNKNOWN = -1
+_DEEPEST = 30  # forms in forms
+_AS_IT_IS: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+_UNSEEN_MODES = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
+_STROKED_MODES = frozenset({1, 2, 5, 6})
+_FILLED_MODES = frozenset({0, 2, 4, 6})
+_SOLID = 255
+_BOX_POINTS = range(4, 7)  # four corners, the first one perhaps again, and the point where the path begins
 
 
 class TooMuch(ValueError):
     """A page asks for more work than its file is worth."""
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    ink: Color | str = BLACK
-    mode: int = 0
-    size: float = 12.0
-
-
 @dataclass(slots=True)
 class Inks:
-    """Follows one page. `hidden` and `invisible` count characters, `operations` may be 0 left at the least."""
+    """The text objects of a page, by address, that are not plainly seen; `left` is how many objects may follow.
+
+    `hidden` ones show nothing, `invisible` ones are of render mode 3 or 7, `cut` ones reach over the page's edge.
+    """
 
     page: Box
-    operations: int
-    hidden: int = 0
-    invisible: int = 0
-    _state: _State = field(default_factory=_State)
-    _saved: list[_State] = field(default_factory=list)
-    _path: list[tuple[float, float]] = field(default_factory=list)
-    _painted: list[Box] = field(default_factory=list)
-    _everywhere: bool = False
-    _forms: int = 0
+    left: int
+    hidden: set[int] = field(default_factory=set)
+    invisible: set[int] = field(default_factory=set)
+    cut: set[int] = field(default_factory=set)
+    _paper: NDArray[np.int32] = field(
+        default_factory=lambda: np.full((_CELLS, _CELLS), _number(WHITE), np.int32)
+    )
 
-    def before(self, operator: bytes, operands: list[Any], around: Matrix, text: Matrix) -> None:
-        """One operator with its operands, the page's matrix and that of its text. Raises TooMuch."""
-        self.operations -= 1 + sum(len(one) for one in operands if isinstance(one, list))
-        if self.operations < 0:
+    def walk(self, page: Handle) -> None:
+        """Every object of a loaded page. Raises TooMuch."""
+        count = pdfium.FPDFPage_CountObjects(page)
+        for row in range(count):
+            self._see(pdfium.FPDFPage_GetObject(page, row), _AS_IT_IS, 0)
+
+    def _see(self, item: Handle, around: _Matrix, depth: int) -> None:
+        self.left -= 1
+        if self.left < 0:
             raise TooMuch
-        if operator in _SHOWING:
-            self._show(operator, operands, _product(text, around))
-        elif operator == b"q":
-            self._saved.append(self._state)
-        elif operator == b"Q":
-            self._state = self._saved.pop() if self._saved else self._state
-        elif operator in {b"Tr", b"Tf", b"g", b"rg", b"k", b"sc", b"scn", b"cs"}:
-            self._state = _changed(self._state, operator, operands)
-        elif operator == b"Do":
-            self._forms += 1
-            self._paint([_moved(around, x, y) for x in (0.0, 1.0) for y in (0.0, 1.0)])
-        elif operator in {b"sh", b"INLINE IMAGE"}:
-            self._everywhere = True
-        else:
-            self._draw(operator, operands, around)
-
-    def after(self, operator: bytes, _operands: list[Any], _around: Matrix, _text: Matrix) -> None:
-        """The end of an operator; those of a form stand between the two of its `Do`."""
-        if operator == b"Do":
-            self._forms -= 1
-
-    def _draw(self, operator: bytes, operands: list[Any], around: Matrix) -> None:
-        numbers = _numbers(operands)
-        if operator == b"re" and len(numbers) == 4:
-            x, y, width, height = numbers
-            self._path += [_moved(around, x, y), _moved(around, x + width, y + height)]
-        elif operator in _POINTS and len(numbers) == 2 * _POINTS[operator]:
-            self._path += [_moved(around, *numbers[place : place + 2]) for place in range(0, len(numbers), 2)]
-        elif operator in _DRAWING or operator in _FILLING:
-            ink = self._state.ink
-            if operator in _DRAWING or not (isinstance(ink, tuple) and near(ink, WHITE)):
-                self._paint(self._path)
-            self._path = []
-        elif operator == b"n":
-            self._path = []
-
-    def _paint(self, corners: list[tuple[float, float]]) -> None:
-        if len(self._painted) >= _MOST_BOXES or self._forms > 1:
-            self._everywhere = True
-        elif corners:
-            xs, ys = zip(*corners, strict=True)
-            self._painted.append((min(xs), min(ys), max(xs), max(ys)))
-
-    def _show(self, operator: bytes, operands: list[Any], matrix: Matrix) -> None:
-        place = _SHOWING[operator]
-        if len(operands) <= place:
+        kind = pdfium.FPDFPageObj_GetType(item)
+        if kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _DEEPEST:
+            inside = _product(_matrix(item), around)
+            for row in range(pdfium.FPDFFormObj_CountObjects(item)):
+                self._see(pdfium.FPDFFormObj_GetObject(item, row), inside, depth + 1)
             return
-        shown = operands[place]
-        strings = (
-            [one for one in shown if isinstance(one, str | bytes)] if isinstance(shown, list) else [shown]
-        )
-        length = sum(len(one) for one in strings if isinstance(one, str | bytes))
-        if self._state.mode in _UNSEEN_MODES:
-            self.invisible += length
-        elif not self._look(length, matrix).shows:
-            self.hidden += length
-            operands[place] = type(shown)()
+        box = _moved(_bounds(item), around)
+        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+            self._see_text(item, box, around)
+        elif kind == pdfium.FPDF_PAGEOBJ_PATH:
+            self._see_path(item, box)
+        else:
+            self._paint(box, _UNKNOWN)
 
-    def _look(self, length: int, matrix: Matrix) -> Look:
-        """The look of this text where it stands."""
-        size = abs(self._state.size) * (matrix[2] ** 2 + matrix[3] ** 2) ** 0.5
-        x, y = matrix[4], matrix[5]
+    def _see_text(self, item: Handle, box: Box, around: _Matrix) -> None:
+        address = ctypes.addressof(item.contents)
+        mode = pdfium.FPDFTextObj_GetTextRenderMode(item)
         left, bottom, right, top = self.page
-        level = abs(matrix[1]) < abs(matrix[0]) / 100
-        outside = (
-            not self._forms
-            and level
-            and (x > right or y > top or y < bottom - size or x + length * size < left)
-        )
-        near_white = isinstance(self._state.ink, tuple) and near(self._state.ink, WHITE)
-        covered = near_white and (
-            self._everywhere
-            or self._forms > 0
-            or any(a <= x <= c and b <= y <= d for a, b, c, d in self._painted)
-        )
-        return Look(gone=outside, size=size * _PIXELS, ink=self._state.ink, paper="" if covered else WHITE)
+        if mode in _UNSEEN_MODES:
+            self.invisible.add(address)
+            return
+        outside = box[0] > right or box[2] < left or box[1] > top or box[3] < bottom
+        if outside or _height(item, around) * _PIXELS < SMALLEST or self._is_lost(item, mode, box):
+            self.hidden.add(address)
+        elif box[0] < left or box[2] > right or box[1] < bottom or box[3] > top:
+            self.cut.add(address)
+
+    def _is_lost(self, item: Handle, mode: int, box: Box) -> bool:
+        """True where letters, and their outlines, have the colour of all that is under them, or none."""
+        inks = [_ink(item, stroked=True)] if mode in _STROKED_MODES else []
+        inks += [_ink(item, stroked=False)] if mode in _FILLED_MODES or not inks else []
+        return all(solidity == 0 or self._is_paper(ink, box) for ink, solidity in inks)
+
+    def _is_paper(self, ink: Color, box: Box) -> bool:
+        """True where all that is under a box has nearly this colour."""
+        touched, _ = self._cells(box)
+        under = self._paper[touched]
+        first = int(under.flat[0])
+        if first == _UNKNOWN or not near(ink, _color(first)):
+            return False
+        return all(one != _UNKNOWN and near(ink, _color(one)) for one in np.unique(under).tolist())
+
+    def _see_path(self, item: Handle, box: Box) -> None:
+        filled, stroked = ctypes.c_int(), ctypes.c_int()
+        pdfium.FPDFPath_GetDrawMode(item, filled, stroked)
+        if not filled.value and not stroked.value:
+            return
+        ink, solidity = _ink(item, stroked=not filled.value)
+        if solidity == 0:
+            return
+        plain = filled.value and not stroked.value and solidity == _SOLID
+        self._paint(box, _number(ink) if plain else _UNKNOWN, whole=bool(plain) and _is_box(item))
+
+    def _paint(self, box: Box, color: int, *, whole: bool = False) -> None:
+        """Put a colour on the paper: on all of the box if `whole`, else somewhere in it."""
+        touched, inner = self._cells(box)
+        under = self._paper[touched]
+        under[under != color] = _UNKNOWN
+        if whole:
+            self._paper[inner] = color
+
+    def _cells(self, box: Box) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+        """The cells that a box touches, at least one, and those that it covers: rows and columns."""
+        left, bottom, right, top = self.page
+        rows = _steps(box[1], box[3], bottom, top)
+        columns = _steps(box[0], box[2], left, right)
+        return (rows[0], columns[0]), (rows[1], columns[1])
 
 
-def _changed(state: _State, operator: bytes, operands: list[Any]) -> _State:
-    numbers = _numbers(operands)
-    if operator == b"Tr":
-        return replace(state, mode=int(numbers[0]) if numbers else 0)
-    if operator == b"Tf":
-        return replace(state, size=numbers[-1]) if numbers else state
-    if operator == b"cs":
-        return replace(state, ink="")
-    return replace(state, ink=_ink(numbers, device=operator in {b"g", b"rg", b"k"}, count=len(operands)))
+def _steps(start: float, end: float, lowest: float, highest: float) -> tuple[slice, slice]:
+    """The cells that start to end touch, and those that it covers, on one axis of the page."""
+    share = _CELLS / max(highest - lowest, 1.0)
+    first, last = _clipped((start - lowest) * share), _clipped((end - lowest) * share)
+    begin = min(int(first), _CELLS - 1)
+    return slice(begin, max(math.ceil(last), begin + 1)), slice(math.ceil(first), int(last))
 
 
-def _ink(numbers: list[float], *, device: bool, count: int) -> Color | str:
-    """A colour by its number of components; of other colour spaces only white and black by all being 1 or 0."""
-    if len(numbers) != count:
-        return ""  # a pattern
-    shares = [min(1.0, max(0.0, number)) for number in numbers]
-    if len(shares) == 4 and device:
-        cyan, magenta, yellow, black = shares
-        return _color((1 - cyan) * (1 - black), (1 - magenta) * (1 - black), (1 - yellow) * (1 - black))
-    if len(shares) == 3:
-        return _color(*shares)
-    return _color(shares[0], shares[0], shares[0]) if len(shares) == 1 and device else ""
+def _clipped(place: float) -> float:
+    return 0.0 if math.isnan(place) else min(max(place, 0.0), float(_CELLS))
 
 
-def _color(red: float, green: float, blue: float) -> Color:
-    return round(255 * red), round(255 * green), round(255 * blue)
+def _bounds(item: Handle) -> Box:
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    pdfium.FPDFPageObj_GetBounds(item, left, bottom, right, top)
+    return left.value, bottom.value, right.value, top.value
 
 
-def _numbers(operands: list[Any]) -> list[float]:
-    return [float(one) for one in operands if isinstance(one, int | float)]
+def _matrix(item: Handle) -> _Matrix:
+    found = pdfium.FS_MATRIX(*_AS_IT_IS)
+    pdfium.FPDFPageObj_GetMatrix(item, found)
+    return found.a, found.b, found.c, found.d, found.e, found.f
 
 
-def _product(one: Matrix, other: Matrix) -> Matrix:
+def _product(one: _Matrix, other: _Matrix) -> _Matrix:
     a, b, c, d, e, f = one
     g, h, i, j, k, m = other
-    return [a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m]
+    return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
 
 
-def _moved(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
-    return matrix[0] * x + matrix[2] * y + matrix[4], matrix[1] * x + matrix[3] * y + matrix[5]
+def _moved(box: Box, matrix: _Matrix) -> Box:
+    if matrix is _AS_IT_IS:
+        return box
+    a, b, c, d, e, f = matrix
+    xs = [a * x + c * y + e for x in (box[0], box[2]) for y in (box[1], box[3])]
+    ys = [b * x + d * y + f for x in (box[0], box[2]) for y in (box[1], box[3])]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _height(item: Handle, around: _Matrix) -> float:
+    """The size of letters on the page, in points."""
+    size = ctypes.c_float()
+    pdfium.FPDFTextObj_GetFontSize(item, size)
+    _, _, across, up, _, _ = _product(_matrix(item), around)
+    return float(abs(size.value) * math.hypot(across, up))
+
+
+def _ink(item: Handle, *, stroked: bool) -> tuple[Color, int]:
+    """The colour of an object, and how solid it is (0 to 255)."""
+    red, green, blue, solidity = (ctypes.c_uint() for _ in range(4))
+    ask = pdfium.FPDFPageObj_GetStrokeColor if stroked else pdfium.FPDFPageObj_GetFillColor
+    if not ask(item, red, green, blue, solidity):
+        return (0, 0, 0), _SOLID
+    return (red.value, green.value, blue.value), solidity.value
+
+
+def _is_box(item: Handle) -> bool:
+    """True for a path that is one upright rectangle."""
+    count = pdfium.FPDFPath_CountSegments(item)
+    if count not in _BOX_POINTS or _matrix(item)[1:3] != (0.0, 0.0):
+        return False
+    points = [_point(pdfium.FPDFPath_GetPathSegment(item, row)) for row in range(count)]
+    sides = pairwise(points)
+    upright = all(a[0] == b[0] or a[1] == b[1] for a, b in sides)
+    return (
+        upright and len(set(points)) == 4 and len({x for x, _ in points}) == len({y for _, y in points}) == 2
+    )
+
+
+def _point(segment: Handle) -> tuple[float, float]:
+    """Where a straight piece of a path ends; nowhere for a curve."""
+    if pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_BEZIERTO:
+        return math.nan, math.nan
+    x, y = ctypes.c_float(), ctypes.c_float()
+    pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+    return round(x.value, 2), round(y.value, 2)
+
+
+def _number(color: Color) -> int:
+    return color[0] << 16 | color[1] << 8 | color[2]
+
+
+def _color(number: int) -> Color:
+    return number >> 16, number >> 8 & 255, number & 255

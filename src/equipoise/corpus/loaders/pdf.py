@@ -1,49 +1,56 @@
-"""PDF: lines of a paragraph joined, words cut at line ends mended, the start of every page recorded."""
+"""PDF: lines of a paragraph joined, words cut at line ends mended, the start of every page recorded, and its blocks."""
 
-import io
+import ctypes
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
-import pypdf
-from pypdf.generic import StreamObject
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from equipoise.core.errors import UnreadableFile
-from equipoise.corpus.loaders.inks import Inks, TooMuch
+from equipoise.core.types import Block, BlockKind
+from equipoise.corpus.loaders.furniture import without_furniture, without_note_marks
+from equipoise.corpus.loaders.inks import Handle, TooMuch
+from equipoise.corpus.loaders.layout import Part, Usual, parted, usual
+from equipoise.corpus.loaders.letters import read_page
+from equipoise.corpus.loaders.lines import Line
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
-
-_PAGE_NUMBER = re.compile(
-    r"(?:page\s*+)?+[-–]?+\s*+\d{1,4}+\s*+[-–]?+(?:\s*+(?:/|of)\s*+\d{1,4}+)?+", re.IGNORECASE
+from equipoise.corpus.loaders.structure import (
+    Entry,
+    joined_headings,
+    kinds,
+    mark_headings,
+    mark_items,
+    without_leaders,
 )
-_LONGEST_NUMBER = 40
-_ITEM = re.compile(r"(?:[-*•▪◦●–]|\(?+\d{1,3}+[.)]|\(?+[a-z]\))\s")
-_CLOSING = '"”’)]'
+
 _HYPHENS = "-\u00ad\u2010"
-_LONGEST_WORD = 60
+_LONGEST_WORD, _LONGEST_ADDRESS = 60, 200
+_WORD_OF_ITS_OWN, _MANY_WORDS = 4, 2_000
 _WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*+")
-_FULL_LINE = 0.75  # of the page's usual line length: a shorter line probably ends its paragraph
-_HEADING_LINE = 0.6
 
-
-_OPERATIONS, _OPERATIONS_EACH = 100_000, 2  # of all pages: for any file, and for each of its bytes
-_CONTENT, _CONTENT_EACH = 5_000_000, 50  # unpacked bytes of all pages' contents, in the same way
-_PAGE_TEXT = 500_000  # characters; pypdf copies a page's text again and again
-_LIMITS = pypdf.Configuration(
-    zlib_maximum_output_length=20_000_000,
-    lzw_maximum_output_length=20_000_000,
-    run_length_maximum_output_length=20_000_000,
-    array_based_stream_maximum_output_length=20_000_000,
-    xform_maximum_invocations_per_extraction=1_000,
-)
+_OBJECTS, _OBJECTS_EACH = 100_000, 2  # of all pages: for any file, and for each of its bytes
+_A_PAGE = 10  # objects that a page costs
 _TIMES, _ALWAYS_FINE = 20, 2_000_000  # characters of text for a byte of the file, and for any file
+_BOOKMARKS, _BOOKMARK_DEPTH, _BOOKMARK_BYTES = 10_000, 20, 2_000
+_TITLE_BYTES = 20_000
+_NO_TITLES = frozenset({"untitled", "(untitled)", "unknown", "(anonymous)", "none"})
+_WORD_PREFIX = "Microsoft Word - "
+
+_alone = Lock()  # pdfium knows no threads
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Pages:
-    title: str
-    texts: list[str]
-    hidden: int
-    invisible: int
+    title: str = ""
+    lines: list[list[Line]] = field(default_factory=list)
+    heights: list[float] = field(default_factory=list)
+    outline: list[Entry] = field(default_factory=list)
+    hidden: int = 0
+    invisible: int = 0
 
 
 def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -52,142 +59,180 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
     Letters of render mode 3 (the text layer of a scan) are kept and counted as `invisible`.
     """
     try:
-        with pypdf.apply_configuration(_LIMITS):
-            found = _extract(path, data)
-    except (UnreadableFile, MemoryError):
-        raise
-    except pypdf.errors.DependencyError as error:
-        raise UnreadableFile(str(path), _LOCKED) from error
-    except (TooMuch, pypdf.errors.LimitReachedError) as error:
+        with _alone, _opened(path, data) as document:
+            found = _extract(document, len(data))
+    except TooMuch as error:
         reason = "its pages ask for far more work than their text is worth; print it to a new PDF"
         raise UnreadableFile(str(path), reason) from error
-    except Exception as error:  # the parser reads hostile bytes and may stumble in any way
-        reason = f"the PDF is broken ({type(error).__name__}); open it in a viewer and save it again"
-        raise UnreadableFile(str(path), reason) from error
-    if not any(page.strip() for page in found.texts) and not found.hidden:
-        reason = f"no text on its {len(found.texts)} pages, probably a scan; run it through OCR first"
+    if not any(found.lines) and not found.hidden:
+        reason = f"no text on its {len(found.lines)} pages, probably a scan; run it through OCR first"
         raise UnreadableFile(str(path), reason)
-    text, starts = _assemble(found.texts)
-    return [LoadedDocument(text, found.title or path.stem, starts, "", found.hidden, found.invisible)]
+    text, starts, blocks = _assemble(found)
+    title = found.title or _first_heading(text, blocks) or path.stem
+    return [LoadedDocument(text, title, starts, "", found.hidden, found.invisible, blocks)]
 
 
 _LOCKED = "the PDF is encrypted; save a copy without a password"
+_ERRORS = {pdfium.FPDF_ERR_PASSWORD: _LOCKED, pdfium.FPDF_ERR_SECURITY: _LOCKED}
+_BROKEN = "the PDF is broken; open it in a viewer and save it again"
 
 
-def _extract(path: Path, data: bytes) -> _Pages:
-    reader = pypdf.PdfReader(io.BytesIO(data))
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise UnreadableFile(str(path), _LOCKED)
-    operations = _OPERATIONS + _OPERATIONS_EACH * len(data)
-    content = _CONTENT + _CONTENT_EACH * len(data)
-    most = _TIMES * len(data) + _ALWAYS_FINE
-    texts: list[str] = []
-    hidden = invisible = 0
-    for page in reader.pages:
-        content -= _content_length(page)
-        if content < 0:
+@contextmanager
+def _opened(path: Path, data: bytes) -> Iterator[Handle]:
+    """The document in a file. Raises UnreadableFile."""
+    pdfium.FPDF_InitLibrary()  # once is enough, and more does nothing
+    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
+    if not document:
+        raise UnreadableFile(str(path), _ERRORS.get(pdfium.FPDF_GetLastError(), _BROKEN))
+    try:
+        if not pdfium.FPDF_GetPageCount(document):
+            raise UnreadableFile(str(path), _BROKEN)
+        yield document
+    finally:
+        pdfium.FPDF_CloseDocument(document)
+
+
+def _extract(document: Handle, size: int) -> _Pages:
+    found = _Pages(_title(document), outline=list(_outline(document)))
+    objects, letters = _OBJECTS + _OBJECTS_EACH * size, _TIMES * size + _ALWAYS_FINE
+    for number in range(pdfium.FPDF_GetPageCount(document)):
+        objects -= _A_PAGE
+        if objects < 0:
             raise TooMuch
-        inks = Inks(_box(page), operations)
-        text = clean(_text_of(page, inks))
-        texts.append(text)
-        operations, most = inks.operations, most - len(text)
-        hidden, invisible = hidden + inks.hidden, invisible + inks.invisible
-        if most < 0:
+        page = pdfium.FPDF_LoadPage(document, number)
+        found.lines.append([])
+        found.heights.append(0.0)
+        if not page:
+            continue
+        try:
+            read, objects = read_page(page, number, objects)
+        finally:
+            pdfium.FPDF_ClosePage(page)
+        found.lines[-1], found.heights[-1] = [line for line in read.lines if line.text], read.height
+        found.hidden, found.invisible = found.hidden + read.hidden, found.invisible + read.invisible
+        letters -= read.letters
+        if letters < 0:
             raise TooMuch
-    meta = reader.metadata
-    title = one_line(clean(str(meta.title))) if meta and meta.title else ""
-    return _Pages(title, texts, hidden, invisible)
+    return found
 
 
-def _text_of(page: pypdf.PageObject, inks: Inks) -> str:
-    left = _PAGE_TEXT
+def _title(document: Handle) -> str:
+    """The title that the file says it has, without what programs put there by themselves."""
+    length = min(pdfium.FPDF_GetMetaText(document, b"Title", None, 0), _TITLE_BYTES)
+    buffer = ctypes.create_string_buffer(length)
+    pdfium.FPDF_GetMetaText(document, b"Title", buffer, length)
+    title = _words(buffer.raw)
+    if title.startswith(_WORD_PREFIX):
+        title = Path(title.removeprefix(_WORD_PREFIX)).stem
+    return "" if title.lower() in _NO_TITLES else title
 
-    def count(text: str, *_: object) -> None:
-        nonlocal left
-        left -= len(text)
-        if left < 0:
-            raise TooMuch
 
-    return page.extract_text(
-        visitor_operand_before=inks.before, visitor_operand_after=inks.after, visitor_text=count
+def _words(utf16: bytes) -> str:
+    return one_line(clean(utf16.decode("utf-16-le", errors="replace").rstrip("\0")))
+
+
+def _first_heading(text: str, blocks: Sequence[Block]) -> str:
+    """The heading that the document begins with, if it is of the highest level."""
+    begins = bool(blocks) and blocks[0].kind is BlockKind.HEADING and blocks[0].level == 1
+    return text[blocks[0].start : blocks[0].end] if begins else ""
+
+
+def _outline(document: Handle) -> Iterator[Entry]:
+    """The bookmarks, each with its children behind it."""
+    waiting = [(pdfium.FPDFBookmark_GetFirstChild(document, None), 1)]
+    for _ in range(_BOOKMARKS):
+        if not waiting:
+            return
+        mark, level = waiting.pop()
+        if not mark:
+            continue
+        waiting.append((pdfium.FPDFBookmark_GetNextSibling(document, mark), level))
+        if level < _BOOKMARK_DEPTH:
+            waiting.append((pdfium.FPDFBookmark_GetFirstChild(document, mark), level + 1))
+        buffer = ctypes.create_string_buffer(_BOOKMARK_BYTES)
+        length = pdfium.FPDFBookmark_GetTitle(mark, buffer, _BOOKMARK_BYTES)
+        place = pdfium.FPDFBookmark_GetDest(document, mark)
+        if place and 0 < length <= _BOOKMARK_BYTES:
+            yield Entry(_words(buffer.raw[:length]), level, pdfium.FPDFDest_GetDestPageIndex(document, place))
+
+
+def _assemble(found: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:
+    """The text of all pages, where each begins, and its blocks."""
+    parts, measures = _parts(found)
+    leads = mark_items(parts, measures)
+    known = frozenset(
+        word.lower() for lines in found.lines for line in lines for word in _WORD.findall(line.text)
     )
+    starts: dict[int, int] = {}
+    pieces: list[str] = []
+    blocks: list[Block] = []
+    place = 0
+    for part, lead in zip(parts, leads, strict=True):
+        if pieces:
+            pieces.append(_border(blocks[-1].kind, part.kind))
+            place += len(pieces[-1])
+        begin = place
+        for line, piece in zip(part.lines, _written(part, known), strict=True):
+            starts.setdefault(line.page, place)
+            pieces.append(piece)
+            place += len(piece)
+        blocks.append(Block(part.kind, begin, place, part.level, lead))
+    return "".join(pieces), _page_starts(starts, len(found.lines), place), tuple(blocks)
 
 
-def _content_length(page: pypdf.PageObject) -> int:
-    """Bytes of a page's content streams, unpacked."""
-    found = page.get("/Contents")
-    found = found.get_object() if found is not None else None
-    streams = [one.get_object() for one in found] if isinstance(found, list) else [found]
-    return sum(len(stream.get_data()) for stream in streams if isinstance(stream, StreamObject))
+def _parts(found: _Pages) -> tuple[list[Part], Usual]:
+    """What is on the pages, without what stands there for the pages' sake."""
+    pages = without_furniture(found.lines, found.heights)
+    lines = [line for page in pages for line in without_note_marks(page)]
+    known = usual(lines)
+    parts: list[Part] = []
+    for kind, stretch in kinds(lines):
+        alone = kind is not BlockKind.PARAGRAPH
+        parts += [Part([line], kind) for line in stretch] if alone else parted(stretch, known)
+    mark_headings(parts, known, found.outline)
+    return joined_headings(parts), known
 
 
-def _box(page: pypdf.PageObject) -> tuple[float, float, float, float]:
-    """The part of the plane that is printed."""
-    box = page.cropbox
-    return float(box.left), float(box.bottom), float(box.right), float(box.top)
+def _border(before: BlockKind, kind: BlockKind) -> str:
+    """What stands between two blocks: lines of a table or of contents are lines, all else is apart."""
+    return "\n" if before is kind and kind in {BlockKind.ROW, BlockKind.ASIDE} else "\n\n"
 
 
-def _assemble(pages: list[str]) -> tuple[str, tuple[int, ...]]:
-    """The text of all pages, and where each begins. A paragraph may run over a page's end."""
-    known = frozenset(word.lower() for page in pages for word in _WORD.findall(page))
-    parts: list[str] = []
-    starts: list[int] = []
-    place, tail = 0, ""
-    for page in pages:
-        body = "\n\n".join(_paragraphs(page, known))
-        if tail and body:
-            border = " " if body[0].islower() and not _has_ended(tail) else "\n\n"
-            parts.append(border)
-            place += len(border)
-        starts.append(place)
-        parts.append(body)
-        place += len(body)
-        tail = body[-3:] or tail
-    return "".join(parts), tuple(starts)
+def _page_starts(starts: dict[int, int], count: int, end: int) -> tuple[int, ...]:
+    """Where each page begins; one without text where the next one does."""
+    found = []
+    for page in reversed(range(count)):
+        end = min(starts.get(page, end), end)
+        found.append(end)
+    return tuple(reversed(found))
 
 
-def _paragraphs(page: str, known: frozenset[str]) -> list[str]:
-    lines = _without_page_number([one_line(line) for line in page.split("\n")])
-    width = _usual_width(lines)
-    paragraphs: list[list[str]] = []
-    before = ""
-    for line in lines:
-        if line and before and _runs_on(before, line, width):
-            paragraphs[-1][-1:] = _joined(paragraphs[-1][-1], line, known)
-        elif line:
-            paragraphs.append([line])
-        before = line
-    return ["".join(pieces) for pieces in paragraphs]
+def _written(part: Part, known: frozenset[str]) -> list[str]:
+    """What each line adds to the text of its part."""
+    if part.kind is BlockKind.CODE:
+        return _indented(part.lines)
+    if part.kind is BlockKind.ROW:
+        return [" | ".join(cell for _, cell in part.first.cells)]
+    if part.kind is BlockKind.ASIDE:
+        return [without_leaders(part.first.text)]
+    pieces: list[str] = []
+    for line in part.lines:
+        if pieces:
+            pieces[-1:] = _joined(pieces[-1], one_line(line.text), known)
+        else:
+            pieces.append(one_line(line.text))
+    return pieces
 
 
-def _without_page_number(lines: list[str]) -> list[str]:
-    """`lines` without empty ones at both ends and without a page number as first or last line."""
-    lines = _trimmed(lines)
-    if len(lines) > 1 and _is_page_number(lines[0]):
-        lines = lines[1:]
-    if len(lines) > 1 and _is_page_number(lines[-1]):
-        lines = lines[:-1]
-    return lines
-
-
-def _trimmed(lines: list[str]) -> list[str]:
-    filled = [number for number, line in enumerate(lines) if line]
-    return lines[filled[0] : filled[-1] + 1] if filled else []
-
-
-def _is_page_number(line: str) -> bool:
-    return len(line) <= _LONGEST_NUMBER and _PAGE_NUMBER.fullmatch(line) is not None
-
-
-def _usual_width(lines: list[str]) -> int:
-    """The length nine tenths of the lines do not exceed."""
-    lengths = sorted(len(line) for line in lines if line)
-    return lengths[(len(lengths) - 1) * 9 // 10] if lengths else 0
-
-
-def _has_ended(text: str) -> bool:
-    """True where a sentence ends at the end of `text`."""
-    return text.rstrip(_CLOSING)[-1:] in tuple(".!?:;")
+def _indented(lines: Sequence[Line]) -> list[str]:
+    """Lines of code, each after the first behind a line end, with spaces for how far it is set in."""
+    left = min(line.left for line in lines)
+    found = []
+    for row, line in enumerate(lines):
+        width = (line.right - line.left) / max(len(line.text), 1)
+        spaces = " " * min(round((line.left - left) / width), _LONGEST_WORD) if width > 0 else ""
+        found.append(f"\n{spaces}{line.text}" if row else line.text)
+    return found
 
 
 def _cut_word(text: str) -> str:
@@ -200,29 +245,31 @@ def _cut_word(text: str) -> str:
     return text[start:end]
 
 
-def _runs_on(before: str, line: str, width: int) -> bool:
-    """True where `line` goes on with the paragraph that `before` belongs to."""
-    if _ITEM.match(line):
-        return False
-    if line[0].islower() and _cut_word(before):
-        return True
-    ended = _has_ended(before)
-    if len(before) < _FULL_LINE * width:
-        return line[0].islower() and not ended
-    heading = len(line) < _HEADING_LINE * width and line[0].isupper() and not _has_ended(line)
-    return not (ended and heading)
-
-
 def _joined(piece: str, line: str, known: frozenset[str]) -> tuple[str, str]:
     """The end of a paragraph and its next line, to be written one after the other.
 
     A word cut at the line's end loses its hyphen, unless the document has the hyphenated word elsewhere and
-    not the closed one.
+    not the closed one; an address and a name with an underscore go on without a space.
     """
     head = _cut_word(piece).lower()
     rest = _WORD.match(line)
     if not (head and rest and line[0].islower()):
-        return piece, f" {line}"
+        runs_on = (head and line[:1].isalnum()) or _is_cut_address(piece, line)
+        return piece, line if runs_on else f" {line}"
     tail = rest.group().lower()
-    keeps = f"{head}-{tail}" in known and head + tail not in known
+    keeps = head + tail not in known and (f"{head}-{tail}" in known or _are_words(head, tail, known))
     return f"{piece[:-1]}-" if keeps else piece[:-1], line
+
+
+def _are_words(head: str, tail: str, known: frozenset[str]) -> bool:
+    """True where a long document has both parts of a cut word as words of their own."""
+    return (
+        min(len(head), len(tail)) >= _WORD_OF_ITS_OWN and len(known) >= _MANY_WORDS and {head, tail} <= known
+    )
+
+
+def _is_cut_address(piece: str, line: str) -> bool:
+    word = piece[-_LONGEST_ADDRESS:].rpartition(" ")[2]
+    if not line[:1].isalnum() or (line[:1].isupper() and not word.endswith("_")):
+        return False
+    return (len(word) > 1 and word.endswith("_")) or ("://" in word and word[-1] in "./-_?=&#%")

@@ -1,0 +1,110 @@
+"""What stands on the pages of a PDF for their sake alone: running headers, running footers, page numbers, and the
+raised numbers that lead to a note at the foot.
+
+Only a short line in the margin goes, and only where at least three pages have it at the same height, numbers aside;
+or where such a place holds the words of a heading that stays in the text. Nothing else can be made to vanish so.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from equipoise.corpus.loaders.lines import Line
+
+LEAST_PAGES = 3
+_MARGIN = 0.12  # of the page's height
+_OUTERMOST = 2  # lines at either end of the page
+_LONGEST = 120  # characters
+_ROMAN = frozenset("ivxlcdm")
+_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]++(?=\s)")
+_MARK = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<=[.,;:!?)”’\"'\]]))\s?+([⁰¹²³⁴⁵⁶⁷⁸⁹]++)")
+
+_Key = tuple[str, int]
+
+
+def without_furniture(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> list[list[Line]]:
+    """The lines of every page without those; `heights` are the pages', in points."""
+    if len(pages) < LEAST_PAGES:
+        return [list(lines) for lines in pages]
+    outer = [set(_outer(lines, height)) for lines, height in zip(pages, heights, strict=True)]
+    seen: dict[_Key, set[int]] = defaultdict(set)
+    places: dict[int, set[int]] = defaultdict(set)
+    for number, (lines, rows) in enumerate(zip(pages, outer, strict=True)):
+        for row in rows:
+            seen[_key(lines[row])].add(number)
+            places[round(lines[row].base)].add(number)
+    names = _names(pages, outer)
+
+    def is_furniture(line: Line) -> bool:
+        if len(seen[_key(line)]) >= LEAST_PAGES:
+            return True
+        return len(places[round(line.base)]) >= LEAST_PAGES and any(
+            name in names for name in _titles(line.text)
+        )
+
+    return [
+        [line for row, line in enumerate(lines) if row not in rows or not is_furniture(line)]
+        for lines, rows in zip(pages, outer, strict=True)
+    ]
+
+
+def _outer(lines: Sequence[Line], height: float) -> Iterator[int]:
+    """The rows of short lines in the margins, at most two at either end of a page with more lines."""
+    rows = sorted(range(len(lines)), key=lambda row: lines[row].base)
+    for row in rows[:_OUTERMOST]:
+        if lines[row].base < _MARGIN * height and len(lines[row].text) <= _LONGEST:
+            yield row
+    for row in rows[-_OUTERMOST:]:
+        if lines[row].base > (1 - _MARGIN) * height and len(lines[row].text) <= _LONGEST:
+            yield row
+
+
+def _key(line: Line) -> _Key:
+    return " ".join("#" if _is_number(word) else word for word in line.text.split()), round(line.base)
+
+
+def _is_number(word: str) -> bool:
+    """True for a page number as it is written: 12, [12], xii."""
+    bare = word.strip("[]()-–—/.,:")
+    return bare.isdecimal() or (
+        bool(bare) and set(bare.lower()) <= _ROMAN and (bare.islower() or bare.isupper())
+    )
+
+
+def _names(pages: Sequence[Sequence[Line]], outer: Sequence[set[int]]) -> set[str]:
+    """The words of every line that is not in a margin, without its number."""
+    return {
+        name
+        for lines, rows in zip(pages, outer, strict=True)
+        for row, line in enumerate(lines)
+        if row not in rows and len(line.text) <= _LONGEST
+        for name in _titles(line.text)
+    }
+
+
+def _titles(text: str) -> Iterable[str]:
+    """What a line may be a title of: its words without numbers at the ends, and those after its first colon."""
+    for part in (text, text.partition(": ")[2]):
+        words = part.split()
+        while words and _is_number(words[-1]):
+            words.pop()
+        while words and (_is_number(words[0]) or words[0].replace(".", "").isdecimal()):
+            words = words[1:]
+        if words:
+            yield " ".join(words).lower()
+
+
+def without_note_marks(lines: Sequence[Line]) -> list[Line]:
+    """The lines of one page without the raised numbers behind words that the notes at its foot begin with."""
+    marks = {found.group() for line in lines if (found := _NOTE.match(line.text))}
+    if not marks:
+        return list(lines)
+
+    def unmarked(found: re.Match[str]) -> str:
+        return "" if found.group(1) in marks else found.group()
+
+    return [
+        line if _NOTE.match(line.text) else replace(line, text=_MARK.sub(unmarked, line.text))
+        for line in lines
+    ]

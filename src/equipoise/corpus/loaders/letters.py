@@ -1,0 +1,197 @@
+"""The letters of a PDF's page as pdfium finds them: which are seen, where they stand, and in what type."""
+
+import ctypes
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+
+from equipoise.corpus.loaders.inks import Box, Handle, Inks, TooMuch
+from equipoise.corpus.loaders.lines import Line, Run, Type, filled, line_of, whole
+
+_PAGE_TEXT = 500_000
+"""Characters of one page."""
+_HYPHENS = frozenset({0x02, 0xFFFE})  # pdfium's sign for the hyphen of a word that goes on in the next line
+_LINE_ENDS = frozenset({0x0D, 0x0A})
+_LONGEST_NAME = 200  # bytes of a font's name
+_BOLD = ("bold", "black", "heavy", "cmbx", "cmb1", "sfbx", "medi", "demi")
+_MONO = ("mono", "courier", "typewriter", "cmtt", "sltt", "sftt", "ectt", "lmtt", "consol", "menlo", "fixed")
+_FIXED_PITCH, _FORCED_BOLD, _HEAVY = 1, 1 << 18, 600
+
+_text_object = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
+    ctypes.cast(pdfium.FPDFText_GetTextObject, ctypes.c_void_p).value or 0
+)
+
+
+@dataclass(slots=True)
+class Page:
+    """Reads one page: `lines` with its seen letters, and how many letters are `hidden` and `invisible`."""
+
+    box: Box
+    turn: int
+    inks: Inks
+    lines: list[Line] = field(default_factory=list)
+    hidden: int = 0
+    invisible: int = 0
+    letters: int = 0
+
+    @property
+    def height(self) -> float:
+        """In points, as the page is looked at."""
+        left, bottom, right, top = self.box
+        return right - left if self.turn % 2 else top - bottom
+
+
+def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
+    """A loaded page, and how many of the `left` objects may still follow. Raises TooMuch."""
+    box = _box(page)
+    found = Page(box, pdfium.FPDFPage_GetRotation(page) % 4, Inks(box, left))
+    found.inks.walk(page)
+    text = pdfium.FPDFText_LoadPage(page)
+    if not text:
+        return found, found.inks.left
+    try:
+        count = pdfium.FPDFText_CountChars(text)
+        if count > _PAGE_TEXT:
+            raise TooMuch
+        found.letters = count
+        found.lines = [line_of(runs, number) for runs in whole(_Letters(found, text).lines(count))]
+    finally:
+        pdfium.FPDFText_ClosePage(text)
+    return found, found.inks.left
+
+
+def _box(page: Handle) -> Box:
+    """The part of the plane that is printed."""
+    found = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page, found)
+    return found.left, found.bottom, found.right, found.top
+
+
+class _Stretch(NamedTuple):
+    """Letters of one text object that follow each other: its address, and the rows of the first and the last."""
+
+    text: str
+    address: int
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class _Letters:
+    page: Page
+    text: Handle
+    fonts: dict[int, tuple[bool, bool]] = field(default_factory=dict)
+    met: set[int] = field(default_factory=set)
+
+    def lines(self, count: int) -> Iterator[list[Run]]:
+        """The runs of every line. Counts what is hidden and invisible."""
+        runs: list[Run] = []
+        for stretch in self._stretches(count):
+            if stretch is not None:
+                runs += self._run(stretch)
+            elif runs:
+                yield runs
+                runs = []
+        if runs:
+            yield runs
+        self.page.hidden += len(self.page.inks.hidden - self.met)  # pdfium leaves out what has no width
+
+    def _stretches(self, count: int) -> Iterator[_Stretch | None]:
+        """Stretches, and None where a line ends."""
+        text, unicode = self.text, pdfium.FPDFText_GetUnicode
+        letters: list[str] = []
+        address = first = last = 0
+        for index in range(count):
+            code, found = unicode(text, index), _text_object(text, index)
+            ends = code in _LINE_ENDS
+            if letters and (ends or (found and found != address)):
+                yield _Stretch("".join(letters), address, first, last)
+                letters = []
+            if ends:
+                yield None
+            elif found or letters:
+                first, last = first if letters else index, index if found else last
+                address = found or address
+                letters.append(chr(code))
+            if code in _HYPHENS:
+                yield _Stretch("".join(letters), address, first, last)
+                yield None
+                letters = []
+        if letters:
+            yield _Stretch("".join(letters), address, first, last)
+
+    def _run(self, stretch: _Stretch) -> list[Run]:
+        """The seen letters of a stretch: one run, or none."""
+        inks, length = self.page.inks, filled(stretch.text)
+        self.met.add(stretch.address)
+        if stretch.address in inks.hidden:
+            self.page.hidden += length
+            return []
+        text = stretch.text
+        if stretch.address in inks.invisible:
+            self.page.invisible += length
+        elif stretch.address in inks.cut:
+            text = self._inside(stretch)
+            self.page.hidden += length - filled(text)
+        type_ = self._type(stretch)
+        left, base, _ = self._place(stretch.first)
+        rows = range(stretch.first, stretch.first + len(text)) if type_.mono else range(0)
+        places = tuple(self._turned(*self._origin(row))[0] for row in rows)
+        return [Run(text, left, self._place(stretch.last)[2], base, type_, places)]
+
+    def _inside(self, stretch: _Stretch) -> str:
+        """The text with a space for every letter outside the page."""
+        left, bottom, right, top = self.page.box
+        found = []
+        for row, letter in enumerate(stretch.text, stretch.first):
+            x, y = self._origin(row)
+            found.append(letter if left <= x <= right and bottom <= y <= top else " ")
+        return "".join(found)
+
+    def _origin(self, row: int) -> tuple[float, float]:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium.FPDFText_GetCharOrigin(self.text, row, x, y)
+        return x.value, y.value
+
+    def _place(self, row: int) -> tuple[float, float, float]:
+        """Where a letter begins, its height above the page's foot, and where it ends, as the page is looked at."""
+        box = pdfium.FS_RECTF()
+        pdfium.FPDFText_GetLooseCharBox(self.text, row, box)
+        x, base = self._turned(*self._origin(row))
+        ends = self._turned(box.left, box.bottom)[0], self._turned(box.right, box.top)[0]
+        return x, base, max(ends)
+
+    def _turned(self, x: float, y: float) -> tuple[float, float]:
+        """A place on the page as the page is looked at, from its lower left corner."""
+        left, bottom, right, top = self.page.box
+        if self.page.turn == 0:
+            return x - left, y - bottom
+        return ((y - bottom, right - x), (right - x, top - y), (top - y, x - left))[self.page.turn - 1]
+
+    def _type(self, stretch: _Stretch) -> Type:
+        item, size, matrix = (
+            ctypes.cast(stretch.address, pdfium.FPDF_PAGEOBJECT),
+            ctypes.c_float(),
+            pdfium.FS_MATRIX(),
+        )
+        pdfium.FPDFTextObj_GetFontSize(item, size)
+        pdfium.FPDFText_GetMatrix(self.text, stretch.first, matrix)
+        font = pdfium.FPDFTextObj_GetFont(item)
+        key = ctypes.addressof(font.contents) if font else 0
+        if key not in self.fonts:
+            self.fonts[key] = _face(font) if font else (False, False)
+        return Type(abs(size.value) * math.hypot(matrix.c, matrix.d), *self.fonts[key])
+
+
+def _face(font: Handle) -> tuple[bool, bool]:
+    """Whether a font is bold, and whether all its letters have one width."""
+    buffer = ctypes.create_string_buffer(_LONGEST_NAME)
+    pdfium.FPDFFont_GetBaseFontName(font, buffer, _LONGEST_NAME)
+    name = buffer.value.decode("latin-1").lower().replace("monotype", "")  # a maker of fonts
+    marks = pdfium.FPDFFont_GetFlags(font)
+    bold = (marks > 0 and bool(marks & _FORCED_BOLD)) or pdfium.FPDFFont_GetWeight(font) >= _HEAVY
+    mono = marks > 0 and bool(marks & _FIXED_PITCH)
+    return bold or any(part in name for part in _BOLD), mono or any(part in name for part in _MONO)

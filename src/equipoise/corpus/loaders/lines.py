@@ -1,0 +1,160 @@
+"""The lines of a PDF's page, made of runs of letters.
+
+Pdfium tells where lines and words end. What it parts on one line, such as a raised number, is put together again.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+from unicodedata import normalize
+
+from equipoise.corpus.loaders.loaded import clean, one_line
+
+_RAISED, _LEVEL = 0.6, 0.1  # of the larger size: how far apart in height the parts of one line may be
+_SMALL = 0.85  # of it: what may be raised
+_NEAR = 1.5  # of it: between the parts of a line
+_LEAST_STEP = 0.5  # points
+_COLUMN = 1.4  # of the size: a gap between two cells of a row
+_LONGEST_GAP = 200
+_PLAIN = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+    | {"\u00ad": None, "\x02": "-", "\ufffe": "-", "\u00a0": " "}
+    | dict.fromkeys("\uf0b7\uf0a7\uf0d8\uf076\uf06e", "•")  # of Symbol and Wingdings
+)
+_ACCENTS = {"¨": "\u0308", "´": "\u0301", "˜": "\u0303", "ˇ": "\u030c", "¸": "\u0327", "˚": "\u030a"}
+_ACCENTED = re.compile(f"[{''.join(_ACCENTS)}][a-zA-Zı]")
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class Type(NamedTuple):
+    """Of letters: their size in points, and what the name and the marks of their font say."""
+
+    size: float
+    bold: bool
+    mono: bool
+
+
+class Run(NamedTuple):
+    """Letters of one text object, `base` points above the page's foot; `places` of each where it is `mono`."""
+
+    text: str
+    left: float
+    right: float
+    base: float
+    type: Type
+    places: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What stands side by side on a page, `page` counted from 0, places and size in points.
+
+    `size` is that of most letters, `bold` and `mono` hold where all are. `cells` are the texts between wide gaps,
+    each with the place where it begins.
+    """
+
+    text: str
+    page: int
+    left: float
+    right: float
+    base: float
+    size: float
+    bold: bool
+    mono: bool
+    cells: tuple[tuple[float, str], ...] = ()
+
+
+def filled(text: str) -> int:
+    """How many of its characters are not white space."""
+    return len("".join(text.split()))
+
+
+def whole(lines: Iterator[list[Run]]) -> Iterator[list[Run]]:
+    """Lines, those put together that stand side by side and touch."""
+    before: list[Run] = []
+    for runs in lines:
+        if before and _goes_on(before, runs):
+            before += runs
+            continue
+        if before:
+            yield before
+        before = runs
+    if before:
+        yield before
+
+
+def _goes_on(before: list[Run], runs: list[Run]) -> bool:
+    last, first = before[-1], runs[0]
+    large, small = max(last.type.size, first.type.size), min(last.type.size, first.type.size)
+    apart = _RAISED if small < _SMALL * large else _LEVEL
+    return (
+        abs(last.base - first.base) < apart * large and -large / 4 < first.left - last.right < _NEAR * large
+    )
+
+
+def line_of(runs: list[Run], number: int) -> Line:
+    sizes: dict[tuple[float, float], int] = {}
+    for run in runs:
+        key = (round(run.type.size, 1), run.base)
+        sizes[key] = sizes.get(key, 0) + filled(run.text)
+    size, base = max(sizes, key=lambda key: (sizes[key], key))
+    shown = [run for run in runs if run.text.strip()]
+    mono = bool(shown) and all(run.type.mono for run in shown)
+    cells = _cells(runs, size, base)
+    text = _in_columns(runs) if mono else one_line(" ".join(cell for _, cell in cells))
+    left, right = min(run.left for run in runs), max(run.right for run in runs)
+    bold = bool(shown) and all(run.type.bold for run in shown)
+    return Line(text, number, left, right, base, size, bold, mono, cells)
+
+
+def _cells(runs: list[Run], size: float, base: float) -> tuple[tuple[float, str], ...]:
+    """The texts between wide gaps, each with the place where it begins."""
+    found: list[tuple[float, list[str]]] = []
+    before: Run | None = None
+    for run in runs:
+        gap = run.left - before.right if before else 0.0
+        if before is None or gap > _COLUMN * size:
+            found.append((run.left, []))
+        elif gap > size / 5 or run.left < before.left:
+            found[-1][1].append(" ")
+        found[-1][1].append(_written(run, size, base))
+        before = run
+    return tuple((left, one_line("".join(pieces))) for left, pieces in found)
+
+
+def _written(run: Run, size: float, base: float) -> str:
+    """The text of a run without ligatures; raised digits are written as such."""
+    text = clean(run.text.translate(_PLAIN))
+    if not run.type.mono:
+        text = _ACCENTED.sub(_composed, text)
+    raised = run.type.size < _SMALL * size and run.base > base + size / 6
+    if raised and text.strip().isdecimal() and text.isascii():
+        return text.translate(_SUPERSCRIPT)
+    return text
+
+
+def _composed(found: re.Match[str]) -> str:
+    """An accent and the letter behind it, as TeX's old fonts have them, as one letter if there is one."""
+    letter = normalize("NFC", found.group()[1] + _ACCENTS[found.group()[0]])
+    return letter if len(letter) == 1 else found.group()
+
+
+def _in_columns(runs: list[Run]) -> str:
+    """Text of letters of one width, with as many spaces between them as there is room for."""
+    letters = [(place, letter) for run in runs for place, letter in zip(run.places, run.text, strict=False)]
+    filled = [(place, letter) for place, letter in letters if not letter.isspace()]
+    steps = sorted(b - a for (a, _), (b, _) in pairwise(filled) if b - a > _LEAST_STEP)
+    pitch = steps[len(steps) // 4] if steps else 1.0
+    pieces: list[str] = []
+    column, parted = 0, False
+    for place, letter in letters:
+        if letter.isspace():
+            parted = bool(pieces)
+            continue
+        spaces = round((place - filled[0][0]) / pitch) - column if pieces else 0
+        spaces = min(max(spaces, int(parted)), _LONGEST_GAP)
+        pieces.append(" " * spaces + letter)
+        column, parted = column + spaces + 1, False
+    return clean("".join(pieces).translate(_PLAIN)).strip()
