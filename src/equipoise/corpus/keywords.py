@@ -10,9 +10,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
-from equipoise.corpus.records import PASSAGE, search_text
 from equipoise.corpus.schema import TOKENIZER
-from equipoise.corpus.spelling import Correction, nearest, unknown
+from equipoise.corpus.spelling import nearest, unknown
 
 MOST_TERMS = 32
 FOUND_BY = 3_000  # passages: the rarest terms, up to this many together, choose what is scored
@@ -72,17 +71,21 @@ class Keywords:
         self._frequencies.clear()
         self._vocabulary = None
 
-    def corrections(self, text: str, known: Callable[[str], bool]) -> tuple[Correction, ...]:
-        """The words of `text` that are neither `known` nor in the store, each with the word of the store that it is
-        nearest to, where one is near. A word of the store is given as its texts have it, in lower case."""
+    def misspelt(self, text: str, known: Callable[[str], bool]) -> list[tuple[str, str]]:
+        """The words of `text` that are neither `known` nor in the store, each with the stem that it is nearest to,
+        where one is near."""
         words = unknown(text, known)
         stems = dict(zip(words, self._stemmed([word.lower() for word in words]), strict=True))
         missing = [word for word in words if stems[word] and not self._frequency(stems[word])]
-        if not missing:
-            return ()
-        counts = self._counts()
+        counts = self._counts() if missing else {}
         found = ((word, nearest(stems[word], list(counts), counts)) for word in missing)
-        return tuple((word, surface) for word, stem in found if stem and (surface := self._surface(stem)))
+        return [(word, stem) for word, stem in found if stem]
+
+    def word_of(self, stem: str, text: str) -> str:
+        """A word of `text` with this stem, in lower case; "" where there is none."""
+        words = terms(text)
+        found = zip(words, self._stemmed(words), strict=True)
+        return next((word for word, its in found if its == stem), "")
 
     def _counts(self) -> dict[str, int]:
         """Every stem that a misspelt word could be meant for, and in how many passages it stands."""
@@ -90,17 +93,6 @@ class Keywords:
             rows = self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) >= 3")
             self._vocabulary = {term: count for term, count in rows if term.isalpha()}
         return self._vocabulary
-
-    def _surface(self, stem: str) -> str:
-        """A word with this stem as a passage has it, "" where none is found."""
-        ask = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 5"
-        for (passage,) in self._connection.execute(ask, (f'"{stem}"',)).fetchall():
-            row = self._connection.execute(f"{PASSAGE} WHERE p.passage_id = ?", (passage,)).fetchone()
-            words = terms(search_text(row[5], row[4])) if row else []
-            for word, found in zip(words, self._stemmed(words), strict=True):
-                if found == stem:
-                    return word
-        return ""
 
     def match(self, query: str) -> Match:
         """The FTS5 expression for `query`, empty where no term of it is in the store.

@@ -18,6 +18,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span
 from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
+from equipoise.corpus.pieces import search_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.spelling import Correction
@@ -161,7 +162,8 @@ class Store:
         """
         with self.snapshot():
             self._notice_changes()
-            return self._keywords.corrections(text, known)
+            found = self._keywords.misspelt(text, known)
+            return tuple((word, meant) for word, stem in found if (meant := self._surface(stem)))
 
     def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
         """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more."""
@@ -267,6 +269,13 @@ class Store:
             with mapped(self.path):
                 raise Damage(f"passage {passage_id} has no document")
         raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
+
+    def _surface(self, stem: str) -> str:
+        """A word with this stem as one of the passages that hold it has it, "" where none is found."""
+        ask = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 5"
+        passages = self.passages(row[0] for row in self._rows(ask, (f'"{stem}"',)))
+        words = (self._keywords.word_of(stem, search_text(passage)) for passage in passages)
+        return next(filter(None, words), "")
 
     def _meta(self) -> dict[str, str]:
         with self._lock, mapped(self.path):

@@ -130,7 +130,7 @@ class HighlightSummarize:
         """The question as it is read, and a journal that says what was corrected."""
         query, journal = checked(question), Journal(self.models)
         if self.speller:
-            with journal.stage("spelling"):
+            with journal.stage("retrieve"):
                 journal.spelling = await asyncio.to_thread(self.speller, query.text)
         return Query(corrected(query.text, journal.spelling)), journal
 
