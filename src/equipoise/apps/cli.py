@@ -121,6 +121,27 @@ def ask(
 
 
 @app.command()
+def search(
+    words: Annotated[str, typer.Argument(help="What to look for.")],
+    docs: DocsOption = None,
+    passage_filter: FilterOption = None,
+    k: KOption = None,
+    store: StoreOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Find passages; nothing is answered."""
+    flags = _flags(store, passage_filter, None, None, "none", k) | {"filter.nli": "none"}
+    with _library(flags, docs, "hs") as ready:
+        found = ready.search(words).passages
+    if as_json:
+        print_json({"passages": [render.passage_json(one) | {"text": one.text} for one in found]})
+    elif found:
+        render.show_passages(found, Terminal())
+    else:
+        Terminal().print("Nothing was found.")
+
+
+@app.command()
 def chat(
     docs: DocsOption = None,
     pipeline: PipelineOption = "hs",

@@ -3,11 +3,16 @@
 Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
 """
 
+from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.types import Answer, Flag, Highlight, Part, Passage, Refusal, Trace
 from equipoise.text.outline import path_line
+
+BEGINNING = 160
+"""Characters of a passage that is only named."""
 
 
 def as_json(result: Answer | Refusal) -> dict[str, Any]:
@@ -94,6 +99,7 @@ def _show_one(result: Answer | Refusal, console: Terminal) -> None:
     if isinstance(result, Refusal):
         detail = f" ({result.reason.value}): {one_line(result.detail)}"
         console.print(styled(("No answer", "bold yellow"), detail))
+        show_passages(result.nearest, console, title="Nearest passages:")
     else:
         if not _is_quotes(result):
             console.print(styled((f"{result.text}\n", "bold")))
@@ -105,6 +111,37 @@ def _show_one(result: Answer | Refusal, console: Terminal) -> None:
         console.paragraph(styled(" ".join(item.text.split())))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
+
+
+def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str = "") -> None:
+    """Where each passage stands, and how it begins."""
+    if passages and title:
+        console.print(title)
+    for passage in passages:
+        console.print(styled((one_line(where(passage)), "cyan")))
+        console.paragraph(styled((_beginning(passage), "dim")))
+
+
+def _beginning(passage: Passage) -> str:
+    """The first words of what may be quoted of it."""
+    start = passage.sentences[0][0] if passage.sentences else 0
+    return shorten(" ".join(passage.text[start : start + 4 * BEGINNING].split()), BEGINNING, placeholder=" …")
+
+
+def passage_json(passage: Passage) -> dict[str, Any]:
+    """A passage by its place."""
+    return {
+        "passage_id": passage.passage_id,
+        "doc_id": passage.doc_id,
+        "source": passage.source,
+        "title": passage.title,
+        "page": passage.page,
+        "line": passage.line,
+        "heading": path_line("", passage.headings),
+        "paragraph": passage.paragraph,
+        "start": passage.start,
+        "end": passage.end,
+    }
 
 
 def where(item: Highlight | Passage) -> str:
@@ -135,25 +172,12 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "probability": None if trace.probability is None else round(trace.probability, 6),
         "tags": [tag.value for tag in trace.tags],
         "highlights": [_highlight(item) for item in result.highlights.items],
+        "nearest": [passage_json(passage) for passage in refusal.nearest] if refusal else [],
     }
 
 
 def _flagged(flag: Flag) -> dict[str, Any]:
-    found = flag.passage
-    return {
-        "passage_id": found.passage_id,
-        "reason": flag.reason,
-        "score": round(flag.score, 6),
-        "doc_id": found.doc_id,
-        "source": found.source,
-        "title": found.title,
-        "page": found.page,
-        "line": found.line,
-        "heading": path_line("", found.headings),
-        "paragraph": found.paragraph,
-        "start": found.start,
-        "end": found.end,
-    }
+    return passage_json(flag.passage) | {"reason": flag.reason, "score": round(flag.score, 6)}
 
 
 def _is_quotes(answer: Answer) -> bool:

@@ -280,7 +280,8 @@ class Refusal:
     """No answer: the reason, and one sentence for the person who asks.
 
     `detail` holds no probabilities, thresholds, names of models or endpoints, and no text of an error: those are
-    in `trace`, for the operator. `parts` as in `Answer`.
+    in `trace`, for the operator. `parts` as in `Answer`. `nearest` are passages that were read in vain, best first,
+    for a person to look into.
     """
 
     reason: Reason
@@ -288,6 +289,7 @@ class Refusal:
     highlights: Highlights = field(default_factory=Highlights)
     trace: Trace = field(default_factory=Trace)
     parts: tuple["Part", ...] = ()
+    nearest: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

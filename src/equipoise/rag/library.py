@@ -14,11 +14,14 @@ from equipoise.core import sync
 from equipoise.core.errors import StoreError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
-from equipoise.core.types import Answer, Refusal, Trust
+from equipoise.core.types import Answer, Candidates, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
+from equipoise.rag.journal import Journal
+from equipoise.rag.pipeline import checked
+from equipoise.rag.search import Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Library:
 
     store: Store
     pipeline: Pipeline
+    finder: Search
 
     @classmethod
     def open(
@@ -36,7 +40,8 @@ class Library:
         chosen = settings or layers.load().settings
         store = Store.open(path or chosen.store.path, read_only=True)
         try:
-            return cls(store, build.asked(pipeline, build.parts(chosen, store)))
+            parts = build.parts(chosen, store)
+            return cls(store, build.asked(pipeline, parts), build.search(parts))
         except BaseException:
             store.close()
             raise
@@ -44,6 +49,10 @@ class Library:
     def ask(self, question: str) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason; raises InputError."""
         return sync.run(self.pipeline.ask(question))
+
+    def search(self, words: str) -> Candidates:
+        """The passages that a question of these words would read, best first; raises InputError and ModelError."""
+        return sync.run(self.finder.find(checked(words), Journal({})))
 
     def close(self) -> None:
         """Close the index."""

@@ -37,6 +37,8 @@ from equipoise.text.spans import SpanPolicy
 from equipoise.text.tokens import has_words
 
 MAX_QUESTION = 4_000
+NEAREST = 3
+"""Passages that a refusal names for want of an answer."""
 UNANSWERABLE = "UNANSWERABLE"
 DETAILS = {
     Reason.NOTHING_RETRIEVED: "No passage was found for this question.",
@@ -299,4 +301,6 @@ def _nothing(journal: Journal) -> tuple[Reason, str]:
 
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
-    return Refusal(reason, detail, highlights or Highlights(), journal.trace())
+    read = journal.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
+    nearest = tuple(one.passage for one in read[:NEAREST])
+    return Refusal(reason, detail, highlights or Highlights(), journal.trace(), nearest=nearest)
