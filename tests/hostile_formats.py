@@ -1,4 +1,4 @@
-"""Hostile files (`hostile_files.py`) of EPUB, OpenDocument, Excel, PowerPoint, JSON, mail, source code, AsciiDoc, RTF."""
+"""Hostile files of EPUB, OpenDocument, Excel, PowerPoint, JSON, mail, source code, AsciiDoc and RTF."""
 
 from collections.abc import Callable
 
