@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from equipoise.corpus.loaders.lines import Line
+from equipoise.corpus.loaders.structure import NUMBERING
 
 LEAST_PAGES = 3
 _MARGIN = 0.12  # of the page's height
@@ -85,7 +86,8 @@ def _names(pages: Sequence[Sequence[Line]], outer: Sequence[set[int]]) -> set[st
 
 def _titles(text: str) -> Iterable[str]:
     """What a line may be a title of: its words without numbers at the ends, and those after its first colon."""
-    for part in (text, text.partition(": ")[2]):
+    numbering = NUMBERING.match(text)
+    for part in (text, text.partition(": ")[2], text[numbering.end() :] if numbering else ""):
         words = part.split()
         while words and _is_number(words[-1]):
             words.pop()

@@ -15,7 +15,7 @@ _HEADING_WORDS, _HEADING_LINES = 25, 3
 _BOLD_WORDS = 14
 _MOST_HEADINGS = 0.5  # of all parts that bold type may make headings
 _DEEPEST = 6
-_NUMBERING = re.compile(
+NUMBERING = re.compile(
     r"(?:(?:chapter|appendix|section|part|kapitel|abschnitt|anhang|teil|chapitre|annexe|partie)\s++(?:\d{1,3}+"
     r"(?:\.\d{1,3}+)*+|[a-z]|[ivx]++)|\d{1,3}+(?:\.\d{1,3}+)*+|[a-z](?:\.\d{1,3}+)++|(?:[a-z]|[ivx]++)(?=[.:)]))"
     r"[.:)]?+(?:\s++|$)",
@@ -155,7 +155,7 @@ def joined_headings(parts: Sequence[Part]) -> list[Part]:
     for part in parts:
         before = found[-1] if found else None
         both = before is not None and before.kind is part.kind is BlockKind.HEADING
-        if before and both and len(before.lines) == 1 and _NUMBERING.fullmatch(before.first.text):
+        if before and both and len(before.lines) == 1 and NUMBERING.fullmatch(before.first.text):
             before.lines += part.lines
             before.level = min(before.level, part.level)
         else:
@@ -174,14 +174,14 @@ def _outline_level(part: Part, named: dict[tuple[int, str], int]) -> int:
 
 def _bare(text: str) -> list[str]:
     """The letters and digits of a heading, with its numbering, without the word before it, and without both."""
-    found, named = _NUMBERING.match(text), _NAMED.match(text)
+    found, named = NUMBERING.match(text), _NAMED.match(text)
     variants = [text, text[named.end() :] if named else "", text[found.end() :] if found else ""]
     bare = ["".join(letter for letter in one.lower() if letter.isalnum()) for one in variants]
     return [one for one in bare if one]
 
 
 def _looks_like_one(part: Part, known: Usual, *, bold: bool) -> bool:
-    if part.kind in {BlockKind.CODE, BlockKind.ROW, BlockKind.ASIDE} or len(part.lines) > _HEADING_LINES:
+    if part.kind in {BlockKind.ROW, BlockKind.ASIDE} or len(part.lines) > _HEADING_LINES:
         return False
     text = " ".join(line.text for line in part.lines)
     words, size = len(text.split()), part.first.size
@@ -189,13 +189,19 @@ def _looks_like_one(part: Part, known: Usual, *, bold: bool) -> bool:
     if letters < 2 or letters * 2 < len(text.replace(" ", "")) or words > _HEADING_WORDS or text[-1] in ",;":
         return False
     if size >= _LARGER * known.size:
-        return not has_ended(text) or words <= _BOLD_WORDS
-    return bold and _is_bold_heading(part, known) and words <= _BOLD_WORDS and not has_ended(text)
+        return not has_ended(text) or words <= _BOLD_WORDS or text[-1] == "?"
+    return (
+        bold
+        and part.kind is not BlockKind.CODE
+        and _is_bold_heading(part, known)
+        and words <= _BOLD_WORDS
+        and not has_ended(text)
+    )
 
 
 def _is_bold_heading(part: Part, known: Usual) -> bool:
     cells = part.first.cells
-    is_row = len(cells) > 2 or (len(cells) == 2 and _NUMBERING.fullmatch(cells[0][1]) is None)
+    is_row = len(cells) > 2 or (len(cells) == 2 and NUMBERING.fullmatch(cells[0][1]) is None)
     return part.first.bold and not is_row and part.first.size >= _AS_LARGE * known.size
 
 
@@ -206,7 +212,7 @@ def _bold_counts(parts: Sequence[Part], known: Usual) -> bool:
 
 def _numbered_level(part: Part) -> int:
     """The depth that the number of a heading says, 0 without one."""
-    found = _NUMBERING.match(part.first.text)
+    found = NUMBERING.match(part.first.text)
     if not found:
         return 0
     return 1 if _NAMED.match(part.first.text) else found.group().strip().rstrip(".:)").count(".") + 1
