@@ -8,6 +8,7 @@ import pytest
 
 from equipoise.core.errors import CorpusError, ModelReplyError, StoreError
 from equipoise.core.types import Document, Trust
+from equipoise.corpus.files import HIDDEN, OF_A_PAGE, UNKNOWN
 from equipoise.corpus.indexing import document_id, index, prepare
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k
@@ -136,14 +137,28 @@ def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, he
     assert len(store.bm25("white milk", 5)) == 1
 
 
-def test_hidden_and_unknown_files_in_folders_are_counted_and_given_ones_are_named(store, here):
+def test_hidden_and_unknown_files_in_folders_are_named_with_their_reason(store, here):
     write(here / "docs" / ".hidden.md", "x")
     write(here / "docs" / ".git" / "a.md", "x")
     write(here / "docs" / "photo.jpg", "x")
-    assert index("docs", store, HashedWords()).skipped == 3
+    skipped = index("docs", store, HashedWords()).skipped
+    assert [(one.path, one.reason) for one in skipped] == [
+        ("docs/.git", HIDDEN), ("docs/.hidden.md", HIDDEN), ("docs/photo.jpg", UNKNOWN),
+    ]  # fmt: skip
     report = index(["docs", "docs/photo.jpg"], store, HashedWords())
     assert [error.path for error in report.failed] == ["docs/photo.jpg"]
     assert ".docx" in report.failed[0].reason
+
+
+def test_scripts_of_web_pages_are_left_out_and_code_elsewhere_is_read(store, here):
+    for folder in ("docs/page", "code"):
+        write(here / folder / "tool.js", "function add(a, b) { return a + b }")
+        write(here / folder / "tool.py", "def add(a, b):\n    return a + b\n")
+    write(here / "docs" / "page" / "index.html", "<p>Adding is done by the tool.")
+    report = index(["docs", "code"], store, HashedWords())
+    assert [(one.path, one.reason) for one in report.skipped] == [("docs/page/tool.js", OF_A_PAGE)]
+    read = {Path(key).as_posix().removeprefix("../") for key in store.files()}
+    assert {"docs/page/tool.py", "code/tool.js", "code/tool.py"} < read
 
 
 def test_loops_of_links_end_and_no_file_comes_twice(store, here):

@@ -85,8 +85,11 @@ def index(
     """Read documents into the index. Unchanged files are skipped."""
     chosen = layers.load({"store.path": store}).settings
     report = _index(paths, chosen.store.path, trust=trust, prune=prune)
-    done = ("added", "changed", "unchanged", "relabelled", "removed", "skipped")
+    for line in render.grouped(report.skipped):
+        complain("skipped:", line)
+    done = ("added", "changed", "unchanged", "relabelled", "removed")
     counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
+    counts += [f"{len(report.skipped)} skipped"] if report.skipped else []
     held = f"{report.documents} documents, {report.passages} passages in {chosen.store.path}"
     Terminal().print(f"{held} (files: {', '.join(counts)})")
     if report.failed:

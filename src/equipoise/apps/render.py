@@ -4,15 +4,19 @@ Who runs the command line is the operator: beside what the person who asks may s
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.types import Answer, Flag, Highlight, Part, Passage, Refusal, Trace
+from equipoise.corpus.files import LeftOut
 from equipoise.text.outline import path_line
 
 BEGINNING = 160
 """Characters of a passage that is only named."""
+NAMED = 3
+"""Files of one kind that are named."""
 
 
 def as_json(result: Answer | Refusal) -> dict[str, Any]:
@@ -111,6 +115,18 @@ def _show_one(result: Answer | Refusal, console: Terminal) -> None:
         console.paragraph(styled(" ".join(item.text.split())))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
+
+
+def grouped(left: Sequence[LeftOut]) -> list[str]:
+    """A line for each reason and suffix, with how many and the names of the first few."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in left:
+        groups.setdefault((one.reason, Path(one.path).suffix.lower() or "no suffix"), []).append(one.path)
+    lines = []
+    for (reason, suffix), names in groups.items():
+        more = ", ..." if len(names) > NAMED else ""
+        lines.append(f"{len(names)} {reason} ({suffix}): {', '.join(names[:NAMED])}{more}")
+    return lines
 
 
 def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str = "") -> None:

@@ -18,6 +18,12 @@ from equipoise.corpus.places import has_working_folder, shown
 _FLAGS = sum(
     getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
+HIDDEN = "hidden"
+UNKNOWN = "of a type that is not read"
+OF_A_PAGE = "belongs to web pages in the same folder"
+_PAGES = frozenset({".html", ".htm"})
+_PARTS = frozenset({".js", ".mjs", ".cjs", ".ts", ".json"})
+"""Suffixes that in a folder with web pages are their scripts and search indexes, not something to read."""
 _NO_NAME = "the file's name is not valid UTF-8; rename it"
 
 
@@ -34,7 +40,7 @@ class LeftOut:
 
 @dataclass(slots=True)
 class Found:
-    """What a walk met. `skipped` counts hidden files and unknown types inside folders.
+    """What a walk met. `skipped` are hidden files, unknown types and parts of web pages inside folders.
 
     `files` have their links resolved. `roots` are the given paths that were read, `missing` those that do not
     exist, `unread` the folders that could not be listed; all with links resolved.
@@ -43,7 +49,7 @@ class Found:
     files: list[Path] = field(default_factory=list)
     failed: list[UnreadableFile] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    skipped: int = 0
+    skipped: list[LeftOut] = field(default_factory=list)
     roots: list[Path] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
     unread: list[Path] = field(default_factory=list)
@@ -98,7 +104,7 @@ def _miss(given: str | Path, error: OSError | ValueError, found: Found) -> None:
 
 
 def _walk(root: Path, found: Found, seen: set[Path]) -> None:
-    waiting = [root]
+    before, waiting = len(found.files), [root]
     while waiting:
         here = waiting.pop()
         if here in seen:
@@ -113,6 +119,17 @@ def _walk(root: Path, found: Found, seen: set[Path]) -> None:
             found.failed.append(UnreadableFile(_decodable(shown(here)), reason))
             continue
         waiting += reversed(_sort_out(entries, root, found, seen))
+    _leave_parts_of_pages(before, found)
+
+
+def _leave_parts_of_pages(before: int, found: Found) -> None:
+    """Take the scripts of web pages out of the files from number `before` on."""
+    here = found.files[before:]
+    if not any(path.suffix.lower() in _PAGES for path in here):
+        return
+    parts = [path for path in here if path.suffix.lower() in _PARTS]
+    found.files[before:] = [path for path in here if path.suffix.lower() not in _PARTS]
+    found.skipped += [LeftOut(_decodable(shown(path)), OF_A_PAGE) for path in parts]
 
 
 def _sort_out(entries: list[Path], root: Path, found: Found, seen: set[Path]) -> list[Path]:
@@ -123,7 +140,8 @@ def _sort_out(entries: list[Path], root: Path, found: Found, seen: set[Path]) ->
         is_folder = os.path.isdir(place)  # noqa: PTH112  unlike Path.is_dir, never raises
         known = is_folder or entry.suffix.lower() in LOADERS
         if entry.name.startswith(".") or not known:
-            found.skipped += 1
+            why = HIDDEN if entry.name.startswith(".") else UNKNOWN
+            found.skipped.append(LeftOut(_decodable(shown(entry)), why))
         elif reason := _not_taken(place, root):
             found.left_out.append(LeftOut(_decodable(shown(entry)), reason))
         elif is_folder:

@@ -19,7 +19,7 @@ from equipoise.corpus.ahead import Same, Turn, in_turn
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
 from equipoise.corpus.files import LeftOut, find_files
-from equipoise.corpus.loaders import LOADERS
+from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.places import Places
 from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import Entry, FileRecord
@@ -53,8 +53,8 @@ Progress = Callable[[Step], None]
 class IndexReport:
     """What `index` did, in files, and what the store holds after it, in documents and passages.
 
-    `relabelled` files only changed their trust; `skipped` are hidden files and unknown types in folders.
-    `left_out` names links out of a folder and roots that kept another trust. `hidden` and `invisible` have
+    `relabelled` files only changed their trust; `skipped` names what in folders is hidden, of an unknown type, or part
+    of a web page; `left_out` names links out of a folder and roots that kept another trust. `hidden` and `invisible` have
     (source, characters) for new documents with text that nobody sees: what was left out, and what is indexed.
     """
 
@@ -63,7 +63,7 @@ class IndexReport:
     unchanged: int = 0
     relabelled: int = 0
     removed: int = 0
-    skipped: int = 0
+    skipped: tuple[LeftOut, ...] = ()
     failed: tuple[UnreadableFile, ...] = ()
     documents: int = 0
     passages: int = 0
@@ -108,7 +108,7 @@ def index(
     return IndexReport(
         **work.done,
         removed=len(lost),
-        skipped=found.skipped,
+        skipped=tuple(found.skipped),
         failed=failed,
         documents=counts.documents,
         passages=counts.passages,
@@ -249,7 +249,7 @@ def _cut(document: Document) -> Cut:
 
 
 def _nothing_read(reasons: Sequence[UnreadableFile | LeftOut]) -> str:
-    kinds = " ".join(LOADERS)
+    kinds = " ".join(DOCUMENTS)
     if not reasons:
         return f"there is no file to index there: add some of the types {kinds}, or give another path"
     named = "; ".join(str(reason) for reason in reasons[:_NAMED])

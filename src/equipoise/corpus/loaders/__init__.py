@@ -27,7 +27,7 @@ from equipoise.corpus.loaders.source import SOURCES, load_source
 from equipoise.corpus.loaders.tables import load_csv, load_tsv
 from equipoise.corpus.loaders.xlsx import load_xlsx
 
-__all__ = ["LOADERS", "LoadedDocument", "Loader", "load", "loader_for"]
+__all__ = ["DOCUMENTS", "LOADERS", "LoadedDocument", "Loader", "load", "loader_for"]
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
@@ -58,11 +58,15 @@ LOADERS: dict[str, Loader] = {
 }
 
 
+DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
+"""Suffixes of all types but source code."""
+
+
 def loader_for(path: Path) -> Loader:
     """The loader of this file type. Raises UnreadableFile, naming the known types, for an unknown one."""
     loader = LOADERS.get(path.suffix.lower())
     if loader is None:
-        kinds = " ".join(suffix for suffix in LOADERS if suffix not in SOURCES)
+        kinds = " ".join(DOCUMENTS)
         raise UnreadableFile(str(path), f"this file type cannot be read; convert it to one of {kinds}")
     return loader
 
