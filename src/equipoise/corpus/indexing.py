@@ -54,7 +54,7 @@ class IndexReport:
     """What `index` did, in files, and what the store holds after it, in documents and passages.
 
     `relabelled` files only changed their trust; `skipped` names what in folders is hidden, of an unknown type, or part
-    of a web page; `left_out` names links out of a folder and roots that kept another trust. `hidden` and `invisible` have
+    of a web page; `left_out` links out of a folder and roots that kept another trust. `hidden` and `invisible` have
     (source, characters) for new documents with text that nobody sees: what was left out, and what is indexed.
     """
 
