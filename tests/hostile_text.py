@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from equipoise.core.types import Document, Span
+from equipoise.corpus.chunks import passages
 from equipoise.rag.highlighters.clues import is_fragment
 from equipoise.rag.highlighters.quotations import declines
 from equipoise.text.align import align
@@ -15,9 +16,10 @@ from equipoise.text.calls import calls
 from equipoise.text.fence import fenced
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
+from equipoise.text.outline import headings_at, outlined, with_leads
 from equipoise.text.polar import is_yes_no
 from equipoise.text.questions import refers_back, split_questions
-from equipoise.text.sentences import sentence_spans
+from equipoise.text.sentences import sentence_spans, units
 from equipoise.text.spans import canonicalize
 from equipoise.text.support import stem, unsupported
 from equipoise.text.tokens import names, words
@@ -45,6 +47,16 @@ def one_giant_sentence(text: str) -> object:
     return canonicalize([Span("d", at, at + 9) for at in range(0, len(text), 500)], {"d": document})
 
 
+def read_with_leads(text: str) -> object:
+    """The headings of a few places of a document of blocks, and what its last units are read with."""
+    found = outlined(blocks(text))
+    document = Document("d", text, "test", sentences=units(text, found), blocks=found)
+    for row in range(0, len(found), 1 + len(found) // 20):
+        headings_at(document, found[row].start)
+    spans = [Span("d", *one) for one in document.sentences[-20:]]
+    return passages(document), canonicalize(with_leads(spans, {"d": document}), {"d": document})
+
+
 def asked_of_itself(text: str) -> object:
     """An answer of many acronyms and compounds, judged by as long an evidence."""
     return unsupported(text, [text.swapcase()])
@@ -65,6 +77,11 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
          "[a](b) ", "[a", "[[a]", "![", "<a ", "<a>", "</h1", "<h1>a", "**a",
          ".. a::\n\n   b\n\n", ".. a:", "....", ". . 1",
          "a  1\n", "1. A\n\n", "  - a\n\n", "~~~\n", "::\n\n  a\n", "---\n"),
+    ),
+    "leads": (
+        read_with_leads,
+        ("# a\n", "###### a\n\nb.\n\n", "- a\n", "a:\n\n- b\n\n", "| a | b |\n", "```\na\n\n", "1.1 A\n",
+         "a. ", "<h1>a</h1>\n\n"),
     ),
     "questions": (
         split_questions,

@@ -1,17 +1,20 @@
 """Titles and texts of documents write no line of their own into the summarizer's request, however they are made."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.core.types import Document, Highlight, Highlights, Passage, Span
+from equipoise.core.types import Block, BlockKind, Document, Highlight, Highlights, Passage, Span
 from equipoise.rag.boundary import read_span
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.summarizers.llm import request
+from equipoise.text.outline import headings_at, outlined
 from equipoise.text.visible import MAX_TITLE
+from equipoise.text.visible import title as clean
 
 AROUND = "The fee is 5 pounds. And more."
 BREAKS = [chr(c) for c in range(sys.maxunicode + 1) if len(f"a{chr(c)}b".splitlines()) > 1]
@@ -76,8 +79,38 @@ def test_titles_that_differ_in_the_part_cut_off_give_equal_requests(head, tails)
 
 
 @settings(max_examples=100, deadline=None)
-@given(title=hostile)
-def test_the_highlighters_prompts_have_one_line_for_a_title(title):
-    passage = Passage(1, "d", 0, 20, "The fee is 5 pounds.", title)
-    assert len(numbered(sentences_of([passage])).splitlines()) <= 2
-    assert len(documents_text([passage]).splitlines()) <= 2
+@given(title=hostile, headings=st.lists(hostile, max_size=3))
+def test_the_highlighters_prompts_have_one_line_for_a_title_and_its_headings(title, headings):
+    passage = Passage(1, "d", 0, 20, "The fee is 5 pounds.", title, headings=tuple(headings))
+    for shown in (numbered(sentences_of([passage])), documents_text([passage])):
+        assert len(shown.splitlines()) <= 2
+        assert len(shown) <= MAX_TITLE + len("[1] \n[1] ") + len(passage.text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(texts=st.lists(hostile, min_size=1, max_size=4))
+def test_headings_of_a_document_are_clean_lines_of_200_characters_together(texts):
+    text, found = "", []
+    for level, heading in enumerate(texts, 1):
+        found.append(Block(BlockKind.HEADING, len(text), len(text) + len(heading) + 1, level))
+        text += f"{heading}x\n"
+    found.append(Block(BlockKind.PARAGRAPH, len(text), len(text) + 20))
+    document = Document("d", f"{text}The fee is 5 pounds.", "d", blocks=outlined(found))
+    headings = headings_at(document, len(text))
+    assert sum(map(len, headings)) <= MAX_TITLE
+    assert all(len(line.splitlines()) == 1 and line == clean(line) for line in headings)
+    item = read_span(Span("d", len(text), len(text) + 20), document)
+    assert len(item.heading) <= MAX_TITLE
+    assert item.heading == clean(item.heading)
+    assert sent(Highlights((item,))) == sent(Highlights((replace(item, heading="", paragraph=None),)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(between=hostile)
+def test_what_stands_between_units_adds_one_line(between):
+    text = f"One.\n{between}\nTwo."
+    passage = Passage(1, "d", 0, len(text), text, "T", sentences=((0, 4), (len(text) - 4, len(text))))
+    lines = numbered(sentences_of([passage])).splitlines()
+    assert [line for line in lines if not line.startswith("# ")] == ["T", "[1] One.", "[2] Two."]
+    assert len(lines) <= 4
+    assert all(len(line) <= MAX_TITLE + 2 for line in lines)

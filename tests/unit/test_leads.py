@@ -1,13 +1,16 @@
 """Quotes come with what they are read with: leads, and the canonical form of spans and their leads."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.core.types import Document, Passage, Span
+from equipoise.core.types import Candidates, Document, Passage, Span
+from equipoise.corpus.chunks import passages
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
+from equipoise.rag.search import usable
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined, with_leads
 from equipoise.text.sentences import units
@@ -152,3 +155,12 @@ class TestPassages:
         start = source.text.index("1. Fares")
         assert passage_at(1, start, start + len(text) - 1, source).sentences == ()
         assert sentences_of([passage_at(1, start, start + len(text) - 1, source)]) == []
+
+    def test_contents_are_found_by_search_and_not_read(self):
+        text = f"{self.text}\n" + "1. Fares ..... 3\n" * 20
+        source = document(text)
+        cut = [passage_at(n, start, end, source) for n, (start, end) in enumerate(passages(source))]
+        assert [bool(one.sentences) for one in cut] == [True, False]
+        vectors = np.eye(2, dtype=np.float32)
+        found = Candidates(tuple(reversed(cut)), vectors[0], vectors, vectors[0], {"d": source})
+        assert usable(found, 5).passages == (cut[0],)

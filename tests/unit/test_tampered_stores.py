@@ -246,6 +246,15 @@ def test_a_schema_that_is_not_ours_is_refused_before_anything_is_read(tampered, 
         assert "is damaged (its" in message
 
 
+@pytest.mark.parametrize(
+    ("version", "advice"), [(1, "delete it and index your documents again"), (99, "update equipoise")]
+)
+def test_a_store_of_another_format_says_what_to_do(tampered, version, advice):
+    path = tampered(f"PRAGMA user_version = {version}")
+    message = refusal(lambda: Store.open(path, create=True).close())
+    assert f"has format {version}, this equipoise reads 2: {advice}" in message
+
+
 def test_a_view_in_the_place_of_a_table_is_refused(tampered):
     path = tampered("ALTER TABLE meta RENAME TO old", "CREATE VIEW meta AS SELECT * FROM old")
     assert "is damaged" in refusal(lambda: use(path))

@@ -33,9 +33,9 @@ class Query:
 class Passage:
     """A retrievable piece of a document: `document.text[start:end] == text`; `title` is the document's.
 
-    `source`, and `page`, `line`, or `paragraph` below the last of its `headings` (highest first), say where a reader
-    finds its first quotable character. `sentences` are (start, end) in `text` of what may be quoted of it; None where
-    nobody has looked.
+    `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
+    (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
+    quoted of it; None where nobody has looked.
     """
 
     passage_id: int
