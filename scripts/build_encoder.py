@@ -39,13 +39,13 @@ EPSILON = 1e-12  # layer_norm_eps in the model's config.json
 
 
 @contextmanager
-def wheel_file(given: Path | None) -> Iterator[Path]:
+def wheel_file(given: Path | None, requirement: str = REQUIREMENT) -> Iterator[Path]:
     """The wheel at `given`, or one fetched by pip into a folder that is removed afterwards."""
     if given is not None:
         yield given
         return
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", folder, REQUIREMENT]
+        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", folder, requirement]
         subprocess.run(command, check=True)
         yield next(Path(folder).glob("*.whl"))
 

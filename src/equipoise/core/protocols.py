@@ -6,6 +6,9 @@ Whatever may wait for a model is async; pure computation is not. `core.sync.run`
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from equipoise.core.types import (
     Answer,
     Array,
@@ -76,6 +79,21 @@ class Retriever(Protocol):
         """At most `k` candidates, best first, each passage once, with the documents of all of them.
 
         Nothing is read from the store after this. Raises CorpusError, or ModelError where the encoder fails.
+        """
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Reads question and text together. `name` identifies the scale of the scores: a calibration is for one."""
+
+    @property
+    def name(self) -> str: ...
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(n,) for n texts, higher where a text answers rather; each depends on the question and its text alone.
+
+        Raises ModelError.
         """
         ...
 

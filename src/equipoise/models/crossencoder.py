@@ -1,0 +1,134 @@
+"""The embedded cross-encoder: question and text read together by ms-marco-MiniLM-L-12-v2, on the CPU, without torch."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby, islice
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from equipoise.models.control import encodable
+from equipoise.models.encoder import DATA, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, checked
+from equipoise.models.windows import MAX_QUESTION
+
+MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
+MAX_TOKENS = 256  # of question and text together; the model has 512 positions
+BATCH_TOKENS = 1024
+REMEMBERED = 512  # scores
+
+Floats = NDArray[np.float64]
+
+
+class CrossEncoder:
+    """Reranker of the package: English, question and text are read together up to `max_tokens` (512 at most).
+
+    A score is a function of the question and the text alone, bit for bit on one machine: whoever can put passages
+    beside a text cannot move its score. Activations are 7-bit whole numbers with one scale for each token, so that
+    products are sums of integers; and only pairs with equally many tokens share a batch, so nothing is ever padded.
+
+    Objects are thread safe and load their files at the first use (about 0.3 s and 150 MB). The last 512 scores are
+    remembered: passages that were reranked cost nothing when they are read.
+    """
+
+    def __init__(
+        self, *, folder: Path = DATA, threads: int | None = None, max_tokens: int = MAX_TOKENS
+    ) -> None:
+        """`threads` batches are read at a time; by default one for each processor, at most 8."""
+        self._folder = folder
+        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
+        self._max_tokens = max_tokens
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor] | None = None
+        self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        """The scale of the scores: changes whenever they would."""
+        return f"ms-marco-MiniLM-L-12-v2/int8-1/{self._max_tokens}"
+
+    def scores(self, question: str, texts: Sequence[str]) -> Floats:
+        """(n,) logits that each text answers the question, about -12 to 11; (0,) for none.
+
+        Of the question 64 tokens are read. Raises WeightsError when a file is missing or is not the one this
+        version was made with, TypeError for a single string.
+        """
+        if isinstance(texts, str):
+            raise TypeError("scores() takes a sequence of texts: pass [text] for one")
+        keys = [(question, text) for text in texts]
+        found = self._recall(keys)
+        new = [key for key in dict.fromkeys(keys) if key not in found]
+        if new:
+            found.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
+            self._remember(found)
+        return np.array([found[key] for key in keys], np.float64)
+
+    def _recall(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+        with self._lock:
+            return {key: self._known[key] for key in keys if key in self._known}
+
+    def _remember(self, found: dict[tuple[str, str], float]) -> None:
+        with self._lock:
+            self._known.update(found)
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+    def _read(self, question: str, texts: Sequence[str]) -> list[float]:
+        tokenizer, session, pool = self._load()
+        asked = _cut(tokenizer, encodable(question[:MAX_CHARACTERS]))
+        pairs = tokenizer.encode_batch([(asked, encodable(text[:MAX_CHARACTERS])) for text in texts])
+        groups = list(_batches([len(pair.ids) for pair in pairs]))
+        rows = np.empty(len(texts), np.float64)
+
+        def read(group: list[int]) -> None:
+            rows[group] = session.run(["logits"], _feed([pairs[row] for row in group]))[0]
+
+        list(pool.map(read, groups))
+        return [float(row) for row in rows]
+
+    def _load(self) -> tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor]:
+        with self._lock:
+            if self._loaded is None:
+                pool = ThreadPoolExecutor(self._threads, thread_name_prefix="crossencoder")
+                self._loaded = self._tokenizer(), self._session(), pool
+            return self._loaded
+
+    def _tokenizer(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_buffer(checked(self._folder, TOKENIZER))
+        tokenizer.enable_truncation(self._max_tokens)  # the longer of the two, which is the text
+        return tokenizer
+
+    def _session(self) -> ort.InferenceSession:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = (
+            1  # pairs are short: batches beside each other are faster than parts of one
+        )
+        options.log_severity_level = 3  # errors only
+        weights = checked(self._folder, MODEL, MANIFEST, "build_crossencoder.py")
+        return ort.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+
+
+def _feed(pairs: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
+    return {
+        "input_ids": np.array([pair.ids for pair in pairs], np.int64),
+        "token_type_ids": np.array([pair.type_ids for pair in pairs], np.int64),
+    }
+
+
+def _cut(tokenizer: Tokenizer, question: str) -> str:
+    """The question up to its 64th token."""
+    places = tokenizer.encode(question, add_special_tokens=False).offsets
+    return question if len(places) <= MAX_QUESTION else question[: places[MAX_QUESTION - 1][1]]
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Rows, longest first so that no long batch is left to the end: at most 1024 tokens, all of one length."""
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    for length, same in groupby(order, key=lambda row: lengths[row]):
+        while batch := list(islice(same, max(1, BATCH_TOKENS // length))):
+            yield batch

@@ -1,0 +1,123 @@
+"""The embedded cross-encoder: what it ranks, and that a score is a function of question and text alone."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.errors import WeightsError
+from equipoise.core.protocols import Reranker
+from equipoise.models.crossencoder import MODEL, CrossEncoder
+from equipoise.models.encoder import DATA
+
+QUESTION = "When was the lighthouse of Kerrin finished?"
+TEXTS = [
+    "The lighthouse of Kerrin was finished in 1874.",
+    "Its lamp burned rape-seed oil.",
+    "The keeper, Ada Moss, lived there with her two sons.",
+    "",
+    "DNA is wound up by an enzyme.",
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return CrossEncoder(threads=2)
+
+
+def alone(question, text):
+    return FRESH.fresh(question, text)
+
+
+class Fresh:
+    """Reads a pair by itself, past what the model remembers."""
+
+    def __init__(self):
+        self.model = CrossEncoder(threads=1)
+
+    def fresh(self, question, text):
+        self.model._known.clear()
+        return self.model.scores(question, [text])[0]
+
+
+FRESH = Fresh()
+
+
+def test_is_a_reranker_with_float64_scores_in_the_order_of_the_texts(model):
+    assert isinstance(model, Reranker)
+    found = model.scores(QUESTION, TEXTS)
+    assert found.shape == (5,)
+    assert found.dtype == np.float64
+    assert int(np.argmax(found)) == 0
+    assert found[0] > 5 > -5 > found[4]
+    assert model.scores(QUESTION, TEXTS[::-1]).tolist() == found[::-1].tolist()
+    assert model.scores(QUESTION, []).shape == (0,)
+
+
+def test_the_published_scores_are_met(model):
+    """The model card's example, scores by float32: 9.218 and -4.078 (here with 8-bit weights)."""
+    found = model.scores(
+        "How many people live in Berlin?",
+        [
+            "Berlin had a population of 3,520,031 registered inhabitants in an area of 891.82 square kilometers.",
+            "Berlin is well known for its museums.",
+        ],
+    )
+    assert np.allclose(found, [9.2, -4.1], atol=1.0)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=20), st.data())
+def test_neighbours_never_move_a_score(texts, data):
+    row = data.draw(st.integers(0, len(texts) - 1))
+    assert CrossEncoder.scores(FRESH.model, QUESTION, texts)[row] == alone(QUESTION, texts[row])
+
+
+def test_a_full_batch_of_equal_lengths_never_moves_a_score():
+    texts = [
+        f"the {colour} {thing} is {what} and nobody knows since when it has been so or who has seen it first"
+        for colour in ("red", "blue", "white")
+        for thing in ("car", "house")
+        for what in ("old", "new", "small", "big", "good", "bad", "fast", "slow", "here", "gone")
+    ]
+    together = CrossEncoder(threads=3).scores(QUESTION, texts)
+    assert all(together[row] == alone(QUESTION, text) for row, text in enumerate(texts))
+
+
+def test_threads_get_their_own_scores(model):
+    wanted = model.scores(QUESTION, TEXTS)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda n: CrossEncoder.scores(model, f"{QUESTION}{' ' * n}", TEXTS), range(8)))
+    assert all(np.array_equal(row, wanted) for row in found)
+
+
+def test_long_questions_and_texts_are_cut(model):
+    text = "word " * 5000
+    assert model.scores("why " * 64, [text])[0] == model.scores("why " * 5000, [text + "more"])[0]
+
+
+def test_scores_are_remembered_up_to_a_number(monkeypatch):
+    monkeypatch.setattr("equipoise.models.crossencoder.REMEMBERED", 3)
+    model = CrossEncoder(threads=1)
+    first = model.scores(QUESTION, TEXTS)
+    assert len(model._known) == 3
+    model._loaded = None
+    monkeypatch.setattr(model, "_read", lambda *_: pytest.fail("read again"))
+    assert model.scores(QUESTION, TEXTS[2:]).tolist() == first[2:].tolist()
+
+
+def test_one_string_is_refused(model):
+    with pytest.raises(TypeError, match=r"\[text\]"):
+        model.scores(QUESTION, "a text")
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    shutil.copytree(DATA, tmp_path / "data")
+    content = bytearray((DATA / MODEL).read_bytes())
+    content[-100] ^= 1
+    (tmp_path / "data" / MODEL).write_bytes(content)
+    with pytest.raises(WeightsError, match=r"build_crossencoder\.py"):
+        CrossEncoder(folder=tmp_path / "data").scores("a", ["b"])
