@@ -87,15 +87,17 @@ def _nearest(
     return [article[others[row]] for row in np.argsort(-scores, kind="stable")[:count]]
 
 
-def logistic(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights and bias of a logistic regression with a small ridge."""
+def logistic(
+    x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float = RIDGE
+) -> tuple[np.ndarray, float]:
+    """Weights and bias of a logistic regression with a ridge."""
     weight = weight / weight.sum()
 
     def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
         z = x @ theta[1:] + theta[0]
         error = weight * (1 / (1 + np.exp(-z)) - y)
-        value = float(weight @ (np.logaddexp(0, z) - y * z) + RIDGE * theta[1:] @ theta[1:])
-        return value, np.concatenate([[error.sum()], x.T @ error + 2 * RIDGE * theta[1:]])
+        value = float(weight @ (np.logaddexp(0, z) - y * z) + ridge * theta[1:] @ theta[1:])
+        return value, np.concatenate([[error.sum()], x.T @ error + 2 * ridge * theta[1:]])
 
     best = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
     return best[1:], float(best[0])

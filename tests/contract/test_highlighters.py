@@ -65,7 +65,7 @@ LIES = {
     "two_step": '{"text_extracts": ["The bridge is made of cheese, says nobody."]}',
     "span": '{"answer": "Cheese.", "text_extracts": [{"start": "The bridge is", "end": "made of cheese."}]}',
 }
-MODEL_FREE = {"sentence", "trained", "extractive_qa"}
+MODEL_FREE = {"sentence", "reader", "trained", "extractive_qa"}
 HERE = [name for name in HIGHLIGHTERS if name != "extractive_qa" or installed()]
 ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
 ODD = {
@@ -155,7 +155,7 @@ class TestEveryHighlighter:
     def test_finds_the_answer_inside_the_passages(self, scripted, name, passages, store):
         proposal = highlight(scripted(name), QUESTION, passages)
         assert_inside(proposal, passages)
-        assert ANSWER in quoted(proposal, store)
+        assert any(ANSWER in quote for quote in quoted(proposal, store))
         assert proposal.dropped == ()
 
     def test_the_same_every_time(self, scripted, name, passages):

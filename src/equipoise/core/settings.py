@@ -66,11 +66,12 @@ class StoreSettings(_Section):
 
 
 class RetrievalSettings(_Section):
-    """How passages are found: `candidates` are fetched, `k` are kept."""
+    """How passages are found: `candidates` are fetched, a cross-encoder puts them in order (`rerank`), `k` are kept."""
 
     name: Literal["hybrid", "dense", "bm25"] = "hybrid"
     k: int = Field(default=5, ge=1, le=100)
     candidates: int = Field(default=20, ge=1, le=1000)
+    rerank: bool = False
 
 
 class FilterSettings(_Section):

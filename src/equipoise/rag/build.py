@@ -12,6 +12,7 @@ from equipoise.core.guarded import without_password
 from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline, Retriever, Summarizer
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.corpus.store import Store
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.abstention import Check
@@ -38,6 +39,7 @@ FILTERS = {
 }
 HIGHLIGHTERS = {
     "sentence": "equipoise.rag.highlighters.sentence:SentenceHighlighter",
+    "reader": "equipoise.rag.highlighters.reader:ReaderHighlighter",
     "trained": "equipoise.rag.highlighters.trained:TrainedHighlighter",
     "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
     "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
@@ -46,7 +48,7 @@ HIGHLIGHTERS = {
     "span": "equipoise.rag.highlighters.span:SpanHighlighter",
     "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
-ABSTAINING = ("sentence", "trained", "indexed")
+ABSTAINING = ("sentence", "reader", "trained", "indexed")
 """The highlighters that decline by a calibrated probability of their own accord."""
 SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
@@ -122,11 +124,12 @@ def asked(name: str, parts: Parts) -> Pipeline:
 
 
 def search(parts: Parts) -> Search:
-    """Retriever and filter of the settings."""
+    """Retriever, reranker and filter of the settings."""
     wanted = parts.settings.retrieval
     retriever: Retriever = make("retriever", RETRIEVERS, wanted.name, parts)
     chosen: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
-    return Search(retriever, chosen, wanted.k, max(wanted.candidates, wanted.k), parts.store.snapshot)
+    most, reranker = max(wanted.candidates, wanted.k), parts.reranker if wanted.rerank else None
+    return Search(retriever, chosen, wanted.k, most, parts.store.snapshot, reranker)
 
 
 def policy(settings: Settings) -> SpanPolicy:
@@ -141,13 +144,13 @@ def policy(settings: Settings) -> SpanPolicy:
 
 
 def parts(settings: Settings, store: Store) -> Parts:
-    """Everything a pipeline is built from; the encoder loads its weights at first use.
+    """Everything a pipeline is built from; encoder and reranker load their weights at first use.
 
     Raises StoreError where the store was built with another encoder.
     """
     encoder = EmbeddedEncoder()
     store.check_encoder(encoder)
-    return Parts(settings, store, encoder, chat_model(settings.model))
+    return Parts(settings, store, encoder, chat_model(settings.model), CrossEncoder())
 
 
 def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> ChatModel | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from equipoise.core.errors import ModelUnavailable
-from equipoise.core.protocols import ChatModel, Encoder
+from equipoise.core.protocols import ChatModel, Encoder, Reranker
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions
 from equipoise.corpus.store import Store
@@ -11,12 +11,14 @@ from equipoise.corpus.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Shared by everything `build` makes; `chat` is None where no language model is set up."""
+    """Shared by everything `build` makes; `chat` is None where no language model is set up, `reranker` where
+    nothing is to be reranked."""
 
     settings: Settings
     store: Store
     encoder: Encoder
     chat: ChatModel | None = None
+    reranker: Reranker | None = None
 
     @property
     def options(self) -> ChatOptions:

@@ -1,0 +1,126 @@
+"""Whether what was read answers the question: clues of a Reading, and a logistic model over them.
+
+The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, which says on what.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.fuzz import ratio
+
+from equipoise.core.protocols import Encoder
+from equipoise.rag.highlighters.reading import Reading, Window
+from equipoise.text.tokens import content_words, names, numbers
+
+CLUES = (
+    "passage",
+    "window",
+    "missing_words",
+    "missing_names",
+    "missing_terms",
+    "missing_numbers",
+    "similarity",
+)
+"""The logits of the best passage and window, what the question names and the passages lack, and the cosine of question
+and best passage. More of them, such as margins to the next best or words missing in the window, did not help."""
+SCALE = 10.0
+"""Logits are divided by it, so that all clues are of like size."""
+ALIKE = 80.0
+"""From this share of equal letters (0 to 100) on, a word of the text is taken for the question's, misspelt."""
+STEM = 5
+MOST_WORDS = 40
+"""Words of a question that are looked for."""
+
+Floats = NDArray[np.float64]
+_TERM = re.compile(r"\w++(?:[._:]\w++)*+")
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """`weights` (clues,) and `bias` are a logistic model of "the best windows answer the question", which must reach
+    `threshold`. At most `most` windows are highlighted, worth at most `keep` less than the best one.
+    """
+
+    reranker: str
+    weights: Floats
+    bias: float
+    threshold: float
+    keep: float
+    most: int
+
+    def probability(self, clues: Floats) -> float:
+        """0 to 1, from clues (clues,)."""
+        return float(1.0 / (1.0 + np.exp(-(clues @ self.weights + self.bias))))
+
+    def choose(self, windows: Sequence[Window]) -> list[Window]:
+        """The windows to highlight, best first."""
+        return [one for one in windows[: self.most] if one.worth >= windows[0].worth - self.keep]
+
+
+@cache
+def calibration() -> Calibration:
+    """The fitted values that ship with the package."""
+    fitted = json.loads(files(__package__).joinpath("reader.json").read_text("utf-8"))
+    weights = np.array([fitted["weights"][name] for name in CLUES])
+    return Calibration(
+        fitted["reranker"], weights, *(fitted[name] for name in ("bias", "threshold", "keep", "most"))
+    )
+
+
+def clues(question: str, found: Reading, encoder: Encoder) -> Floats:
+    """(clues,) of a reading with at least one window."""
+    best = found.windows[0]
+    passage = f"{best.passage.title}\n{best.passage.text}"
+    every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
+    named = [name.casefold() for name in names(question)][:MOST_WORDS]
+    asked, vector = encoder.encode([question, best.passage.text])
+    values = {
+        "passage": float(found.scores[0]) / SCALE,
+        "window": best.score / SCALE,
+        "missing_words": missing(list(dict.fromkeys(content_words(question)))[:MOST_WORDS], passage),
+        "missing_names": missing(named, passage),
+        "missing_terms": terms_missing(question, every),
+        "missing_numbers": _absent(numbers(question), numbers(every)),
+        "similarity": float(asked @ vector),
+    }
+    return np.array([values[name] for name in CLUES])
+
+
+def terms_missing(question: str, text: str) -> float:
+    """The share (0 to 1) of the question's terms, such as onRedirect, smtp_delay, MT940 or 4.2.1, that the text
+    does not hold; case aside."""
+    terms = [one for one in _TERM.findall(question) if _is_term(one)]
+    there = text.casefold()
+    return sum(one.casefold() not in there for one in terms) / len(terms) if terms else 0.0
+
+
+def _is_term(word: str) -> bool:
+    inner = any(map(str.isupper, word[1:])) and not word.isupper()
+    mixed = any(map(str.isdigit, word)) and not word.isdigit()
+    return inner or mixed or any(mark in word for mark in "_.")
+
+
+def missing(wanted: Sequence[str], text: str) -> float:
+    """The share (0 to 1) of the words that the text has in no like form; long words weigh more."""
+    there = set(content_words(text))
+    stems = {word[:STEM] for word in there if len(word) >= STEM}
+    weights = {word: min(len(word), 2 * STEM) for word in wanted}
+    absent = [word for word in weights if not _has(word, there, stems)]
+    return sum(weights[word] for word in absent) / sum(weights.values()) if weights else 0.0
+
+
+def _has(word: str, there: set[str], stems: set[str]) -> bool:
+    if word in there or (len(word) >= STEM and word[:STEM] in stems):
+        return True
+    near = (one for one in there if abs(len(one) - len(word)) <= 2)
+    return len(word) >= STEM - 1 and not word.isdigit() and any(ratio(word, one) >= ALIKE for one in near)
+
+
+def _absent(wanted: Sequence[str], there: Sequence[str]) -> float:
+    return len(set(wanted) - set(there)) / len(set(wanted)) if wanted else 0.0

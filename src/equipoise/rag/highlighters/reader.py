@@ -1,0 +1,42 @@
+"""Reader highlighter: no language model. A cross-encoder reads passages, then sentences with their neighbours."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from equipoise.core.protocols import Encoder, Reranker
+from equipoise.core.types import Passage, Proposal, Query
+from equipoise.models.crossencoder import CrossEncoder
+from equipoise.rag.highlighters.evidence import Calibration, calibration, clues
+from equipoise.rag.highlighters.reading import read
+from equipoise.rag.parts import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderHighlighter:
+    """Declines where the probability that the best windows answer is below the threshold (`threshold` overrides
+    the fitted one)."""
+
+    reranker: Reranker
+    encoder: Encoder
+    fitted: Calibration
+    threshold: float | None = None
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> "ReaderHighlighter":
+        """Built from the settings."""
+        reranker = parts.reranker or CrossEncoder()
+        return cls(reranker, parts.encoder, calibration(), parts.settings.highlight.threshold)
+
+    async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        """The best windows of sentences, none where they hardly answer. Raises ModelError."""
+        return await asyncio.to_thread(self._highlight, query.text, passages)
+
+    def _highlight(self, question: str, passages: Sequence[Passage]) -> Proposal:
+        found = read(question, passages, self.reranker)
+        if not found.windows:
+            return Proposal(())
+        probability = self.fitted.probability(clues(question, found, self.encoder))
+        wanted = self.fitted.threshold if self.threshold is None else self.threshold
+        chosen = self.fitted.choose(found.windows) if probability >= wanted else []
+        return Proposal(tuple(one.span for one in chosen), probability=probability, wanted=wanted)

@@ -1,0 +1,111 @@
+"""The passages of a question, read by a cross-encoder: whole passages first, sentences only in the best of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.protocols import Reranker
+from equipoise.core.types import Passage, Span
+from equipoise.rag.highlighters.clues import is_fragment
+from equipoise.rag.highlighters.sentences import Sentence, sentences_of
+
+READ = 3
+"""Passages whose sentences are read."""
+SEEDS = 4
+"""Sentences that windows are grown around."""
+WIDEST = 2
+"""Sentences of a window."""
+COST = 1.0
+"""What a further sentence must add to the score: the shorter quote is the better one, all else equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Neighbouring sentences of one passage, from row `first` to before row `last`, and their score."""
+
+    passage: Passage
+    start: int
+    end: int
+    first: int
+    last: int
+    score: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The sentences and what lies between them."""
+        return self.passage.text[self.start : self.end]
+
+    @property
+    def span(self) -> Span:
+        """Their place in the document."""
+        return Span(self.passage.doc_id, self.passage.start + self.start, self.passage.start + self.end)
+
+    @property
+    def worth(self) -> float:
+        """The score less the cost of its length: what windows are ranked by."""
+        return self.score - COST * (self.last - self.first - 1)
+
+    def overlaps(self, other: "Window") -> bool:
+        """Whether the two share a sentence."""
+        return self.passage == other.passage and self.first < other.last and other.first < self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`passages` best first with their `scores` (n,); `windows` best first, none overlapping another."""
+
+    passages: tuple[Passage, ...]
+    scores: NDArray[np.float64]
+    windows: tuple[Window, ...]
+
+
+def read(question: str, passages: Sequence[Passage], reranker: Reranker) -> Reading:
+    """All passages scored, and the best windows of the best passages. Raises ModelError."""
+    scores = reranker.scores(question, [passage.text for passage in passages])
+    order = np.argsort(-scores, kind="stable").tolist()
+    ranked = tuple(passages[row] for row in order)
+    return Reading(ranked, scores[order], distinct(windows_of(question, ranked[:READ], reranker)))
+
+
+def windows_of(question: str, passages: Sequence[Passage], reranker: Reranker) -> list[Window]:
+    """Every sentence that is no fragment, scored, and the wider windows around the best of them."""
+    groups = {passage: sentences_of([passage]) for passage in passages}
+    single = _scored(
+        question,
+        [_window(g, n, n + 1) for g in groups.values() for n in range(len(g)) if not is_fragment(g[n].text)],
+        reranker,
+    )
+    seeds = sorted(single, key=_place)[:SEEDS]
+    wider = dict.fromkeys(w for seed in seeds for w in _around(seed, groups[seed.passage]))
+    return [*single, *_scored(question, list(wider), reranker)]
+
+
+def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
+    """Best first, without those that overlap a better one."""
+    kept: list[Window] = []
+    for window in sorted(windows, key=_place):
+        if not any(window.overlaps(better) for better in kept):
+            kept.append(window)
+    return tuple(kept)
+
+
+def _place(window: Window) -> float:
+    return -window.worth
+
+
+def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
+    """The windows of two to WIDEST sentences that hold the seed."""
+    for size in range(2, WIDEST + 1):
+        for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
+            yield _window(group, first, first + size)
+
+
+def _window(group: Sequence[Sentence], first: int, last: int) -> Window:
+    return Window(group[0].passage, group[first].start, group[last - 1].end, first, last)
+
+
+def _scored(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
+    scores = reranker.scores(question, [window.text for window in windows])
+    return [replace(one, score=float(score)) for one, score in zip(windows, scores, strict=True)]

@@ -1,0 +1,175 @@
+"""Reranking, reading and the highlighter on them."""
+
+import numpy as np
+import pytest
+
+from equipoise.core import sync
+from equipoise.core.types import Candidates, Document, Passage, Query
+from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag.filters import NoFilter
+from equipoise.rag.highlighters.evidence import CLUES, Calibration, clues, missing, terms_missing
+from equipoise.rag.highlighters.reader import ReaderHighlighter
+from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, distinct, read, windows_of
+from equipoise.rag.journal import Journal
+from equipoise.rag.search import RERANKED, Search, reranked
+
+TEXTS = (
+    "The lighthouse of Kerrin stands on a rock. It was finished in 1874. Its lamp burned rape-seed oil.",
+    "The mill of Tasel ground rye. It was sold in 1812 to a baker, who pulled it down. Nothing is left of it.",
+    "Bees live in hives. A hive has one queen, and she may live for five years. Drones die in autumn.",
+)
+QUESTION = "When was the mill of Tasel sold?"
+
+
+@pytest.fixture(scope="module")
+def reranker():
+    return CrossEncoder(threads=2)
+
+
+def passages(*texts):
+    return tuple(Passage(n, f"d{n}", 0, len(text), text) for n, text in enumerate(texts or TEXTS))
+
+
+def candidates(*texts):
+    found = passages(*texts)
+    documents = {one.doc_id: Document(one.doc_id, one.text, one.doc_id) for one in found}
+    scores = np.linspace(1, 0.5, len(found)).astype(np.float32)
+    return Candidates(
+        found, scores, np.eye(len(found), 4, dtype=np.float32), np.ones(4, np.float32), documents
+    )
+
+
+class Found:
+    """A retriever that has found already."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def retrieve(self, query, *, k):
+        return self.found.take(list(range(min(k, len(self.found)))))
+
+
+def test_the_best_passage_comes_first_and_keeps_its_own_score(reranker):
+    found = reranked(reranker, QUESTION, candidates())
+    assert found.passages[0].doc_id == "d1"
+    assert found.scores[0] == pytest.approx(0.75)
+
+
+def test_what_is_not_read_follows_as_it_came(reranker):
+    texts = ["Bees live in hives."] * RERANKED + [TEXTS[1], TEXTS[0]]
+    found = reranked(reranker, QUESTION, candidates(*texts))
+    assert [one.passage_id for one in found.passages] == list(range(RERANKED + 2))
+    assert len(reranked(reranker, QUESTION, candidates().take([]))) == 0
+
+
+def test_a_search_keeps_the_k_best(reranker):
+    journal = Journal({})
+    search = Search(Found(candidates()), NoFilter(), k=1, candidates=3, reranker=reranker)
+    assert [one.doc_id for one in sync.run(search.find(Query(QUESTION), journal)).passages] == ["d1"]
+    assert set(journal.timings) == {"retrieve", "rerank", "filter"}
+    plain = Search(Found(candidates()), NoFilter(), k=1, candidates=3)
+    assert [one.doc_id for one in sync.run(plain.find(Query(QUESTION), Journal({}))).passages] == ["d0"]
+
+
+def test_reading_ranks_passages_and_windows(reranker):
+    found = read(QUESTION, passages(), reranker)
+    assert found.passages[0].doc_id == "d1"
+    assert found.scores[0] == max(found.scores)
+    assert "sold in 1812" in found.windows[0].text
+    assert not any(a.overlaps(b) for a in found.windows for b in found.windows if a is not b)
+
+
+def test_windows_are_every_sentence_and_neighbours_of_the_best(reranker):
+    text = " ".join(f"The mill number {n} was sold in the year {1800 + n} or so." for n in range(12))
+    found = windows_of(QUESTION, passages(text), reranker)
+    sizes = [one.last - one.first for one in found]
+    assert sizes.count(1) == 12
+    assert max(sizes) == WIDEST
+    assert len(found) <= 12 + SEEDS * WIDEST
+    assert all(one.text == text[one.start : one.end] for one in found)
+    assert len(set(found)) == len(found)
+
+
+def test_of_overlapping_windows_the_better_one_stays():
+    one, two = passages("a", "b")[:2]
+    found = distinct(
+        [Window(one, 0, 1, 0, 2, 1.0), Window(one, 0, 1, 1, 3, 2.0), Window(two, 0, 1, 0, 2, 0.5)]
+    )
+    assert [window.score for window in found] == [2.0, 0.5]
+
+
+def test_a_longer_window_must_be_worth_its_length():
+    (one,) = passages("a")
+    short, long = Window(one, 0, 1, 0, 1, 3.0), Window(one, 0, 1, 0, 2, 3.0 + COST / 2)
+    assert distinct([long, short]) == (short,)
+
+
+def test_a_probability_does_not_depend_on_passages_that_are_worse(reranker):
+    """Only through the margin to the next one: planted text cannot move the scores themselves."""
+    alone, beside = (read(QUESTION, some, reranker) for some in (passages()[1:2], passages()))
+    assert alone.windows[0].score == beside.windows[0].score
+    assert alone.scores[0] == beside.scores[0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "share"),
+    [
+        (["plant", "12"], "Plants 1 to 8 are open.", 2 / 7),
+        (["defualt", "timeout"], "The default timeout is 5 seconds.", 0.0),
+        (["configured"], "It is configurable.", 0.0),
+        (["1993"], "In 1998.", 1.0),
+        (["bees", "queen"], "", 1.0),
+        ([], "Bees", 0.0),
+    ],
+)
+def test_missing_words(wanted, text, share):
+    assert missing(wanted, text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("question", "share"),
+    [
+        ("What is the onRedirect hook for?", 1.0),
+        ("What is the default of smtp_delay?", 0.0),
+        ("Was 6.0.0 released before 5.0.0?", 0.5),
+        ("How do I import MT940 statements?", 1.0),
+        ("Who is she?", 0.0),
+    ],
+)
+def test_terms_that_are_not_there(question, share):
+    assert terms_missing(question, "SMTP_DELAY and onRequest are in 5.0.0.") == share
+
+
+def test_clues_have_their_names_order(reranker):
+    found = dict(
+        zip(CLUES, clues(QUESTION, read(QUESTION, passages(), reranker), EmbeddedEncoder()), strict=True)
+    )
+    assert found["missing_words"] == found["missing_names"] == 0.0
+    assert found["window"] * 10 == pytest.approx(read(QUESTION, passages(), reranker).windows[0].score)
+    assert found["similarity"] > 0.5
+
+
+class TestHighlighter:
+    def highlight(self, reranker, question, found, **more):
+        fitted = Calibration("r", np.eye(1, len(CLUES), CLUES.index("window"))[0] * 10, 0.0, 0.5, 3.0, 3)
+        made = ReaderHighlighter(reranker, EmbeddedEncoder(), fitted, **more)
+        return sync.run(made.highlight(Query(question), found))
+
+    def test_the_answer_is_highlighted_with_its_probability(self, reranker):
+        proposal = self.highlight(reranker, QUESTION, passages())
+        assert proposal.spans[0].doc_id == "d1"
+        assert proposal.probability > 0.9
+        assert proposal.wanted == 0.5
+
+    def test_nothing_is_where_nothing_answers(self, reranker):
+        proposal = self.highlight(reranker, "Which moons does Neptune have?", passages())
+        assert (proposal.spans, proposal.probability < 0.1) == ((), True)
+
+    def test_the_setting_moves_the_threshold(self, reranker):
+        proposal = self.highlight(reranker, "Which moons does Neptune have?", passages(), threshold=0.0)
+        assert proposal.spans
+        assert proposal.wanted == 0.0
+
+    def test_headings_alone_are_no_answer(self, reranker):
+        assert self.highlight(reranker, QUESTION, passages("The mill of Tasel")).probability is None
