@@ -11,11 +11,13 @@ _ODF_SPACES = (
 
 
 def zipped(parts: dict[str, str | bytes], *, packed: bool = False) -> bytes:
-    """A zip file of these parts."""
+    """A zip file of these parts, the same bytes at any time of day."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, part in parts.items():
-            archive.writestr(name, part)
+            archive.writestr(
+                zipfile.ZipInfo(name), part, zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+            )
     return buffer.getvalue()
 
 

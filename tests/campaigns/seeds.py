@@ -5,6 +5,7 @@ import json
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 import docx
 from reportlab.lib.pagesizes import A5
@@ -155,7 +156,8 @@ def word() -> bytes:
     document.add_paragraph("An item.", style="List Bullet")
     out = io.BytesIO()
     document.save(out)
-    return out.getvalue()
+    with ZipFile(out) as archive:
+        return office_files.zipped({name: archive.read(name) for name in archive.namelist()}, packed=True)
 
 
 def _book() -> bytes:

@@ -97,8 +97,11 @@ class Outline:
         return "".join(self._parts)
 
     def loaded(self, title: str, *, fragment: str = "") -> LoadedDocument:
-        """The document with this title."""
+        """The document with this title; a paragraph that says the title and nothing else is its heading."""
         name = one_line(clean(title))
+        for row, block in enumerate(self.blocks):
+            if block.kind is BlockKind.PARAGRAPH and one_line(self.text_of(row)) == name:
+                self.blocks[row] = replace(block, kind=BlockKind.HEADING, level=1, lead=-1)
         return LoadedDocument(
             self.text(), name, fragment=fragment, hidden=self.hidden, blocks=tuple(self.blocks)
         )
