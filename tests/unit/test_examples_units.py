@@ -18,6 +18,11 @@ ENDS = ".!?:;…"
 CLOSERS = "'\"”’)*_]"
 
 
+def is_closed(unit):
+    """Whether it ends as a sentence does, or is a remark in brackets."""
+    return unit.rstrip(CLOSERS).endswith(tuple(ENDS)) or (unit[0], unit[-1]) == ("(", ")")
+
+
 def document(name):
     (loaded,) = load(FOLDER / name, (FOLDER / name).read_bytes())
     if not loaded.blocks and name.endswith((".html", ".docx", ".pdf")):
@@ -39,9 +44,7 @@ def test_no_short_unit_is_a_heading_a_label_or_a_line_of_contents(name):
         if len(unit.split()) < FEW:
             assert heading_text(unit) not in headings, unit
             assert any(c.isalpha() for c in unit), unit
-            assert leads or kind is not BlockKind.PARAGRAPH or unit.rstrip(CLOSERS).endswith(tuple(ENDS)), (
-                unit
-            )
+            assert leads or kind is not BlockKind.PARAGRAPH or is_closed(unit), unit
 
 
 @pytest.mark.parametrize("name", FILES)
