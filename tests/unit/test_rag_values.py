@@ -27,6 +27,7 @@ from equipoise.rag.highlighters.sentence import Calibration, calibration
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import nearest_guess
+from equipoise.rag.pipeline import best_first
 from equipoise.rag.retrieval import fused
 from equipoise.rag.summarizers.extractive import joined
 from equipoise.rag.summarizers.llm import (
@@ -350,3 +351,12 @@ class TestSync:
             sync.run(fail())
         with pytest.raises(LookupError, match="lost"):
             asyncio.run(notebook_cell())
+
+
+def test_quotes_are_shown_in_the_order_in_which_they_were_picked():
+    """A lead that nobody picked stays before what it is read with."""
+    items = tuple(Highlight("d", at, at + 5, "words", "d.txt") for at in (0, 10, 20, 30))
+    picked = (Span("d", 21, 25), Span("d", 0, 5), Span("x", 0, 5), "no span", Span("d", None, 3))
+    assert best_first(Highlights(items), picked) == (1, 2, 0, 3)
+    assert best_first(Highlights(items), ()) == (0, 1, 2, 3)
+    assert best_first(Highlights(()), picked) == ()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.text.visible import MAX_TITLE, title, visible
+from equipoise.text.visible import MAX_TITLE, flowing, title, visible
 
 DANGEROUS = "\x1b\x07\x08\r\x7f\x9b\u202e\u2066\u200b\u200f\ufeff\u2028\u2029\u0085"
 
@@ -34,3 +34,17 @@ def test_nothing_that_acts_is_left_and_titles_are_stable(text):
     assert visible(visible(text)) == visible(text)
     assert title(title(text)) == title(text)
     assert "\n" not in title(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "flows"),
+    [
+        ("> It is\n> so.", "It is so."),
+        ("a >b\n\n c", "a >b c"),
+        (">> deep\n>quote", "deep quote"),
+        ("x > y\u2028> z", "x > y z"),
+        ("", ""),
+    ],
+)
+def test_a_quote_flows_on_one_line_without_the_marks_of_a_quotation(text, flows):
+    assert flowing(text) == flows

@@ -12,6 +12,7 @@ from equipoise.apps.terminal import Terminal, complain, one_line, print_json, st
 from equipoise.core.types import Answer, Flag, Highlight, Part, Passage, Refusal, Trace
 from equipoise.corpus.files import LeftOut
 from equipoise.text.outline import path_line
+from equipoise.text.visible import flowing
 
 BEGINNING = 160
 """Characters of a passage that is only named."""
@@ -110,11 +111,18 @@ def _show_one(result: Answer | Refusal, console: Terminal) -> None:
         if not result.grounded:
             unsaid = "The written answer did not say what the quotes say; these are the quotes."
             console.print(styled((unsaid, "yellow")))
-    for number, item in enumerate(result.highlights.items, 1):
+    for number, item in enumerate(in_order(result), 1):
         console.print(styled((f"[{number}] {one_line(where(item))}", "cyan")))
-        console.paragraph(styled(" ".join(item.text.split())))
+        console.paragraph(styled(flowing(item.text)))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
+
+
+def in_order(result: Answer | Refusal) -> list[Highlight]:
+    """The quotes as they are shown, the best first where that is known."""
+    items = result.highlights.items
+    order = result.best_first if isinstance(result, Answer) and len(result.best_first) == len(items) else ()
+    return [items[row] for row in order] or list(items)
 
 
 def grouped(left: Sequence[LeftOut]) -> list[str]:
@@ -141,7 +149,7 @@ def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str 
 def _beginning(passage: Passage) -> str:
     """The first words of what may be quoted of it."""
     start = passage.sentences[0][0] if passage.sentences else 0
-    return shorten(" ".join(passage.text[start : start + 4 * BEGINNING].split()), BEGINNING, placeholder=" …")
+    return shorten(flowing(passage.text[start : start + 4 * BEGINNING]), BEGINNING, placeholder=" …")
 
 
 def passage_json(passage: Passage) -> dict[str, Any]:
@@ -188,6 +196,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "probability": None if trace.probability is None else round(trace.probability, 6),
         "tags": [tag.value for tag in trace.tags],
         "highlights": [_highlight(item) for item in result.highlights.items],
+        "best_first": list(result.best_first) if isinstance(result, Answer) else [],
         "nearest": [passage_json(passage) for passage in refusal.nearest] if refusal else [],
     }
 
@@ -197,7 +206,7 @@ def _flagged(flag: Flag) -> dict[str, Any]:
 
 
 def _is_quotes(answer: Answer) -> bool:
-    quotes = " ".join(item.text for item in answer.highlights.items)
+    quotes = " ".join(flowing(item.text) for item in answer.highlights.items)
     return answer.text.split() == quotes.split()
 
 

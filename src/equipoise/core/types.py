@@ -266,6 +266,8 @@ class Answer:
     """An answer with the highlights it rests on, for the person who asks; `trace` is for the operator.
 
     `grounded` as in `Summary`. `parts` are the questions of a message that held several, empty for a single one.
+    `best_first` are the rows of `highlights` in the order in which the highlighter picked them, to be shown in;
+    the canonical order is that of the documents.
     """
 
     text: str
@@ -273,6 +275,7 @@ class Answer:
     grounded: bool = True
     trace: Trace = field(default_factory=Trace)
     parts: tuple["Part", ...] = ()
+    best_first: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

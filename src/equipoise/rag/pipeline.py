@@ -24,6 +24,7 @@ from equipoise.core.types import (
     Query,
     Reason,
     Refusal,
+    Span,
     Summary,
     Tag,
 )
@@ -33,7 +34,7 @@ from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import nearest_guess
 from equipoise.rag.search import Search
-from equipoise.text.spans import SpanPolicy
+from equipoise.text.spans import SpanPolicy, overlap
 from equipoise.text.tokens import has_words
 
 MAX_QUESTION = 4_000
@@ -81,6 +82,7 @@ class Reading:
     kept: Candidates | None = None
     highlights: Highlights = field(default_factory=Highlights)
     tags: frozenset[Tag] = frozenset()
+    picked: tuple[Span, ...] = ()
     refused: tuple[Reason, str] | None = None
 
 
@@ -155,7 +157,7 @@ class HighlightSummarize:
         if not highlights:
             return replace(reading, refused=_because(Reason.NOTHING_HIGHLIGHTED))
         journal.tags = tuple(sorted(proposal.tags))
-        return replace(reading, kept=kept, highlights=highlights, tags=proposal.tags)
+        return replace(reading, kept=kept, highlights=highlights, tags=proposal.tags, picked=proposal.spans)
 
     def _fitted(self, readings: Sequence[Reading], documents: dict[str, Document]) -> list[Reading]:
         """The readings with what the policy leaves them of the message's quotes, and their contexts."""
@@ -214,7 +216,8 @@ class HighlightSummarize:
                 return _refuse(*_failed(error, journal), journal)
             if not near:
                 return _refuse(*_because(Reason.GUESS_TOO_FAR), journal, reading.highlights)
-        return Answer(summary.answer, reading.highlights, summary.grounded, journal.trace())
+        order = best_first(reading.highlights, reading.picked)
+        return Answer(summary.answer, reading.highlights, summary.grounded, journal.trace(), best_first=order)
 
     async def _is_near(self, reading: Reading, guesses: Sequence[str], least: float) -> bool:
         with reading.journal.stage("monitor"):
@@ -262,6 +265,22 @@ def _worded(reply: ChatReply) -> str:
     if not has_words(reply.text):
         raise ModelReplyError(f"{reply.model} replied without a word: ask again, or use another model")
     return reply.text.strip()
+
+
+def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, ...]:
+    """The rows of `highlights` in the order of the spans they were made from; what belongs to none stays before
+    the row it is read with."""
+    spans = [
+        one
+        for one in picked
+        if isinstance(one, Span) and isinstance(one.start, int) and isinstance(one.end, int)
+    ]
+    ranks: list[float] = []
+    for item in reversed(highlights.items):
+        found = (rank for rank, span in enumerate(spans) if overlap(item.span, span))
+        ranks.append(next(found, ranks[-1] if ranks else len(spans)))
+    ranks.reverse()
+    return tuple(sorted(range(len(ranks)), key=lambda row: (ranks[row], row)))
 
 
 def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:

@@ -43,3 +43,10 @@ def _acts(c: str) -> bool:
 
 def _written(c: str) -> str:
     return c.encode("unicode_escape").decode("ascii")
+
+
+def flowing(text: str) -> str:
+    """A quote on one line: white space folded, without the `>` that marks the lines of a quotation in mail and
+    Markdown."""
+    lines = (line.strip() for line in text.splitlines())
+    return " ".join(" ".join(line.lstrip("> ") if line.startswith(">") else line for line in lines).split())

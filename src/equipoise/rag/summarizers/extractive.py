@@ -5,6 +5,7 @@ from itertools import groupby
 
 from equipoise.core.types import Highlights, Summary, Tag
 from equipoise.rag.parts import Parts
+from equipoise.text.visible import flowing
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,6 @@ class ExtractiveSummarizer:
 def joined(highlights: Highlights, tags: frozenset[Tag] = frozenset()) -> str:
     """The quotes as running text: white space folded, a new line for each document, a tag in front."""
     documents = groupby(highlights.items, key=lambda item: item.doc_id)
-    lines = [" ".join(" ".join(item.text.split()) for item in items) for _, items in documents]
+    lines = [" ".join(flowing(item.text) for item in items) for _, items in documents]
     verdicts = [f"{tag.value.capitalize()}." for tag in sorted(tags)]
     return " ".join([*verdicts, "\n".join(lines)])

@@ -31,7 +31,7 @@ from equipoise.rag.summarizers.extractive import joined
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import has_words
-from equipoise.text.visible import title
+from equipoise.text.visible import flowing, title
 
 MOST_SENTENCES = 2
 SHORT = 400
@@ -152,8 +152,8 @@ def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tu
 
     Where highlights have a context, it stands apart from the quotes. Each of the four forms has a prompt of its own.
     """
-    quotes = _blocks(highlights, lambda item: f"- {_folded(item.text)}")
-    around = _blocks(highlights, lambda item: _folded(item.context))
+    quotes = _blocks(highlights, lambda item: f"- {flowing(item.text)}")
+    around = _blocks(highlights, lambda item: flowing(item.context))
     verdicts = [f"The answer to the question is: {tag.value}." for tag in sorted(tags)]
     version, asked = ("v2", {"guesses": str(guesses)}) if guesses else ("v3", {})
     if not around:
@@ -177,10 +177,6 @@ def _blocks(highlights: Highlights, line: Callable[[Highlight], str]) -> list[st
         if lines:
             blocks.append("\n".join([f"From {title(items[0].title) or 'a document'}:", *lines]))
     return blocks
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
 
 
 @cache
