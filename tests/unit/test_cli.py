@@ -108,7 +108,7 @@ def test_several_questions_to_an_endpoint_that_is_down_exit_with_3(run, office, 
     [
         (["ask", "  "], 2, "the question is empty"),
         (["ask", "why " * 250_000], 2, "1,000,000 characters"),
-        (["ask", QUESTION, "--highlighter", "magic", "--llm", "none"], 2, "choose one of sentence, trained"),
+        (["ask", QUESTION, "--highlighter", "magic", "--llm", "none"], 2, "choose one of sentence, reader"),
         (["ask", QUESTION, "--pipeline", "magic", "--llm", "none"], 2, "choose one of hs, vanilla"),
         (["ask", QUESTION, "--llm", "magic"], 2, "write none, auto, local"),
         (["ask", QUESTION, "--highlighter", "indexed", "--llm", "none"], 3, "equipoise models pull"),

@@ -71,7 +71,7 @@ class RetrievalSettings(_Section):
     name: Literal["hybrid", "dense", "bm25"] = "hybrid"
     k: int = Field(default=5, ge=1, le=100)
     candidates: int = Field(default=20, ge=1, le=1000)
-    rerank: bool = False
+    rerank: bool = True
 
 
 class FilterSettings(_Section):
