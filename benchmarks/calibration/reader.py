@@ -34,8 +34,8 @@ from equipoise.rag.highlighters import reading
 from equipoise.rag.highlighters.evidence import CLUES, clues
 from equipoise.rag.highlighters.reading import Reading, Window, distinct, windows_of
 from equipoise.rag.library import update
+from equipoise.rag.reranking import RERANKED, passage_scores, reranked
 from equipoise.rag.retrieval import HybridRetriever
-from equipoise.rag.search import RERANKED, reranked
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -84,7 +84,7 @@ class Reader:
         found = HybridRetriever(store, self.encoder).retrieve(Query(question), k=CANDIDATES)
         ranked = reranked(self.reranker, question, found)
         passages = ranked.passages[:K]
-        scores = self.reranker.scores(question, [one.text for one in passages])
+        scores = passage_scores(question, passages, self.reranker)
         every = windows_of(question, passages[: reading.READ], self.reranker)
         windows = distinct(every)
         known = clues(question, Reading(passages, scores, windows), self.encoder) if windows else None

@@ -12,7 +12,8 @@ from equipoise.rag.highlighters.evidence import CLUES, Calibration, clues, missi
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, distinct, read, windows_of
 from equipoise.rag.journal import Journal
-from equipoise.rag.search import RERANKED, Search, reranked
+from equipoise.rag.reranking import RERANKED, reranked
+from equipoise.rag.search import Search
 
 TEXTS = (
     "The lighthouse of Kerrin stands on a rock. It was finished in 1874. Its lamp burned rape-seed oil.",

@@ -5,18 +5,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-import numpy as np
-
 from equipoise.core.errors import CorpusError, ModelError
 from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.rag.journal import Journal
+from equipoise.rag.reranking import reranked
 
 NOT_SAID = "left out by the filter, which gave no reason"
 OVER = "over the number of passages to read"
-
-RERANKED = 10
-"""Candidates that a reranker reads: on the fitting sets of benchmarks/field no answer was in the ten after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +65,6 @@ class Search:
                 return usable(self.retriever.retrieve(query, k=self.candidates), self.candidates)
             except ModelError as error:
                 return error
-
-
-def reranked(reranker: Reranker, question: str, found: Candidates) -> Candidates:
-    """The candidates with the first `RERANKED` of them in the order of the reranker's scores, ties as they came.
-
-    `scores` stay those of retrieval. Raises ModelError.
-    """
-    first = found.passages[:RERANKED]
-    scores = reranker.scores(question, [passage.text for passage in first])
-    order = np.argsort(-scores, kind="stable").tolist()
-    return found.take([*order, *range(len(first), len(found))])
 
 
 def usable(found: Candidates, k: int) -> Candidates:

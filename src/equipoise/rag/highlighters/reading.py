@@ -10,6 +10,7 @@ from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Span
 from equipoise.rag.highlighters.clues import is_fragment
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
+from equipoise.rag.reranking import passage_scores
 
 READ = 3
 """Passages whose sentences are read."""
@@ -63,7 +64,7 @@ class Reading:
 
 def read(question: str, passages: Sequence[Passage], reranker: Reranker) -> Reading:
     """All passages scored, and the best windows of the best passages. Raises ModelError."""
-    scores = reranker.scores(question, [passage.text for passage in passages])
+    scores = passage_scores(question, passages, reranker)
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
     return Reading(ranked, scores[order], distinct(windows_of(question, ranked[:READ], reranker)))
