@@ -41,7 +41,7 @@ def test_json_is_one_object_with_every_key(run, office):
     assert (quote["source"], quote["line"], quote["page"]) == ("docs/office.md", 3, None)
     assert {"retrieve", "highlight", "summarize"} <= set(shown["timings"])
     assert {"answer", "passages", "tokens", "models", "trace"} <= set(shown)
-    assert shown["models"]["highlighter"] == "sentence"
+    assert shown["models"]["highlighter"] == "reader"
 
 
 def test_a_refusal_says_why_and_exits_with_0(run, office):

@@ -19,7 +19,7 @@ from equipoise.models.replay import Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
-from equipoise.rag.highlighters.sentence import SentenceHighlighter
+from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.parts import Parts
 from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
 from equipoise.rag.summarizers.llm import LlmSummarizer
@@ -157,12 +157,12 @@ class TestMake:
 class TestPipeline:
     def test_without_a_model_everything_is_model_free(self, parts):
         found = build.pipeline("hs", parts())
-        assert isinstance(found.highlighter, SentenceHighlighter)
+        assert isinstance(found.highlighter, ReaderHighlighter)
         assert isinstance(found.summarizer, ExtractiveSummarizer)
         assert found.models == {
             "encoder": "hashed-words",
             "filter": "auto",
-            "highlighter": "sentence",
+            "highlighter": "reader",
             "summarizer": "extractive",
         }
 

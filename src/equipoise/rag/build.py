@@ -81,7 +81,7 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
     with_llm = parts.chat is not None
     chosen = {
-        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else "sentence"),
+        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else "reader"),
         "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
     }
     highlighter = _highlighter(chosen["highlighter"], parts)
@@ -95,12 +95,17 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
         _names(parts, chosen),
         settings.monitor.min_similarity,
         settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
-        _speller(parts) if settings.question.spelling else None,
+        speller(parts),
     )
 
 
-def _speller(parts: Parts) -> Speller:
-    """Corrections of a question by the words of the store; the commonest words of English are right anyway."""
+def speller(parts: Parts) -> Speller | None:
+    """Corrections of a question by the words of the store; the commonest words of English are right anyway.
+
+    None where the settings want no corrections.
+    """
+    if not parts.settings.question.spelling:
+        return None
     known = parts.encoder.knows if isinstance(parts.encoder, EmbeddedEncoder) else common_words().__contains__
     return partial(parts.store.corrections, known=known)
 

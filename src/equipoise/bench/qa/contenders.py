@@ -12,7 +12,7 @@ from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 
 VANILLA = "vanilla"
 NO_MODEL = "none"
-HIGHLIGHT_CALLS = {"sentence": 0, "trained": 0, "extractive_qa": 0, "two_step": 2, "indexed": 2}
+HIGHLIGHT_CALLS = {"sentence": 0, "reader": 0, "trained": 0, "extractive_qa": 0, "two_step": 2, "indexed": 2}
 """Calls of a language model for one question, by highlighter; 1 for all others."""
 
 
@@ -69,7 +69,7 @@ def contenders(names: Sequence[str], *, with_llm: bool) -> tuple[Contender, ...]
 def moved(pipeline: Pipeline, parts: Parts) -> Pipeline:
     """The same pipeline over another store: its models stay loaded."""
     if isinstance(pipeline, HighlightSummarize):
-        return replace(pipeline, search=build.search(parts))
+        return replace(pipeline, search=build.search(parts), speller=build.speller(parts))
     if isinstance(pipeline, Vanilla):
         return replace(pipeline, search=build.search(parts))
     raise InputError(f"a {type(pipeline).__name__} cannot be moved to another store")
