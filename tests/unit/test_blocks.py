@@ -185,3 +185,10 @@ def test_blocks_are_ordered_trimmed_and_cover_everything(text):
     quoted = units(text, found)
     assert bool(quoted) == bool(text.strip())
     assert all(any(b.start <= start and end <= b.end for b in found) for start, end in quoted)
+
+
+def test_a_document_of_numbered_sections_says_its_headings_by_numbers():
+    section = "{}.1 Running the ferry\n\nWe keep it running.\n\nharbour_mode =\n\nA word alone\n\nAnd on.\n\n"
+    text = "Harbour Manual\n\nIt is short.\n\n" + "".join(section.format(number) for number in range(1, 10))
+    headings = [text[b.start : b.end] for b in blocks(text) if b.kind is BlockKind.HEADING]
+    assert headings == ["Harbour Manual", *(f"{number}.1 Running the ferry" for number in range(1, 10))]

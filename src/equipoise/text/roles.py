@@ -43,7 +43,10 @@ _TAGGED = re.compile(r"<h([1-6])(?:\s[^<>]*+)?+>[^<>]++(?:<(?!/h)[^<>]*+>[^<>]*+
 _LED = frozenset({BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW})
 _LONGEST_HEADING = 100
 _LONGEST_LOOK = 2_000
-_FEW_WORDS, _TITLE_WORDS, _LABEL_WORDS = 8, 12, 6
+_FEW_WORDS, _TITLE_WORDS, _LABEL_WORDS, _NAME_WORDS = 8, 12, 6, 2
+_NOT_IN_TITLES = frozenset("=@{}")
+_SECTIONS = 8
+"""Numbered sections from which on a document says its headings by numbers, and no other line alone is one."""
 _SHORT_ITEM = 120
 _DEEPEST_SECTION = 6
 _RUN = 3
@@ -94,6 +97,7 @@ def settled(text: str, found: list[Stretch], marks: Sequence[tuple[int, int]] = 
     """The blocks that the stretches of `text` are; `marks` lie between or in them, and belong to none of them."""
     for row, one in enumerate(found):
         _settle(text, one, found[row - 1] if row else None, found[row + 1] if row + 1 < len(found) else None)
+    _by_number(found)
     _contents(found)
     _levels(found)
     _Leads(found).find()
@@ -173,7 +177,7 @@ def _heading_level(text: str, one: Stretch, before: Stretch | None, after: Stret
     line, words = one.first, one.first.split()
     if one.kind is BlockKind.ITEM:
         return _NUMBERED_LEVEL + 1 if _is_numbered_title(one, before, after) else 0
-    if after.kind is BlockKind.CODE or _is_announced(text, after, one) or len(words) > _TITLE_WORDS:
+    if after.kind is BlockKind.CODE or _is_announced(text, after, one) or not _may_be_title(line, words):
         return 0
     if section := _SECTIONED.match(line):
         return _NUMBERED_LEVEL + 1 + min(section[1].count("."), _DEEPEST_SECTION)
@@ -182,10 +186,14 @@ def _heading_level(text: str, one: Stretch, before: Stretch | None, after: Stret
     return _titled_level(line, words) if after.gap else 0
 
 
+def _may_be_title(line: str, words: Sequence[str]) -> bool:
+    return len(words) <= _TITLE_WORDS and _NOT_IN_TITLES.isdisjoint(line)
+
+
 def _is_label(line: str, one: Stretch, after: Stretch) -> bool:
     """Whether a few words name the deeper paragraph below them, or end in a colon that leads to no list or code."""
     if line.endswith(":"):
-        return after.kind not in _LED
+        return after.kind not in _LED and len(line.split()) <= _NAME_WORDS and line[0].isupper()
     return after.indent > one.indent + 1 and after.gap and not lines.is_closed(line)
 
 
@@ -236,6 +244,18 @@ def _close(run: Sequence[Stretch]) -> None:
     if len(run) >= _RUN and any(one.kind is BlockKind.HEADING for one in run):
         for one in run:
             one.kind, one.level = BlockKind.ASIDE, 0
+
+
+def _by_number(found: Sequence[Stretch]) -> None:
+    """In a document of numbered sections, lines that only stand alone, or begin with `#`, are no headings."""
+    numbered = range(_NUMBERED_LEVEL + 1, _NUMBERED_LEVEL + 2 + _DEEPEST_SECTION)
+    headings = [one for one in found if one.kind is BlockKind.HEADING]
+    by_number = [one.style == "1" or one.level in numbered for one in headings]
+    if sum(by_number) < _SECTIONS:
+        return
+    for one in headings[by_number.index(True) :]:  # a title stands before the first
+        if one.level in (_ALONE_LEVEL, _LABEL_LEVEL) or one.style == "#":
+            one.kind, one.level, one.style = BlockKind.PARAGRAPH, 0, ""
 
 
 def _levels(found: Sequence[Stretch]) -> None:
