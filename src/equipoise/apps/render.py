@@ -111,18 +111,30 @@ def _show_one(result: Answer | Refusal, console: Terminal) -> None:
         if not result.grounded:
             unsaid = "The written answer did not say what the quotes say; these are the quotes."
             console.print(styled((unsaid, "yellow")))
-    for number, item in enumerate(in_order(result), 1):
+    for number, items in enumerate(quotes(result), 1):
+        item = items[-1]
         console.print(styled((f"[{number}] {one_line(where(item))}", "cyan")))
-        console.paragraph(styled(flowing(item.text)))
+        console.paragraph(styled(" … ".join(flowing(one.text) for one in items)))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
 
 
-def in_order(result: Answer | Refusal) -> list[Highlight]:
-    """The quotes as they are shown, the best first where that is known."""
+def quotes(result: Answer | Refusal) -> list[list[Highlight]]:
+    """The quotes as they are shown, the best first where that is known, each after the lines that lead to it."""
     items = result.highlights.items
     order = result.best_first if isinstance(result, Answer) and len(result.best_first) == len(items) else ()
-    return [items[row] for row in order] or list(items)
+    shown: list[list[Highlight]] = []
+    for item in [items[row] for row in order] or items:
+        if shown and _leads(shown[-1][-1], item):
+            shown[-1].append(item)
+        else:
+            shown.append([item])
+    return shown
+
+
+def _leads(before: Highlight, item: Highlight) -> bool:
+    same = before.doc_id == item.doc_id and before.end <= item.start
+    return same and before.text.rstrip().endswith((":", "："))
 
 
 def grouped(left: Sequence[LeftOut]) -> list[str]:
