@@ -16,7 +16,7 @@ demo-llm: $(VENV)/.local
 	BIN=$(BIN) LLM=local/qwen2.5-coder-1.5b scripts/demo.sh
 
 test: $(VENV)/.test $(VENV)/.bench
-	$(BIN)/python -m pytest -m "not live"
+	$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_hub.py tests/unit/test_extractive_qa.py \
@@ -68,6 +68,8 @@ bench-calibration: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA)
 	$(BIN)/python benchmarks/calibration/abstain.py --data $(DATA)
+	$(BIN)/python benchmarks/field/fetch.py --half fitting
+	$(BIN)/python benchmarks/calibration/reader.py --data $(DATA)
 
 clean:
 	rm -rf $(VENV) .equipoise
