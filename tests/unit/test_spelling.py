@@ -19,6 +19,7 @@ ENCODER = EmbeddedEncoder()
 TEXT = (
     "The sluice at Brennerode is opened when the reservoir rises above nine metres. "
     "Maintenance of the turbines takes place every second September. "
+    "Accounting is done by the accounts office, which has an account for each boat. "
     "Kayaks and inflatable boats are allowed below the weir only."
 )
 
@@ -41,6 +42,7 @@ def store(tmp_path_factory):
         ("Where are kayacks and infaltable boats alowed?",
          {"kayacks": "kayaks", "infaltable": "inflatable", "alowed": "allowed"}),
         ("What is opend in BRENERODE?", {"opend": "opened", "BRENERODE": "brennerode"}),
+        ("Which acount has a boat?", {"acount": "account"}),
         ("When is the sluice opened?", {}),
         ("Are houses or ducks sold there?", {}),  # words of English that the documents have not
         ("Does Zigbee or XMPP work?", {}),

@@ -81,11 +81,10 @@ class Keywords:
         found = ((word, nearest(stems[word], list(counts), counts)) for word in missing)
         return [(word, stem) for word, stem in found if stem]
 
-    def word_of(self, stem: str, text: str) -> str:
-        """A word of `text` with this stem, in lower case; "" where there is none."""
+    def words_of(self, stem: str, text: str) -> list[str]:
+        """The words of `text` with this stem, in lower case."""
         words = terms(text)
-        found = zip(words, self._stemmed(words), strict=True)
-        return next((word for word, its in found if its == stem), "")
+        return [word for word, its in zip(words, self._stemmed(words), strict=True) if its == stem]
 
     def _counts(self) -> dict[str, int]:
         """Every stem that a misspelt word could be meant for, and in how many passages it stands."""

@@ -13,6 +13,8 @@ from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
+from rapidfuzz.distance import OSA
+
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span
@@ -163,7 +165,7 @@ class Store:
         with self.snapshot():
             self._notice_changes()
             found = self._keywords.misspelt(text, known)
-            return tuple((word, meant) for word, stem in found if (meant := self._surface(stem)))
+            return tuple((word, meant) for word, stem in found if (meant := self._surface(word, stem)))
 
     def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
         """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more."""
@@ -270,12 +272,12 @@ class Store:
                 raise Damage(f"passage {passage_id} has no document")
         raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
 
-    def _surface(self, stem: str) -> str:
-        """A word with this stem as one of the passages that hold it has it, "" where none is found."""
+    def _surface(self, typed: str, stem: str) -> str:
+        """The word with this stem that is nearest to the typed one, of some passages that hold one; "" for none."""
         ask = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 5"
         passages = self.passages(row[0] for row in self._rows(ask, (f'"{stem}"',)))
-        words = (self._keywords.word_of(stem, search_text(passage)) for passage in passages)
-        return next(filter(None, words), "")
+        words = [word for one in passages for word in self._keywords.words_of(stem, search_text(one))]
+        return min(words, key=lambda word: (OSA.distance(typed.lower(), word), word), default="")
 
     def _meta(self) -> dict[str, str]:
         with self._lock, mapped(self.path):
