@@ -20,8 +20,8 @@ from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.journal import Journal
+from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import checked
-from equipoise.rag.search import Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Library:
 
     store: Store
     pipeline: Pipeline
-    finder: Search
+    parts: Parts
 
     @classmethod
     def open(
@@ -41,7 +41,7 @@ class Library:
         store = Store.open(path or chosen.store.path, read_only=True)
         try:
             parts = build.parts(chosen, store)
-            return cls(store, build.asked(pipeline, parts), build.search(parts))
+            return cls(store, build.asked(pipeline, parts), parts)
         except BaseException:
             store.close()
             raise
@@ -52,7 +52,7 @@ class Library:
 
     def search(self, words: str) -> Candidates:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""
-        return sync.run(self.finder.find(checked(words), Journal({})))
+        return sync.run(build.search(self.parts).find(checked(words), Journal({})))
 
     def close(self) -> None:
         """Close the index."""
