@@ -3,6 +3,7 @@
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads that spin spoil every timing
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each program a test starts would compile the whole package
 import tempfile
 from pathlib import Path
 

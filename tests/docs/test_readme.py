@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
-from equipoise.apps import cli, guard
+from command_tree import commands_in, root
+from equipoise.apps import guard
 from equipoise.core import settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,18 +33,15 @@ def commands(text):
     return [line for line in [*bare, *re.findall(r"`((?:equipoise|make) [^`\n]+)`", prose)] if line]
 
 
-def root():
-    return typer.main.get_command(cli.app)
-
-
 def command_of(words):
     """The command that `words` (after `equipoise`) names, and its name."""
     found, name = root(), "equipoise"
     for word in words:
-        if word.startswith("-") or not hasattr(found, "commands"):
+        inner = commands_in(found)
+        if word.startswith("-") or not inner:
             break
-        assert word in found.commands, f"there is no command  {name} {word}"
-        found, name = found.commands[word], f"{name} {word}"
+        assert word in inner, f"there is no command  {name} {word}"
+        found, name = inner[word], f"{name} {word}"
     return found, name
 
 
@@ -55,7 +52,7 @@ def options_of(command):
 def all_options():
     def walk(command):
         yield from options_of(command)
-        for inner in getattr(command, "commands", {}).values():
+        for inner in commands_in(command).values():
             yield from walk(inner)
 
     return set(walk(root()))

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
-from equipoise.apps import cli, guard
+from command_tree import commands_in, root
+from equipoise.apps import guard
 from equipoise.core import guarded, settings, tomlfile
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
@@ -41,9 +41,9 @@ def test_the_table_of_consent_is_the_rule(text, tmp_path):
 def test_every_command_exists(text):
     for block in re.findall(r"(?ms)^```sh\n(.*?)^```", text):
         for line in block.splitlines():
-            found = typer.main.get_command(cli.app)
+            found = root()
             for word in line.split("#")[0].split()[1:]:
-                found = found.commands[word]
+                found = commands_in(found)[word]
 
 
 def test_every_variable_exists(text):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.apps import cli, guard
+from equipoise.apps import guard
+from equipoise.core import settings as layers
 from equipoise.core.errors import InputError
 from processes_cli import COMMAND, environment, piped
 
@@ -194,7 +195,7 @@ class TestLastResort:
         assert guard.run(self.failing(KeyError("odd"))) == 3
         assert "Traceback" in capsys.readouterr().err
         monkeypatch.setenv(guard.DEBUG, "0")
-        monkeypatch.setattr(cli.layers, "load", self.failing_load)
+        monkeypatch.setattr(layers, "load", self.failing_load)
         code, _, err = run("models", "list")
         assert (code, "Traceback" in err, "should not happen" in err) == (3, False, True)
         code, _, err = run("--debug", "models", "list")

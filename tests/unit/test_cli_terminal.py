@@ -3,19 +3,23 @@
 import ast
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import typer
 from rich.console import Console
 
 from chat_server import ChatServer, Say, completion, error
-from equipoise.apps import cli, progress, render, terminal
+from command_tree import commands_in, root
+from equipoise.apps import progress, render, terminal
+from equipoise.apps.cli import COMMANDS
 from equipoise.apps.terminal import Terminal, complain, one_line, styled
 from equipoise.core.types import Reason, Refusal, Trace
+from processes import ENVIRONMENT
 from processes_cli import environment, on_terminal, piped
 
-APPS = Path(cli.__file__).parent
+APPS = Path(terminal.__file__).parent
 QUESTION = "When does the office open?"
 ACTS = ("\x1b[2J", "\x1b]0;", "\x07", "\x9b", "\u202e", "\u2066")
 HOSTILE = "[/x]\x1b[2J\x1b]0;mine\x07\u202e"
@@ -28,11 +32,11 @@ READ = "".join(
 
 def commands(group, words=()):
     yield words
-    for name, inner in getattr(group, "commands", {}).items():
+    for name, inner in commands_in(group).items():
         yield from commands(inner, (*words, name))
 
 
-EVERY = list(commands(typer.main.get_command(cli.app)))
+EVERY = list(commands(root()))
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -247,3 +251,29 @@ def test_only_one_module_makes_consoles():
             assert not found & forbidden, path.name
             assert "print" not in calls, path.name
     assert issubclass(terminal.Terminal, Console)
+
+
+def test_the_table_of_commands_says_what_their_own_help_says():
+    for name, command in commands_in(root()).items():
+        assert command.help.replace("\n", " ").startswith(COMMANDS[name][1])
+
+
+def modules_after(code):
+    said = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=True,
+    )
+    return {*said.stdout.decode().splitlines()[-1].split()}
+
+
+def test_help_comes_without_what_the_commands_need():
+    needed = {"pydantic", "openai", "onnxruntime", "lxml", "equipoise.rag.build"}
+    assert not needed & modules_after(
+        "from equipoise.apps.cli import app; app(['--help'], standalone_mode=False)"
+    )
+
+
+def test_a_question_is_asked_without_client_and_loaders():
+    assert not {"openai", "lxml", "pypdfium2"} & modules_after("import equipoise.apps.asking")

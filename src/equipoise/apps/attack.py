@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.options import PathArgument, PathOption
+from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal, complain
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -20,7 +20,7 @@ from equipoise.redteam.ebi import EbiAttack, EbiResult, EbiSettings, Sign, case_
 from equipoise.redteam.passages import AttackPassage, Journal, Kind, read_passages
 from equipoise.redteam.properties import benign_vectors, property_shares, rank_in
 
-app = typer.Typer(no_args_is_help=True, help="Attack a store of your own, to measure its defences.")
+app = group("Attack a store of your own, to measure its defences.")
 
 PARTLY_FAILED = 3
 MOST = 1000

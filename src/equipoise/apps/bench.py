@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from equipoise.apps import bench_qa, progress
-from equipoise.apps.options import PathArgument, PathOption
+from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal
 from equipoise.bench import tables
 from equipoise.bench.bias import bench as biases
@@ -30,7 +30,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
 
-app = typer.Typer(no_args_is_help=True, help="Benchmarks: numbers with intervals, and a report page.")
+app = group("Benchmarks: numbers with intervals, and a report page.")
 app.command("qa")(bench_qa.qa)
 
 FILTERS = "none,mmr,brra,biasdef"

@@ -1,64 +1,61 @@
-"""The command line: parse, call, show. Exit codes: 0 answered or refused, 2 bad input, 3 something failed."""
+"""The command line: which commands there are. Each is imported when it is called, so that help comes at once.
+
+Exit codes: 0 answered or refused, 2 bad input, 3 something failed.
+"""
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from equipoise.apps import attack, bench, config, guard, models, progress, render, train
-from equipoise.apps.options import PathArgument, PathOption
-from equipoise.apps.terminal import Terminal, complain, print_json, styled
-from equipoise.core import settings as layers
-from equipoise.core.errors import EquipoiseError
-from equipoise.core.settings import ModelSettings
-from equipoise.core.types import Answer, Reason, Refusal, Trust
-from equipoise.corpus.indexing import IndexReport
-from equipoise.rag import build, library
-from equipoise.rag.library import Library
+from equipoise.apps import guard
+
+COMMANDS = {
+    "index": ("asking", "Read documents into the index."),
+    "ask": ("asking", "Answer one question with verbatim quotes, or say why not."),
+    "search": ("asking", "Find passages; nothing is answered."),
+    "chat": ("asking", "Answer question after question."),
+    "models": ("models", "Language models: fetch local ones, choose which one answers."),
+    "config": ("config", "Settings, and which folders may say where to."),
+    "attack": ("attack", "Attack a store of your own, to measure its defences."),
+    "bench": ("bench", "Benchmarks: numbers with intervals, and a report page."),
+    "train": ("train", "Train models of your own (needs the extras hf and bench)."),
+}
+"""Name: the module beside this one whose `app` has the command, or is the group; and what the help says."""
+
+
+class Commands(TyperGroup):
+    """The commands of COMMANDS, each imported when it is asked for by its name."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 (typer brings a click of its own)
+        """Their names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+        """The command itself, None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        group: Any = typer.main.get_group(import_module(f"{__package__}.{COMMANDS[cmd_name][0]}").app)
+        found = group.commands.get(cmd_name, group)
+        found.name = cmd_name
+        return found
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """The table as help, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # help texts hold [/NAME]
     help="Ask your documents; answers rest on quotes.",
 )
-app.add_typer(models.app, name="models")
-app.add_typer(config.app, name="config")
-app.add_typer(attack.app, name="attack")
-app.add_typer(bench.app, name="bench")
-app.add_typer(train.app, name="train")
-
-PARTLY_FAILED = 3
-
-StoreOption = Annotated[Path | None, PathOption("--store", help="The index file.")]
-DocsOption = Annotated[
-    list[Path] | None, PathOption("--docs", help="Answer from these files or folders only.")
-]
-PipelineOption = Annotated[
-    str, typer.Option(help="hs (Highlight & Summarize) or vanilla (plain RAG, unprotected).")
-]
-HighlighterOption = Annotated[
-    str | None,
-    typer.Option(
-        help="reader, sentence, trained, indexed, structured, baseline, two_step, span, extractive_qa."
-    ),
-]
-FilterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--filter", help="none, mmr, smart, brra, biasdef; auto: biasdef for documents marked open."
-    ),
-]
-SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]
-LlmOption = Annotated[
-    str | None, typer.Option("--llm", help="none, auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
-]
-KOption = Annotated[int | None, typer.Option("-k", help="Passages to read.")]
-TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was dropped, guessed and timed.")]
 
 
 def main() -> None:
@@ -73,166 +70,3 @@ def options(
     """Ask your documents; answers rest on quotes."""
     if debug:
         os.environ[guard.DEBUG] = "1"
-
-
-@app.command()
-def index(
-    paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
-    trust: Annotated[
-        Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
-    ] = Trust.TRUSTED,
-    prune: Annotated[bool, typer.Option("--prune", help="Drop files that are gone.")] = False,
-    store: StoreOption = None,
-) -> None:
-    """Read documents into the index. Unchanged files are skipped."""
-    chosen = layers.load({"store.path": store}).settings
-    report = _index(paths, chosen.store.path, trust=trust, prune=prune)
-    for line in render.grouped(report.skipped):
-        complain("skipped:", line)
-    done = ("added", "changed", "unchanged", "relabelled", "removed")
-    counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
-    counts += [f"{len(report.skipped)} skipped"] if report.skipped else []
-    held = f"{report.documents} documents, {report.passages} passages in {chosen.store.path}"
-    Terminal().print(f"{held} (files: {', '.join(counts)})")
-    if report.failed:
-        raise typer.Exit(PARTLY_FAILED)
-
-
-@app.command()
-def ask(
-    question: Annotated[str, typer.Argument(help="The question.")],
-    docs: DocsOption = None,
-    pipeline: PipelineOption = "hs",
-    passage_filter: FilterOption = None,
-    highlighter: HighlighterOption = None,
-    summarizer: SummarizerOption = None,
-    llm: LlmOption = None,
-    k: KOption = None,
-    store: StoreOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    trace: TraceOption = False,
-) -> None:
-    """Answer one question with verbatim quotes, or say why not."""
-    flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
-    with _library(flags, docs, pipeline) as ready:
-        result = ready.ask(question)
-    if as_json:
-        extra = {"trace": render.trace_json(result.trace)} if trace else {}
-        print_json(render.as_json(result) | extra)
-    else:
-        render.show(result, Terminal(), trace=trace)
-    render.show_failure(result)
-    raise typer.Exit(_exit_code(result))
-
-
-@app.command()
-def search(
-    words: Annotated[str, typer.Argument(help="What to look for.")],
-    docs: DocsOption = None,
-    passage_filter: FilterOption = None,
-    k: KOption = None,
-    store: StoreOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Find passages; nothing is answered."""
-    flags = _flags(store, passage_filter, None, None, "none", k) | {"filter.nli": "none"}
-    with _library(flags, docs, "hs") as ready:
-        found = ready.search(words).passages
-    if as_json:
-        print_json({"passages": [render.passage_json(one) | {"text": one.text} for one in found]})
-    elif found:
-        render.show_passages(found, Terminal())
-    else:
-        Terminal().print("Nothing was found.")
-
-
-@app.command()
-def chat(
-    docs: DocsOption = None,
-    pipeline: PipelineOption = "hs",
-    passage_filter: FilterOption = None,
-    highlighter: HighlighterOption = None,
-    summarizer: SummarizerOption = None,
-    llm: LlmOption = None,
-    k: KOption = None,
-    store: StoreOption = None,
-    trace: TraceOption = False,
-) -> None:
-    """Answer question after question. Each one stands alone: nothing is carried over."""
-    console = Terminal()
-    flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
-    with _library(flags, docs, pipeline) as ready:
-        for question in _questions(console):
-            try:
-                result = ready.ask(question)
-                render.show(result, console, trace=trace)
-                render.show_failure(result)
-            except EquipoiseError as error:
-                console.print(styled((str(error), "red")))
-
-
-def _flags(
-    store: Path | None,
-    passage_filter: str | None,
-    highlighter: str | None,
-    summarizer: str | None,
-    llm: str | None,
-    k: int | None,
-) -> dict[str, Any]:
-    return {
-        "store.path": store,
-        "filter.name": passage_filter,
-        "highlight.name": highlighter,
-        "summarize.name": summarizer,
-        "model.llm": llm,
-        "retrieval.k": k,
-    }
-
-
-@contextmanager
-def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> Iterator[Library]:
-    chosen = layers.load(flags).settings
-    path = library.private_index(docs) if docs else chosen.store.path
-    if docs:
-        _index(docs, path, trust=Trust.TRUSTED, prune=True)
-    with Library.open(path, settings=chosen, pipeline=pipeline) as ready:
-        _tell_the_model(chosen.model)
-        yield ready
-
-
-def _tell_the_model(wanted: ModelSettings) -> None:
-    """Where `auto` found a model: which one, and where the question and passages go."""
-    if wanted.llm == "auto" and (place := build.detected_place(wanted)):
-        complain("answering with", f"{place}; question and passages are sent there (--llm none: quotes only)")
-
-
-def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> IndexReport:
-    with progress.files() as report:
-        done = library.update(path, paths, trust=trust, prune=prune, progress=report)
-    for failure in done.failed:
-        complain("not indexed:", str(failure))
-    for left in done.left_out:
-        complain("left out:", str(left))
-    for source, characters in done.hidden:
-        complain("hidden text left out:", f"{source}: {characters:,} characters")
-    for source, characters in done.invisible:
-        complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
-    return done
-
-
-def _questions(console: Terminal) -> Iterator[str]:
-    console.print("Type a question; an empty line or Ctrl-D ends.")
-    while True:
-        try:
-            question = console.input(styled(("\n? ", "bold")))
-        except EOFError:
-            return
-        if not question.strip():
-            return
-        yield question
-
-
-def _exit_code(result: Answer | Refusal) -> int:
-    ended = [result, *(part.result for part in result.parts)]
-    failed = any(isinstance(one, Refusal) and one.reason is Reason.MODEL_FAILED for one in ended)
-    return PARTLY_FAILED if failed else 0

@@ -4,16 +4,14 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from equipoise.apps.options import PathArgument
+from equipoise.apps.options import PathArgument, group
 from equipoise.apps.terminal import Terminal, one_line, styled
 from equipoise.core import consent, settings
 from equipoise.core.errors import SettingsError
 from equipoise.core.guarded import without_password
 from equipoise.core.settings import Layered, ProjectFile
 
-app = typer.Typer(no_args_is_help=True, help="Settings, and which folders may say where to.")
+app = group("Settings, and which folders may say where to.")
 
 VARIABLES = {
     "OPENAI_BASE_URL": "the endpoint where model.base_url is not set",

@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from equipoise.apps import progress
+from equipoise.apps.options import group
 from equipoise.apps.terminal import Terminal, one_line
 from equipoise.core import settings as layers
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models import weights
 from equipoise.rag import build
 
-app = typer.Typer(no_args_is_help=True, help="Language models: fetch local ones, choose which one answers.")
+app = group("Language models: fetch local ones, choose which one answers.")
 
 COST = "Without a graphics card it takes from some seconds to minutes for an answer."
 

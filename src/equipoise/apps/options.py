@@ -1,10 +1,15 @@
-"""Kinds of arguments that several commands share."""
+"""What several commands share: how a group of them is made, and kinds of arguments."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import typer
+
+
+def group(said: str = "") -> typer.Typer:
+    """An empty group of commands; without markup, since help texts hold [/NAME]."""
+    return typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=said or None)
 
 
 def path(text: str) -> Path:

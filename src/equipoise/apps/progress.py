@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.progress import (
     BarColumn,
@@ -16,7 +17,9 @@ from rich.progress import (
 )
 
 from equipoise.apps.terminal import Terminal, one_line
-from equipoise.corpus.indexing import Step
+
+if TYPE_CHECKING:
+    from equipoise.corpus.indexing import Step
 
 PATIENCE_S = 1.0
 
@@ -25,7 +28,7 @@ Report = Callable[[int, int, str], None]
 
 
 @contextmanager
-def files() -> Iterator[Callable[[Step], None]]:
+def files() -> Iterator[Callable[["Step"], None]]:
     """A bar that counts files, and the passages of a large one."""
     with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
         yield lambda step: report(step.file - 1, step.files, _work(step))
@@ -45,7 +48,7 @@ def passages() -> Iterator[Report]:
         yield report
 
 
-def _work(step: Step) -> str:
+def _work(step: "Step") -> str:
     return f"{step.source} ({step.embedded}/{step.passages})" if step.passages else step.source
 
 

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.options import PathOption
+from equipoise.apps.options import PathOption, group
 from equipoise.apps.terminal import Terminal
 from equipoise.training.examples import Target
 from equipoise.training.heads import Kind
 from equipoise.training.loop import Precision, Schedule
 from equipoise.training.run import Plan, train
 
-app = typer.Typer(no_args_is_help=True)
+app = group("Train models of your own (needs the extras hf and bench).")
 
 Option = typer.Option
 DataOption = Annotated[list[Path], PathOption(help="Examples as JSON Lines; can be given more than once.")]
@@ -41,11 +41,6 @@ EvaluateOption = Annotated[int, Option(min=1, help="Updates between evaluations.
 CheckpointOption = Annotated[int, Option(min=1, help="Updates between checkpoints.")]
 PatienceOption = Annotated[int, Option(min=1, help="Evaluations without a better one, then stop.")]
 DeviceOption = Annotated[Literal["auto", "cpu", "cuda"], Option(help="auto: the GPU where there is one.")]
-
-
-@app.callback()
-def callback() -> None:
-    """Train models of your own (needs the extras hf and bench)."""
 
 
 @app.command()

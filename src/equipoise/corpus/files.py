@@ -12,7 +12,7 @@ from pathlib import Path
 
 from equipoise.core.errors import InputError, UnreadableFile
 from equipoise.corpus.limits import LARGEST_FILE
-from equipoise.corpus.loaders import LOADERS, loader_for
+from equipoise.corpus.loaders import LOADERS, check_type
 from equipoise.corpus.places import has_working_folder, shown
 
 _FLAGS = sum(
@@ -191,7 +191,7 @@ def read(path: Path, *, most: int = LARGEST_FILE) -> Content:
 
     Never waits for a pipe or a device, and never reads more than `most` bytes and one, however it grows.
     """
-    loader_for(Path(shown(path)))
+    check_type(Path(shown(path)))
     try:
         with open(os.open(path, _FLAGS), "rb") as file:  # noqa: PTH123
             status = os.fstat(file.fileno())

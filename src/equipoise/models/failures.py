@@ -11,10 +11,9 @@ from typing import Any
 import openai
 
 from equipoise.core.errors import ModelError, ModelReplyError, ModelUnavailable
+from equipoise.models.wording import one_line
 
 Failure = openai.OpenAIError | TimeoutError
-
-_DETAIL_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +83,6 @@ def complaint(failure: openai.APIStatusError, secrets: Sequence[str] = ()) -> st
     for secret in filter(None, secrets):
         said = said.replace(secret, "***")
     return one_line(said)
-
-
-def one_line(text: str, most: int = _DETAIL_LENGTH) -> str:
-    """The first `most` characters of `text` in one line, without those that cannot be seen."""
-    head = text[: 4 * most]
-    return " ".join("".join(c if c.isprintable() else " " for c in head).split())[:most]
 
 
 def _message(body: object) -> str:

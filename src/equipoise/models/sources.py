@@ -21,7 +21,7 @@ from typing import IO, Protocol
 from urllib.request import Request, urlopen
 
 from equipoise.core.errors import WeightsError
-from equipoise.models.failures import one_line
+from equipoise.models.wording import one_line
 
 CHUNK = 1 << 20
 TIMEOUT = 10.0  # seconds without a connection or without a byte until a URL counts as unreachable

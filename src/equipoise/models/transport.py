@@ -1,5 +1,9 @@
 """The HTTP client under `openai`: it follows no redirect, reads no more than a bound, and says no more than it must."""
 
+import os
+import ssl
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import openai
@@ -15,6 +19,17 @@ ACCOUNT = frozenset({"openai-organization", "openai-project"})
 """Read by `openai` from the environment: for OpenAI's own endpoint."""
 
 
+_HTTPX: Any = import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
+"""httpx or httpx2, as `openai` has it."""
+
+
+@cache
+def _authorities(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """Whom to trust by SSL_CERT_FILE and SSL_CERT_DIR: read once, which takes 70 ms, not for each event loop anew."""
+    found: ssl.SSLContext = _HTTPX.create_ssl_context()
+    return found
+
+
 class BoundedClient(openai.DefaultAsyncHttpxClient):
     """Sends requests with `headers` (the credentials), and of those that `openai` adds the ones named here.
 
@@ -25,7 +40,9 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
     def __init__(
         self, *, timeout_s: float, headers: dict[str, str], also: frozenset[str] = frozenset()
     ) -> None:
-        super().__init__(timeout=timeout_s)
+        super().__init__(
+            timeout=timeout_s, verify=_authorities(*map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+        )
         self._sent = dict(headers)
         self._kept = _ALWAYS | also
 

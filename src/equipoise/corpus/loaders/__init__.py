@@ -6,69 +6,54 @@ disk, and raises UnreadableFile with a reason that says what to do.
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
-from equipoise.corpus.loaders.adoc import load_adoc
-from equipoise.corpus.loaders.docx import load_docx
-from equipoise.corpus.loaders.eml import load_eml
-from equipoise.corpus.loaders.epub import load_epub
 from equipoise.corpus.loaders.hidden import without_shapeless
-from equipoise.corpus.loaders.html import load_html
-from equipoise.corpus.loaders.json import load_json
-from equipoise.corpus.loaders.jsonl import load_jsonl
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
-from equipoise.corpus.loaders.odt import load_odt
-from equipoise.corpus.loaders.pdf import load_pdf
-from equipoise.corpus.loaders.plain import load_markdown, load_text
-from equipoise.corpus.loaders.pptx import load_pptx
-from equipoise.corpus.loaders.rtf import load_rtf
-from equipoise.corpus.loaders.source import SOURCES, load_source
-from equipoise.corpus.loaders.tables import load_csv, load_tsv
-from equipoise.corpus.loaders.xlsx import load_xlsx
+from equipoise.corpus.loaders.source import SOURCES
 
-__all__ = ["DOCUMENTS", "LOADERS", "LoadedDocument", "Loader", "load", "loader_for"]
+__all__ = ["DOCUMENTS", "LOADERS", "LoadedDocument", "Loader", "check_type", "load"]
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
-LOADERS: dict[str, Loader] = {
-    ".md": load_markdown,
-    ".markdown": load_markdown,
-    ".txt": load_text,
-    ".rst": load_text,
-    ".log": load_text,
-    ".html": load_html,
-    ".htm": load_html,
-    ".pdf": load_pdf,
-    ".docx": load_docx,
-    ".epub": load_epub,
-    ".odt": load_odt,
-    ".pptx": load_pptx,
-    ".xlsx": load_xlsx,
-    ".rtf": load_rtf,
-    ".eml": load_eml,
-    ".adoc": load_adoc,
-    ".asciidoc": load_adoc,
-    ".csv": load_csv,
-    ".tsv": load_tsv,
-    ".jsonl": load_jsonl,
-    ".ndjson": load_jsonl,
-    ".json": load_json,
-    **dict.fromkeys(SOURCES, load_source),
+LOADERS = {
+    ".md": "plain:load_markdown",
+    ".markdown": "plain:load_markdown",
+    ".txt": "plain:load_text",
+    ".rst": "plain:load_text",
+    ".log": "plain:load_text",
+    ".html": "html:load_html",
+    ".htm": "html:load_html",
+    ".pdf": "pdf:load_pdf",
+    ".docx": "docx:load_docx",
+    ".epub": "epub:load_epub",
+    ".odt": "odt:load_odt",
+    ".pptx": "pptx:load_pptx",
+    ".xlsx": "xlsx:load_xlsx",
+    ".rtf": "rtf:load_rtf",
+    ".eml": "eml:load_eml",
+    ".adoc": "adoc:load_adoc",
+    ".asciidoc": "adoc:load_adoc",
+    ".csv": "tables:load_csv",
+    ".tsv": "tables:load_tsv",
+    ".jsonl": "jsonl:load_jsonl",
+    ".ndjson": "jsonl:load_jsonl",
+    ".json": "json:load_json",
+    **dict.fromkeys(SOURCES, "source:load_source"),
 }
-
+"""By suffix, the module beside this one and its function, imported for the first file of the type."""
 
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
 
-def loader_for(path: Path) -> Loader:
-    """The loader of this file type. Raises UnreadableFile, naming the known types, for an unknown one."""
-    loader = LOADERS.get(path.suffix.lower())
-    if loader is None:
+def check_type(path: Path) -> None:
+    """Raises UnreadableFile, naming the known types, for a file of an unknown one."""
+    if path.suffix.lower() not in LOADERS:
         kinds = " ".join(DOCUMENTS)
         raise UnreadableFile(str(path), f"this file type cannot be read; convert it to one of {kinds}")
-    return loader
 
 
 def load(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -76,10 +61,10 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
 
     `path` chooses the loader by its suffix and names the file in errors. Raises UnreadableFile.
     """
-    loader = loader_for(path)
+    check_type(path)
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
-    documents = [_seen(document) for document in loader(path, data)]
+    documents = [_seen(document) for document in _loader(path)(path, data)]
     found = [document for document in documents if document.text.strip()]
     if not found:
         hidden = sum(document.hidden for document in documents)
@@ -87,6 +72,12 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
         raise UnreadableFile(
             str(path), f"{why if hidden else 'there is no text in the file'}; put text in it or leave it out"
         )
+    return found
+
+
+def _loader(path: Path) -> Loader:
+    module, _, function = LOADERS[path.suffix.lower()].partition(":")
+    found: Loader = getattr(import_module(f"{__name__}.{module}"), function)
     return found
 
 
