@@ -18,7 +18,8 @@ from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
 from equipoise.text.outline import headings_at, outlined, with_leads
 from equipoise.text.polar import is_yes_no
-from equipoise.text.questions import refers_back, split_questions
+from equipoise.text.questions import split_questions
+from equipoise.text.references import follows_up, refers_back
 from equipoise.text.sentences import sentence_spans, units
 from equipoise.text.spans import canonicalize
 from equipoise.text.support import stem, unsupported
@@ -90,6 +91,11 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     ),
     "references": (
         refers_back, ("it takes ", "is that ", "that ", "there,", "it is ok ", "he. ", "A: ")
+    ),
+    "follow-ups": (
+        follows_up,
+        ("and ", "ok ", "Thanks! ", "hm", "which is ", "what about", "in ", "if ", "If a, ", "the a when ", "n't there",
+         "such a ", "who else ", "the one ", "A, ", "says ", "as ", "without xing "),
     ),
     "yes or no": (is_yes_no, (", is ", ": is? ", "or ", "or not ", "?", "? ")),
     "words": (words, ("1", "1.", "1,000", ",000", "-1", "A.", "a.", "x's", "x'", "''", "a-", "_", "1a", "中", "é")),

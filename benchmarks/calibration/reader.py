@@ -2,13 +2,13 @@
 
     python benchmarks/calibration/reader.py [--cache DIR] [--data ../shared/data] [--out .equipoise/bench-reader]
 
-Every question of the fitting sets of benchmarks/field (fetch them first), and a sample of those on the fitting
-documents of squad2, covid_qa and bioasq12b (`splits.py`), goes through retrieval, reranking and reading as in the
-product. Rows are kept, so that a stopped run goes on; after a change of the text's structure or of the reader use
-another --out. Then a logistic model over the clues is fitted, with a threshold that handles the largest weighted
-share of questions right; figures are from folds that leave whole sets or documents out. Writes reader.json beside
-the highlighter and reader.md beside this file. About 12 minutes for 335 questions on a busy machine, without indexing:
-`--indexes` takes the indexes of a run of benchmarks/field as they are.
+Every question of the fitting sets of benchmarks/field (fetch them first), a follow-up with the question before it,
+and a sample of those on the fitting documents of squad2, covid_qa and bioasq12b (`splits.py`), goes through
+retrieval, reranking and reading as in the product. Rows are kept, so that a stopped run goes on; after a change of the
+text's structure or of the reader use another --out. Then a logistic model over the clues is fitted, with a threshold
+that handles the largest weighted share of questions right; figures are from folds that leave whole sets or documents
+out. Writes reader.json beside the highlighter and reader.md beside this file. About 12 minutes for 335 questions on a
+busy machine, without indexing: `--indexes` takes the indexes of a run of benchmarks/field as they are.
 """
 
 import argparse
@@ -36,6 +36,7 @@ from equipoise.rag.highlighters.reading import Reading, Window, distinct, window
 from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, passage_scores, reranked
 from equipoise.rag.retrieval import HybridRetriever
+from equipoise.text.questions import one_question
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -122,9 +123,9 @@ async def _field(name: str, arguments: argparse.Namespace) -> AsyncIterator[Case
         update(index, [field_sets.folder(arguments.cache, name)], prune=True)
     with Store.open(index, read_only=True) as store:
         for q in field_questions.load(name):
-            version = fingerprint([q.question, *q.gold])[:8]
+            version = fingerprint([q.question, *q.before, *q.gold])[:8]
             key = {"source": "field", "group": name, "id": f"{q.id}-{version}"}
-            yield key, q.question, q.answerable, _matching(q), store
+            yield key, one_question(q.question, q.before).whole, q.answerable, _matching(q), store
 
 
 def _matching(question: field_questions.Question) -> IsGold:

@@ -95,7 +95,7 @@ def _ask(
 def _row(question: Question, library: Library, folder: Path) -> dict[str, Any]:
     began = time.monotonic()
     try:
-        result = library.ask(question.question)
+        result = library.ask(question.question, before=question.before)
     except EquipoiseError as error:
         failed = {
             "set": question.set,

@@ -12,7 +12,7 @@ from equipoise.core.types import Answer, Reason, Refusal
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import PIPELINES, pipeline
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import MAX_QUESTION
+from equipoise.text.questions import MAX_QUESTION
 from small_corpus import ANSWER, QUESTION
 
 GUESS = "How long is the bridge?"
@@ -45,9 +45,9 @@ def script(extracts=EXTRACTS, answer=WRITTEN, guesses=(GUESS,), plain=WRITTEN):
 def asked(store, encoder):
     """A function: the result of `question` with the pipeline `name`."""
 
-    def ask(name, question=QUESTION, *, chat=None, settings=STRUCTURED, over=store):
+    def ask(name, question=QUESTION, *, chat=None, settings=STRUCTURED, over=store, before=()):
         parts = Parts(settings, over, encoder, script() if chat is None else chat)
-        return sync.run(pipeline(name, parts).ask(question))
+        return sync.run(pipeline(name, parts).ask(question, before=before))
 
     return ask
 
@@ -111,6 +111,22 @@ class TestEveryPipeline:
         with pytest.raises(InputError, match="not valid text: type it again"):
             asked(name, "How long is the bridge\udcff?")
 
+    def test_a_follow_up_is_read_with_the_question_it_follows(self, name, asked):
+        chat = script()
+        result = asked(name, "And who built it?", chat=chat, before=["Who wrote Emma?", QUESTION, "Thanks!"])
+        assert isinstance(result, Answer)
+        assert result.trace.read_as == f"{QUESTION} And who built it?"
+        assert result.trace.passages[0].passage.doc_id == "bridge"
+        first, *others = [repr(request) for request in chat.requests]
+        assert result.trace.read_as in first
+        assert "built it" not in repr(others)
+        assert asked(name, before=["Who wrote Emma?"]).trace.read_as == ""
+
+    @pytest.mark.parametrize("question", ["", "a" * (MAX_QUESTION + 1), "Why\udcff?"])
+    def test_a_bad_question_is_no_better_after_others(self, name, asked, question):
+        with pytest.raises(InputError):
+            asked(name, question, before=[QUESTION])
+
     def test_nothing_retrieved(self, name, asked, shelf):
         chat, empty = script(), shelf()
         result = asked(name, chat=chat, over=empty)
@@ -168,6 +184,17 @@ class TestReasonsOfHighlightSummarize:
         near = asked("hs", chat=script(guesses=["Who built it?", GUESS]), settings=watched)
         assert isinstance(near, Answer)
         assert "monitor" in near.trace.timings
+
+    def test_guesses_are_held_against_the_question_as_it_was_read(self, asked):
+        watched = STRUCTURED.model_copy(
+            update={"monitor": MonitorSettings(min_similarity=0.6), "summarize": SummarizeSettings()}
+        )
+        alone = asked("hs", "And in all?", chat=script(guesses=[GUESS]), settings=watched)
+        assert alone.reason is Reason.GUESS_TOO_FAR
+        follows = asked(
+            "hs", "And in all?", chat=script(guesses=[GUESS]), settings=watched, before=[QUESTION]
+        )
+        assert isinstance(follows, Answer)
 
     def test_a_summarizer_that_writes_nothing_usable_is_refused_where_guesses_are_watched(self, asked, store):
         watched = STRUCTURED.model_copy(

@@ -209,6 +209,56 @@ def test_equal_spans_give_identical_bytes_for_different_questions(library, data,
     assert same(sent, resent)
 
 
+FOLLOW_UPS = ["And why?", "Who elects him?", "What about France? And how is it done? Who pays for that?"]
+
+
+@relaxed()
+@given(
+    data=st.data(),
+    typed=st.sampled_from(FOLLOW_UPS) | questions,
+    before=st.lists(questions.map(lambda text: f"What is {text}?") | questions | junk, max_size=4),
+    context=st.booleans(),
+)
+def test_what_came_before_in_a_session_changes_no_byte(library, data, typed, before, context):
+    """Equal spans, other earlier questions: as parameters, and asked of the same pipeline for real."""
+    spans = tuple(data.draw(arbitrary_spans(library)))
+    chat = ScriptedChat(lambda _: SUMMARY)
+    session = SeveralQuestions(pipeline(library, Spans(spans), chat, context=context))
+    alone = answered(session, typed)
+    first = chat.requests[:]
+    chat.requests.clear()
+    for number, question in enumerate(before):
+        answered(session, question, before[:number])
+    chat.requests.clear()
+    following = answered(session, typed, before)
+    assert same(first, chat.requests)
+    assert CANARY not in repr(chat.requests)
+    assert (alone and alone.highlights) == (following and following.highlights)
+    if isinstance(following, Answer) and not following.parts:
+        check(library, following, chat.requests)
+
+
+def answered(pipeline, question, before=()):
+    """The result, None where the question cannot be asked."""
+    try:
+        return asyncio.run(pipeline.ask(question, before=before))
+    except InputError:
+        return None
+
+
+@relaxed()
+@given(typed=st.integers(1, 30), number=st.integers(1, 9), first=st.sampled_from(["yes", "no"]))
+def test_earlier_questions_reach_the_highlighter_and_nobody_else(library, typed, number, first):
+    before = [f"Who is the mayor of {CANARY}{n}?" for n in range(typed)]
+    says = {"Task: Do": first, "Task: Which": json.dumps({"sentences": [number]})}
+    highlighter, chat = indexed(says), ScriptedChat(lambda _: SUMMARY)
+    result = answered(pipeline(library, highlighter, chat), "And who elects him?", before)
+    assert result.trace.read_as == f"{before[-1]} And who elects him?"
+    assert result.trace.read_as in repr(highlighter.chat.requests)
+    assert not [one for one in before[:-1] if one in repr(highlighter.chat.requests)]
+    check(library, result, chat.requests)
+
+
 @relaxed()
 @given(data=st.data(), first=questions, second=questions)
 def test_contexts_too_are_a_function_of_corpus_and_spans(library, data, first, second):

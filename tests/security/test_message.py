@@ -21,6 +21,7 @@ from equipoise.rag.pipeline import HighlightSummarize, Search
 from equipoise.rag.retrieval import HybridRetriever
 from equipoise.rag.several import SeveralQuestions
 from equipoise.rag.summarizers.llm import LlmSummarizer, request
+from equipoise.text.questions import Question
 from equipoise.text.spans import DropReason, SpanPolicy
 from hashed_words import HashedWords
 from library_texts import TEXTS
@@ -66,7 +67,9 @@ def pipeline(library, proposals, chat, *, policy=POLICY, context=False):
 def ask(library, proposals, questions, say=lambda _: SUMMARY, **more):
     """How the questions ended, and everything the summarizer's model was sent."""
     chat = ScriptedChat(say)
-    return asyncio.run(pipeline(library, proposals, chat, **more).ask_all(questions)), chat.requests
+    return asyncio.run(
+        pipeline(library, proposals, chat, **more).ask_all([*map(Question, questions)])
+    ), chat.requests
 
 
 def sentences(library):

@@ -14,6 +14,7 @@ from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.search import NOT_SAID, OVER, Search
 from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
+from equipoise.text.questions import Question
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
@@ -106,7 +107,11 @@ class TestRetriever:
             return replace(found, documents={**found.documents, "tea": newer})
 
         with pytest.raises(CorpusError, match="changed between two questions"):
-            asyncio.run(pipeline(OfMyOwn(changing)).ask_all([QUESTION, "Who has the key to the ink?"]))
+            asyncio.run(
+                pipeline(OfMyOwn(changing)).ask_all(
+                    [Question(QUESTION), Question("Who has the key to the ink?")]
+                )
+            )
 
 
 @dataclass

@@ -21,6 +21,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
+from equipoise.text.questions import Question
 from hashed_words import HashedWords
 from library_texts import TEXTS
 from processes import ENVIRONMENT
@@ -173,7 +174,7 @@ def test_reindexing_after_any_stage_changes_nothing(store, stage):
 
 def test_the_questions_of_one_message_share_a_snapshot(store):
     made, chat = pipeline(store)
-    before = asyncio.run(made.ask_all([QUESTION, SECOND]))
+    before = asyncio.run(made.ask_all([Question(QUESTION), Question(SECOND)]))
     asked = list(chat.requests)
     chat.requests.clear()
     seen = set(store.doc_ids())
@@ -183,7 +184,9 @@ def test_the_questions_of_one_message_share_a_snapshot(store):
         subprocess.run(command, check=True, env=ENVIRONMENT, timeout=120)
         assert set(store.doc_ids()) == seen  # read inside the snapshot: still what it was
 
-    torn = asyncio.run(wrapped(made, "retrieve", Once(another_process)).ask_all([QUESTION, SECOND]))
+    torn = asyncio.run(
+        wrapped(made, "retrieve", Once(another_process)).ask_all([Question(QUESTION), Question(SECOND)])
+    )
     assert [shown(one) for one in torn.results] == [shown(one) for one in before.results]
     assert torn.highlights == before.highlights
     assert chat.requests == asked

@@ -106,6 +106,21 @@ def test_the_check_finds_patterns_that_do_not_match_and_absent_ones_that_do(fiel
     assert [fault.split(":")[0] for fault in told] == ["x-2", "x-3", "x-4", "x-4", "x-6"]
 
 
+def test_a_follow_up_is_asked_with_the_questions_before_it(field, tmp_path):
+    asked = []
+
+    class Library:
+        def ask(self, question, *, before=()):
+            asked.append((question, before))
+            return Refusal(Reason.NOTHING_HIGHLIGHTED, "no")
+
+    question = field("questions").Question(
+        "x-1", "x", "And who?", "follow_up", True, ("a",), ("b",), ("Who?",)
+    )
+    row = field("run")._row(question, Library(), tmp_path)
+    assert (asked, row["outcome"]) == ([("And who?", ("Who?",))], "wrongly_refused")
+
+
 def test_outcomes(field):
     question, outcome = field("questions").Question, field("run").outcome
     asked = question("x-1", "x", "q", "plain", True, ("makes steel",), ("a.txt",))

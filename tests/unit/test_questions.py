@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.text.questions import refers_back, split_questions
+from equipoise.text.questions import EARLIER, MAX_QUESTION, Question, one_question, split_questions
 from timing import LINEAR, growth
 
 
@@ -14,8 +14,8 @@ def texts(message):
     return [question.text for question in split_questions(message)]
 
 
-def wholes(message):
-    return [question.whole for question in split_questions(message)]
+def wholes(message, before=()):
+    return [question.whole for question in split_questions(message, before)]
 
 
 @pytest.mark.parametrize(
@@ -123,47 +123,78 @@ def test_what_a_question_carries_along(message, asked):
     assert wholes(message) == asked
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "When did he die?",
-        "What do they cost?",
-        "Who wrote it?",
-        "How old was her son?",
-        "When was its roof built?",
-        "What year was his wife born?",
-        "How many people live there?",
-        "When was that?",
-        "Who pays for these?",
-        "Is the latter free?",
-        "And who told them?",
-        "When did he die? Please be brief.",
-    ],
-)
-def test_pronouns_refer_back(question):
-    assert refers_back(question)
+OF_MALI = "Who is the president of Mali?"
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("before", "whole"),
     [
-        "When did Acme move its office?",
-        "Did Ada say when she left?",
-        "Is it possible to park?",
-        "How long does it take to get a refund?",
-        "What is the form that I need?",
-        "What is open this week?",
-        "Is there a fee?",
-        "May I park here?",
-        "What time is it?",
-        "Does the shop close its doors at noon?",
-        "The ferry is slow. Is it safe?",
-        "The ferry to Kent: is it safe?",
-        "",
+        ([], "And who elects him?"),
+        ([OF_MALI], f"{OF_MALI} And who elects him?"),
+        ([OF_MALI, "And where does he live?", "Why?"], f"{OF_MALI} And who elects him?"),
+        ([OF_MALI, "Thanks!", "", " ", "Hello!"], f"{OF_MALI} And who elects him?"),
+        (["Who wrote Emma?", OF_MALI], f"{OF_MALI} And who elects him?"),
+        (["And who elects him?", "Why?"], "And who elects him?"),
+        ([f"Who wrote Emma? {OF_MALI} How old is he?"], f"{OF_MALI} And who elects him?"),
+        (
+            ["I am old. May I vote? Who counts the votes?"],
+            "I am old. Who counts the votes? And who elects him?",
+        ),
+        (["king of Jordan"], "king of Jordan And who elects him?"),
+        ([OF_MALI, "x" * 5000], f"{OF_MALI} And who elects him?"),
     ],
 )
-def test_what_stands_alone(question):
-    assert not refers_back(question)
+def test_a_follow_up_is_read_with_the_last_question_of_the_session_that_stands_alone(before, whole):
+    question = one_question("And who elects him?", before)
+    assert (question.text, question.whole) == ("And who elects him?", whole)
+    assert question.whole == wholes("And who elects him?", before)[0]
+
+
+def test_what_stands_alone_is_read_alone_whatever_was_asked_before():
+    for message in (
+        "Who wrote Emma?",
+        "page size",
+        "I live in Kent. Is it far?",
+        "Who wrote Emma? Where is Kent?",
+    ):
+        assert split_questions(message, [OF_MALI]) == split_questions(message)
+        assert one_question(message, [OF_MALI]) == Question(message)
+
+
+def test_of_several_questions_the_first_may_follow_an_earlier_message():
+    asked = wholes("And who elects him? How long does he serve? Where is Kent? How far is it?", [OF_MALI])
+    assert asked == [
+        f"{OF_MALI} And who elects him?",
+        f"{OF_MALI} How long does he serve?",
+        "Where is Kent?",
+        "Where is Kent? How far is it?",
+    ]
+    assert wholes("About the bridge:\n1. How long is it?\n2. Who built it?", [OF_MALI])[0] == (
+        "About the bridge: How long is it?"
+    )
+
+
+def test_without_room_for_both_the_earlier_question_is_left_out():
+    long = f"Who is the president of Mali{'!' * (MAX_QUESTION - 60)}?"
+    room = MAX_QUESTION - len(long) - 1
+    fits, over = "Why?".rjust(room), "Why?".rjust(room + 1)
+    assert len(one_question(fits, [long]).whole) == MAX_QUESTION
+    assert one_question(over, [long]).whole == over
+
+
+def test_a_session_remembers_so_many_messages():
+    for chats in (EARLIER - 1, EARLIER):
+        found = one_question("And who elects him?", [OF_MALI, *["Why?"] * chats])
+        assert (found.before == (OF_MALI,)) == (chats < EARLIER)
+
+
+@given(st.lists(st.text(alphabet="who is it? WhenA.\n1)", max_size=60), max_size=4), st.text(max_size=60))
+def test_nothing_but_what_was_typed_is_read(before, message):
+    for question in split_questions(message, before):
+        flat = " ".join([*before, message]).split()
+        assert set(question.whole.split()) <= {*flat}
+        assert len(question.whole) <= MAX_QUESTION
+        assert question.whole.endswith(question.text)
 
 
 def test_real_questions_stay_whole_and_real_pairs_come_apart(shared_data):

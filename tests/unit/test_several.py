@@ -30,6 +30,7 @@ from equipoise.rag.boundary import all_of, read_highlights, within_one_policy
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import Asked, HighlightSummarize, Vanilla
 from equipoise.rag.several import SeveralQuestions, total
+from equipoise.text.questions import one_question
 from equipoise.text.spans import DropReason, SpanPolicy
 from hashed_words import HashedWords
 
@@ -52,12 +53,12 @@ class Table:
     results: dict
     asked: list = field(default_factory=list)
 
-    async def ask(self, question):
-        return (await self.ask_all([question])).results[0]
+    async def ask(self, question, *, before=()):
+        return (await self.ask_all([one_question(question, before)])).results[0]
 
     async def ask_all(self, questions):
-        self.asked += questions
-        results = tuple(self.results.get(question, NONE_FOUND) for question in questions)
+        self.asked += [question.whole for question in questions]
+        results = tuple(self.results.get(question.whole, NONE_FOUND) for question in questions)
         items = sorted({i for one in results for i in one.highlights.items}, key=lambda i: i.span)
         return Asked(results, Highlights(tuple(items)))
 
@@ -67,9 +68,9 @@ DUE = answer("In May.", quote(21, 38), grounded=False, usage=Usage(1, 5, 1), tim
 TABLE = {"What is the fee?": FEE, "What is the fee? When is it due?": DUE}
 
 
-def ask(message, results=TABLE, **more):
+def ask(message, results=TABLE, before=(), **more):
     table = Table(results)
-    return sync.run(SeveralQuestions(table, **more).ask(message)), table.asked
+    return sync.run(SeveralQuestions(table, **more).ask(message, before=before)), table.asked
 
 
 class TestAsk:
@@ -99,6 +100,12 @@ class TestAsk:
         assert not result.grounded
         assert result.trace.usage == Usage(3, 15, 4)
         assert result.trace.timings == {"retrieve": 0.75}
+
+    def test_the_first_of_them_may_follow_an_earlier_message(self):
+        _, asked = ask("And when is it due? Who is the porter?", before=["What is the fee?", "Thanks!"])
+        assert asked == ["What is the fee? And when is it due?", "Who is the porter?"]
+        result, asked = ask("When is it due?", before=["What is the fee?"])
+        assert (result, asked) == (DUE, ["What is the fee? When is it due?"])
 
     def test_the_text_is_in_document_order_and_says_an_answer_once(self):
         """Whatever the order of the questions: it must not be theirs to choose."""

@@ -1,5 +1,6 @@
 """`equipoise index`, `ask`, `search` and `chat`: documents in, answers with their quotes out."""
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from equipoise.core.types import Answer, Reason, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport
 from equipoise.rag import build, library
 from equipoise.rag.library import Library
+from equipoise.text.questions import EARLIER
 
 app = group()
 
@@ -132,13 +134,15 @@ def chat(
     store: StoreOption = None,
     trace: TraceOption = False,
 ) -> None:
-    """Answer question after question. Each one stands alone: nothing is carried over."""
+    """Answer question after question. "And who elects him?" is read together with the question it follows."""
     console = Terminal()
+    before: deque[str] = deque(maxlen=EARLIER)
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
     with _library(flags, docs, pipeline) as ready:
         for question in _questions(console):
             try:
-                result = ready.ask(question)
+                result = ready.ask(question, before=tuple(before))
+                before.append(question)
                 render.show(result, console, trace=trace)
                 render.show_failure(result)
             except EquipoiseError as error:

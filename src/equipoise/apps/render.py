@@ -99,6 +99,8 @@ def show_failure(result: Answer | Refusal) -> None:
 
 
 def _show_one(result: Answer | Refusal, console: Terminal) -> None:
+    if result.trace.read_as:
+        console.print(styled((f"read as: {one_line(result.trace.read_as)}", "dim")))
     for typed, meant in result.trace.spelling:
         console.print(styled((f"{one_line(typed)} is read as {one_line(meant)}", "dim")))
     if isinstance(result, Refusal):
@@ -204,6 +206,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "detail": refusal.detail if refusal else None,
         "failure": trace.failure,
         "grounded": None if isinstance(result, Refusal) else result.grounded,
+        "read_as": trace.read_as or None,
         "spelling": [list(pair) for pair in trace.spelling],
         "probability": None if trace.probability is None else round(trace.probability, 6),
         "tags": [tag.value for tag in trace.tags],

@@ -145,8 +145,11 @@ class Summarizer(Protocol):
 class Pipeline(Protocol):
     """The whole way of a question."""
 
-    async def ask(self, question: str) -> Answer | Refusal:
+    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason.
+
+        `before` are questions that the same person typed earlier, oldest first: a question that only makes sense after
+        one of them ("And who elects him?") is read together with the last that stands alone. Never put an answer there.
 
         Raises QuestionError for a question that cannot be used: for the person who asks. Every other error, such as
         CorpusError from a retriever or filter, is for the operator; a ModelError is a refusal instead.

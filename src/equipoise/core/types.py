@@ -241,12 +241,14 @@ class Trace:
     What a person who asks must not see stands here and nowhere else: `failure` (the error of a model, with its
     name and endpoint), `probability` (0 to 1) that the passages answer and the least one `wanted`, the monitor's
     `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
-    `spelling` holds words of the question as they were typed and as they were read.
+    `read_as` is what was read in place of the question as it was typed: it and an earlier one; empty where nothing was
+    added. `spelling` holds words of it as they were typed and as they were read.
     """
 
     passages: tuple[ScoredPassage, ...] = ()
     flagged: tuple[Flag, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    read_as: str = ""
     spelling: tuple[tuple[str, str], ...] = ()
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()

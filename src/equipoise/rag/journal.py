@@ -15,6 +15,7 @@ class Journal:
     models: dict[str, str]
     passages: tuple[ScoredPassage, ...] = ()
     flagged: tuple[Flag, ...] = ()
+    read_as: str = ""
     spelling: tuple[tuple[str, str], ...] = ()
     dropped: tuple[Dropped, ...] = ()
     guessed_questions: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class Journal:
         return Trace(
             passages=self.passages,
             flagged=self.flagged,
+            read_as=self.read_as,
             spelling=self.spelling,
             dropped=self.dropped,
             guessed_questions=self.guessed_questions,

@@ -1,7 +1,7 @@
 """Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -46,9 +46,12 @@ class Library:
             store.close()
             raise
 
-    def ask(self, question: str) -> Answer | Refusal:
-        """An answer with its highlights or a refusal with its reason; raises InputError."""
-        return sync.run(self.pipeline.ask(question))
+    def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
+        """An answer with its highlights or a refusal with its reason; raises InputError.
+
+        `before` are the questions that the same person asked earlier, oldest first, for follow-ups: see `Pipeline`.
+        """
+        return sync.run(self.pipeline.ask(question, before=before))
 
     def search(self, words: str) -> Candidates:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""

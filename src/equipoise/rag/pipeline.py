@@ -34,10 +34,10 @@ from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import nearest_guess
 from equipoise.rag.search import Search
+from equipoise.text.questions import MAX_QUESTION, Question, one_question
 from equipoise.text.spans import SpanPolicy, overlap
 from equipoise.text.tokens import has_words
 
-MAX_QUESTION = 4_000
 NEAREST = 3
 """Passages that a refusal names for want of an answer."""
 UNANSWERABLE = "UNANSWERABLE"
@@ -71,6 +71,12 @@ def checked(question: str) -> Query:
     if any("\ud800" <= c <= "\udfff" for c in question):
         raise QuestionError("the question is not valid text: type it again, in UTF-8")
     return Query(question.strip())
+
+
+def _as_read(question: Question, models: dict[str, str]) -> tuple[Query, Journal]:
+    """The question with all that is read with it, and a journal that says so."""
+    query = checked(question.whole)
+    return query, Journal(models, read_as=query.text if question.before else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +119,11 @@ class HighlightSummarize:
     context: bool = False
     speller: Speller | None = None
 
-    async def ask(self, question: str) -> Answer | Refusal:
+    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
         """See Pipeline."""
-        return (await self.ask_all([question])).results[0]
+        return (await self.ask_all([one_question(checked(question).text, before)])).results[0]
 
-    async def ask_all(self, questions: Sequence[str]) -> Asked:
+    async def ask_all(self, questions: Sequence[Question]) -> Asked:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
         journals = [await self._begun(question) for question in questions]
         found = await self.search.retrieve(journals)
@@ -130,9 +136,9 @@ class HighlightSummarize:
             return Asked(results, results[0].highlights)
         return Asked(results, all_of((one.highlights for one in results), documents, self.policy))
 
-    async def _begun(self, question: str) -> tuple[Query, Journal]:
-        """The question as it is read, and a journal that says what was corrected."""
-        query, journal = checked(question), Journal(self.models)
+    async def _begun(self, question: Question) -> tuple[Query, Journal]:
+        """The question as it is read, and a journal that says what was added and corrected."""
+        query, journal = _as_read(question, self.models)
         if self.speller:
             with journal.stage("retrieve"):
                 journal.spelling = await asyncio.to_thread(self.speller, query.text)
@@ -239,10 +245,9 @@ class Vanilla:
     options: ChatOptions = ChatOptions()
     prompt: str = VANILLA_PROMPT
 
-    async def ask(self, question: str) -> Answer | Refusal:
+    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
         """See Pipeline."""
-        query = checked(question)
-        journal = Journal(self.models)
+        query, journal = _as_read(one_question(checked(question).text, before), self.models)
         try:
             kept = await self.search.find(query, journal)
             if not kept:

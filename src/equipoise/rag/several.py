@@ -25,12 +25,12 @@ class SeveralQuestions:
     pipeline: HighlightSummarize
     most: int = 5
 
-    async def ask(self, question: str) -> Answer | Refusal:
+    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
         """As `pipeline`; an answer where at least one question has one, and it says why others have none."""
-        questions = split_questions(checked(question).text)
+        questions = split_questions(checked(question).text, before)
         if len(questions) < 2:
-            return await self.pipeline.ask(question)
-        asked = await self.pipeline.ask_all([one.whole for one in questions[: self.most]])
+            return await self.pipeline.ask(question, before=before)
+        asked = await self.pipeline.ask_all(questions[: self.most])
         parts = [Part(one.text, result) for one, result in zip(questions, asked.results, strict=False)]
         detail = f"A message may hold {self.most} questions: ask this one by itself."
         over = Refusal(Reason.TOO_MANY_QUESTIONS, detail)
@@ -71,7 +71,7 @@ def _weight(reason: Reason) -> tuple[bool, int]:
 def total(traces: Sequence[Trace]) -> Trace:
     """One trace: each passage once with its best score, each flagged passage once, times and costs added up.
 
-    Probabilities, similarities and tags stay with their parts.
+    Probabilities, similarities, tags and what a question was read as stay with their parts.
     """
     seconds: dict[str, float] = {}
     for trace in traces:
@@ -81,10 +81,10 @@ def total(traces: Sequence[Trace]) -> Trace:
         _best(scored for trace in traces for scored in trace.passages),
         _flagged(flag for trace in traces for flag in trace.flagged),
         tuple(drop for trace in traces for drop in trace.dropped),
-        _once(pair for trace in traces for pair in trace.spelling),
-        _once(guess for trace in traces for guess in trace.guessed_questions),
-        _once(word for trace in traces for word in trace.unsupported),
-        _once(word for trace in traces for word in trace.missing),
+        spelling=_once(pair for trace in traces for pair in trace.spelling),
+        guessed_questions=_once(guess for trace in traces for guess in trace.guessed_questions),
+        unsupported=_once(word for trace in traces for word in trace.unsupported),
+        missing=_once(word for trace in traces for word in trace.missing),
         failure=" ".join(_once(trace.failure for trace in traces if trace.failure)),
         timings=seconds,
         usage=sum((trace.usage for trace in traces), Usage()),

@@ -2,6 +2,9 @@
 
 A question ends with a question mark outside quotation marks and brackets, and has a question word or begins with
 an auxiliary verb; or it is an item of a list whose items all are questions.
+
+What only makes sense after an earlier question is read with it: with one of the same message, or of the messages
+that the same person typed before.
 """
 
 import re
@@ -10,21 +13,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from equipoise.text.references import ASKING, AUXILIARY, JOINING, follows_up
 from equipoise.text.sentences import sentence_spans
-from equipoise.text.tokens import STOP_WORDS, content_words, name_matches, words
+from equipoise.text.tokens import content_words, words
+
+MAX_QUESTION = 4_000
+"""Characters of a question, with all that is read with it."""
+EARLIER = 20
+"""Messages of a session that are remembered."""
 
 _ENDING = re.compile(r"(?<![?!])!*+\?[?!]*+(?:[\"'”’»)\]]+(?!\s+[a-z]))?(?=\s|\Z)")
 _ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-*•–])\s+(?=\S)")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
 _MARKS = ('"', *chain(*_PAIRS))
-_JOINING = frozenset({"and", "or", "but", "so", "also", "then"})
-_ASKING = frozenset("who whom whose what when where which why how whats whos".split())  # noqa: SIM905
-_AUXILIARY = frozenset(
-    """
-    is are was were am do does did has have had can could may might must shall should will would isn't aren't
-    wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't wouldn't shouldn't mustn't
-    """.split()  # noqa: SIM905
-)
 _ORDERS = frozenset(
     {"explain", "describe", "name", "list", "tell", "give", "compare", "summarise", "summarize"}
 )
@@ -37,26 +38,18 @@ _POLITE = frozenset(
     afternoon evening team everyone
     """.split()  # noqa: SIM905
 )
-_PERSONAL = frozenset("he she it they him them this these those theirs".split())  # noqa: SIM905
-_POSSESSIVE = frozenset({"his", "her", "hers", "its", "their"})
-_BACK = re.compile(
-    r"\b(?:is|was|did|does|about|after|before|for) that\b|\b(?:that|there)\W*\Z|\bthe (?:former|latter)\b",
-    re.IGNORECASE,
-)
-_EXPLETIVE = re.compile(
-    r"\bit (?:ok|okay|possible|allowed|necessary|true|required|permitted|legal|safe|worth|mandatory|better|best)\b"
-    r"|\bit (?:takes?|costs?)\b.{0,600}\bto\b|\bwhat time is it\b"
-    r"|\b(?:this|these|those) (?:years?|weeks?|months?|quarters?|days?|morning|afternoon|evening|season|time)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a message: its `text` there, and what stands `before` it when it is asked by itself."""
+    """One question of a message: its `text` there, and what stands `before` it when it is asked by itself.
+
+    `alone`: it makes sense without an earlier question.
+    """
 
     text: str
     before: tuple[str, ...] = ()
+    alone: bool = True
 
     @property
     def whole(self) -> str:
@@ -64,52 +57,59 @@ class Question:
         return " ".join((*self.before, self.text))
 
 
-def split_questions(message: str) -> tuple[Question, ...]:
+def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question, ...]:
     """The questions of `message`, in order and each once; the message itself where it does not hold several.
 
     What is said before the first question belongs to all of them, pleasantries aside. A question that only makes
-    sense after an earlier one ("When did he die?") has in `whole` the last one before it that stands alone; in a
-    list with something said before it, that is what it has.
+    sense after an earlier one ("When did he die?") has in `whole` the last one before it that stands alone, of this
+    message or else of `before`, the messages typed before it, oldest first; in a list with something said before it,
+    that is what it has.
     """
     listed = _listed(message)
     lead, texts = listed or _marked(message)
     first = {text.casefold().rstrip("?! "): text for text in reversed(texts)}
     texts = [first[key] for key in reversed(first)]
     if len(texts) < 2:
-        return (Question(message),)
-    lead = lead if set(content_words(lead)) - _POLITE else ""
+        return (one_question(message, before),)
+    lead = lead if _says(lead) else ""
     questions: list[Question] = []
-    anchor = ""
+    anchor = "" if lead else _standing(before, len(message))
     for text in texts:
-        before = anchor if refers_back(text) and not (listed and lead) else ""
-        anchor = anchor if before else text
-        questions.append(Question(text, tuple(part for part in (lead, before) if part)))
+        follows = follows_up(text) and not (listed and lead)
+        earlier = anchor if follows else ""
+        anchor = anchor if earlier else text
+        questions.append(
+            Question(text, tuple(one for one in (lead, earlier) if one), bool(lead) or not follows)
+        )
     return tuple(questions)
 
 
-def refers_back(question: str) -> bool:
-    """Whether `question` is about somebody or something only an earlier one names: it has a pronoun, and no name
-    before it (for a possessive: no other word either). "Is it possible to ..." and "this year" do not count, nor
-    does a pronoun after a statement or a colon: what it stands for is there.
+def one_question(message: str, before: Sequence[str] = ()) -> Question:
+    """`message` as one question; one that only makes sense after an earlier one has the last question of `before`, the
+    messages typed before it, oldest first, that stands alone. None where the two together are over MAX_QUESTION.
+
+    >>> one_question("And who elects him?", ["Who is the president of Mali?", "And where does he live?"]).whole
+    'Who is the president of Mali? And who elects him?'
     """
-    start, end = next(iter(sentence_spans(question)), (0, 0))
-    question, rest = question[start:end], question[end:]
-    if (rest and "?" not in question) or content_words(question[: question.rfind(": ") + 1]):
-        return False
-    if _BACK.search(question):
-        return True
-    plain = _EXPLETIVE.sub(" ", question)
-    first_name = next((words(match.group())[0] for match in name_matches(plain)), None)
-    own = False
-    asked = False
-    for word in words(plain):
-        if word == first_name:
-            return False
-        if word in _PERSONAL or (word in _POSSESSIVE and not own):
-            return True
-        own = own or (word not in STOP_WORDS and not asked)
-        asked = word in ("how", "what", "which")
-    return False
+    alone = not follows_up(message)
+    earlier = "" if alone else _standing(before, len(message))
+    return Question(message, (earlier,) if earlier else (), alone)
+
+
+def _standing(before: Sequence[str], length: int) -> str:
+    """The last question of the last EARLIER messages that stands alone; empty where there is none, or no room for it
+    before `length` characters."""
+    for said in reversed(before[-EARLIER:]):
+        room = MAX_QUESTION - length - 1
+        for question in reversed(split_questions(said) if len(said) <= MAX_QUESTION else ()):
+            if question.alone and _says(question.whole):
+                return question.whole if len(question.whole) <= room else ""
+    return ""
+
+
+def _says(text: str) -> bool:
+    """Whether it holds more than pleasantries."""
+    return bool(set(content_words(text)) - _POLITE)
 
 
 def _listed(message: str) -> tuple[str, list[str]] | None:
@@ -127,7 +127,7 @@ def _listed(message: str) -> tuple[str, list[str]] | None:
 
 def _is_item(text: str) -> bool:
     found = words(text)
-    opens = bool(found) and found[0] in _ASKING | _AUXILIARY | _ORDERS
+    opens = bool(found) and found[0] in ASKING | AUXILIARY | _ORDERS
     return opens or (bool(found) and _ENDING.search(text) is not None)
 
 
@@ -194,8 +194,8 @@ def _asks(piece: str) -> bool:
         return False
     last = _last_sentence(piece)
     openings = [words(last), words(last[last.rfind(": ") + 1 :])]
-    first = {next((word for word in opening if word not in _JOINING), "") for opening in openings}
-    return bool(first & (_ASKING | _AUXILIARY)) or (marked and bool(_ASKING & set(found) or first & _ORDERS))
+    first = {next((word for word in opening if word not in JOINING), "") for opening in openings}
+    return bool(first & (ASKING | AUXILIARY)) or (marked and bool(ASKING & set(found) or first & _ORDERS))
 
 
 def _last_sentence(text: str) -> str:
