@@ -29,15 +29,17 @@ def piped(*arguments, cwd, env, **how):
     return subprocess.run(command, cwd=cwd, env=env, timeout=550, check=False, **given)
 
 
-def on_terminal(*arguments, cwd, env, columns=80, types=b""):
-    """Run it on a pseudo-terminal of so many columns; (exit code, everything it wrote)."""
+def on_terminal(*arguments, cwd, env, columns=80, types=b"", errors=None):
+    """Run it on a pseudo-terminal of so many columns; (exit code, everything it wrote). `errors`: where else its
+    stderr goes, such as subprocess.DEVNULL."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     quiet = termios.tcgetattr(slave)
     quiet[3] &= ~termios.ECHO  # what is typed is not what the program writes
     termios.tcsetattr(slave, termios.TCSANOW, quiet)
     command = [*COMMAND, *map(os.fspath, arguments)]
-    with subprocess.Popen(command, cwd=cwd, env=env, stdin=slave, stdout=slave, stderr=slave) as process:
+    errors = slave if errors is None else errors
+    with subprocess.Popen(command, cwd=cwd, env=env, stdin=slave, stdout=slave, stderr=errors) as process:
         os.close(slave)
         os.write(master, types)
         said = b""

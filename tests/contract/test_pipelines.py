@@ -1,6 +1,7 @@
 """What every Pipeline promises, over every pipeline there is; each Reason is reached. Scripted, and `live`."""
 
 import json
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -41,13 +42,27 @@ def script(extracts=EXTRACTS, answer=WRITTEN, guesses=(GUESS,), plain=WRITTEN):
     )
 
 
+@dataclass
+class Told:
+    """An observer that remembers."""
+
+    stages: list = field(default_factory=list)
+    found: list = field(default_factory=list)
+
+    def stage(self, name):
+        self.stages.append(name)
+
+    def quotes(self, found):
+        self.found.append((self.stages[-1], *found))
+
+
 @pytest.fixture
 def asked(store, encoder):
     """A function: the result of `question` with the pipeline `name`."""
 
-    def ask(name, question=QUESTION, *, chat=None, settings=STRUCTURED, over=store, before=()):
+    def ask(name, question=QUESTION, *, chat=None, settings=STRUCTURED, over=store, **more):
         parts = Parts(settings, over, encoder, script() if chat is None else chat)
-        return sync.run(pipeline(name, parts).ask(question, before=before))
+        return sync.run(pipeline(name, parts).ask(question, **more))
 
     return ask
 
@@ -121,6 +136,14 @@ class TestEveryPipeline:
         assert result.trace.read_as in first
         assert "built it" not in repr(others)
         assert asked(name, before=["Who wrote Emma?"]).trace.read_as == ""
+
+    def test_an_observer_is_told_every_stage_and_changes_nothing(self, name, asked):
+        first, second, told = script(), script(), Told()
+        alone, watched = asked(name, chat=first), asked(name, chat=second, observer=told)
+        assert list(dict.fromkeys(told.stages)) == STAGES[name]
+        assert first.requests == second.requests
+        assert (alone.text, alone.highlights) == (watched.text, watched.highlights)
+        assert len(told.found) == (name == "hs")
 
     @pytest.mark.parametrize("question", ["", "a" * (MAX_QUESTION + 1), "Why\udcff?"])
     def test_a_bad_question_is_no_better_after_others(self, name, asked, question):
@@ -210,6 +233,23 @@ class TestReasonsOfHighlightSummarize:
         assert isinstance(quoted, Answer)
         assert not quoted.grounded
         assert "twice sent no valid" in quoted.trace.failure
+
+    def test_an_observer_gets_the_quotes_before_anything_is_written_about_them(self, asked):
+        told = Told()
+        result = asked("hs", observer=told)
+        [(stage, part)] = told.found
+        assert (stage, part.question, part.result.text) == ("canonicalize", QUESTION, "")
+        assert (part.result.highlights, part.result.best_first) == (result.highlights, result.best_first)
+        refused = asked("hs", chat=script(extracts={"answer": "NONE", "text_extracts": []}), observer=told)
+        assert told.found[1][1].result == refused
+
+    def test_an_observer_gets_no_quotes_where_a_monitor_may_refuse_them(self, asked):
+        watched = STRUCTURED.model_copy(update={"monitor": MonitorSettings(min_similarity=0.6)})
+        for guess in (GUESS, "What do beekeepers feed in autumn?"):
+            told = Told()
+            asked("hs", chat=script(guesses=[guess]), settings=watched, observer=told)
+            assert "monitor" in told.stages
+            assert told.found == []
 
     def test_the_monitor_is_off_by_default(self, asked):
         result = asked("hs", chat=script(guesses=["What do beekeepers feed in autumn?"]))

@@ -91,6 +91,7 @@ def test_nothing_that_a_model_wrote_or_quoted_is_remembered(run, endpoint, typed
     typed(OPENS, "And who elects him?")
     code, out, err = run("chat")
     assert (code, len(endpoint.received), read_as(out)) == (0, 4, [f"{OPENS} And who elects him?"]), err
+    assert (out.count(f"    {quote}\n"), out.count("\nAnswer\n")) == (2, 2)
     first, summary, second, other = [request.body["messages"] for request in endpoint.received]
     assert summary == other
     assert "elects him" not in str(other)

@@ -156,7 +156,8 @@ class TestOnATerminal:
         (tmp_path / "a.md").write_text(words)
         env = environment(tmp_path, NO_COLOR="1")
         piped("index", "a.md", cwd=tmp_path, env=env)
-        _, said = on_terminal("ask", QUESTION, "--llm", "none", cwd=tmp_path, env=env, columns=40)
+        asked = ("ask", QUESTION, "--llm", "none")
+        _, said = on_terminal(*asked, cwd=tmp_path, env=env, columns=40, errors=subprocess.DEVNULL)
         place, *lines = re.sub(r"\x1b\[\d*m", "", said).splitlines()
         assert place == "[1] a.md, line 1"
         assert len(lines) > 1

@@ -53,10 +53,10 @@ class Table:
     results: dict
     asked: list = field(default_factory=list)
 
-    async def ask(self, question, *, before=()):
-        return (await self.ask_all([one_question(question, before)])).results[0]
+    async def ask(self, question, *, before=(), observer=None):
+        return (await self.ask_all([one_question(question, before)], observer)).results[0]
 
-    async def ask_all(self, questions):
+    async def ask_all(self, questions, observer=None):
         self.asked += [question.whole for question in questions]
         results = tuple(self.results.get(question.whole, NONE_FOUND) for question in questions)
         items = sorted({i for one in results for i in one.highlights.items}, key=lambda i: i.span)

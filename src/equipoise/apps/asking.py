@@ -1,7 +1,7 @@
 """`equipoise index`, `ask`, `search` and `chat`: documents in, answers with their quotes out."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ import typer
 from equipoise.apps import progress, render
 from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal, complain, print_json, styled
+from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.settings import ModelSettings
@@ -91,13 +92,13 @@ def ask(
     """Answer one question with verbatim quotes, or say why not."""
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
     with _library(flags, docs, pipeline) as ready:
-        result = ready.ask(question)
-    if as_json:
-        extra = {"trace": render.trace_json(result.trace)} if trace else {}
-        print_json(render.as_json(result) | extra)
-    else:
-        render.show(result, Terminal(), trace=trace)
-    render.show_failure(result)
+        if as_json:
+            result = ready.ask(question)
+            extra = {"trace": render.trace_json(result.trace)} if trace else {}
+            print_json(render.as_json(result) | extra)
+            render.show_failure(result)
+        else:
+            result = _shown(ready, question, Terminal(), trace=trace)
     raise typer.Exit(_exit_code(result))
 
 
@@ -141,12 +142,21 @@ def chat(
     with _library(flags, docs, pipeline) as ready:
         for question in _questions(console):
             try:
-                result = ready.ask(question, before=tuple(before))
+                _shown(ready, question, console, before=before, trace=trace)
                 before.append(question)
-                render.show(result, console, trace=trace)
-                render.show_failure(result)
             except EquipoiseError as error:
                 console.print(styled((str(error), "red")))
+
+
+def _shown(
+    ready: Library, question: str, console: Terminal, *, before: Iterable[str] = (), trace: bool
+) -> Answer | Refusal:
+    """The result, which is shown as far as it is known."""
+    with watching(console) as watch:
+        result = ready.ask(question, before=tuple(before), observer=watch)
+    render.show(result, console, trace=trace, found=watch.found)
+    render.show_failure(result)
+    return result
 
 
 def _flags(

@@ -1,7 +1,8 @@
-"""Progress bars on stderr, where it is a terminal, for work over a second."""
+"""Progress on stderr, where it is a terminal, for work over a second."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    SpinnerColumn,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
@@ -22,6 +25,17 @@ if TYPE_CHECKING:
     from equipoise.corpus.indexing import Step
 
 PATIENCE_S = 1.0
+STAGES = {
+    "retrieve": "searching",
+    "rerank": "comparing passages",
+    "filter": "filtering passages",
+    "highlight": "choosing quotes",
+    "canonicalize": "choosing quotes",
+    "summarize": "writing the answer",
+    "monitor": "checking the answer",
+    "answer": "writing the answer",
+}
+"""What a stage is called where people read it."""
 
 Report = Callable[[int, int, str], None]
 """(done, total, what is in work)."""
@@ -46,6 +60,44 @@ def passages() -> Iterator[Report]:
     """A bar that counts passages written."""
     with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
         yield report
+
+
+class Stages:
+    """Says which stage of a question runs, from a second of work on, until `pause`."""
+
+    def __init__(self) -> None:
+        console = Terminal(errors=True)
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)
+        self._task = self._bar.add_task("", total=None)
+        self._timer: Timer | None = None
+
+    def begin(self, name: str) -> None:
+        """`name` runs now."""
+        self._bar.update(self._task, description=one_line(STAGES.get(name, name)))
+        if self._timer is None and self._bar.console.is_terminal:
+            self._timer = Timer(PATIENCE_S, self._bar.start)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def pause(self) -> None:
+        """Leave the terminal to others, until the next stage."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+            self._timer = None
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+
+@contextmanager
+def stages() -> Iterator[Stages]:
+    """The stages of one message."""
+    shown = Stages()
+    try:
+        yield shown
+    finally:
+        shown.pause()
 
 
 def _work(step: "Step") -> str:

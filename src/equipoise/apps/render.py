@@ -71,17 +71,20 @@ def trace_json(trace: Trace) -> dict[str, Any]:
     }
 
 
-def show(result: Answer | Refusal, console: Terminal, *, trace: bool = False) -> None:
-    """The answer with its quotes, or the refusal with its reason; then what the filter took out.
+def show(
+    result: Answer | Refusal, console: Terminal, *, trace: bool = False, found: Sequence[Part] = ()
+) -> None:
+    """The quotes and the answer that was written of them, or the refusal with its reason; then what the filter took
+    out.
 
-    Several questions are shown one after the other, each with its own quotes.
+    Several questions are shown one after the other, each with its own quotes. What `show_quotes` has shown before, of
+    the first questions or of the only one, is `found`: it is not shown again.
     """
-    for number, part in enumerate(result.parts, 1):
-        gap = "\n" if number > 1 else ""
-        console.print(styled(gap, (f"{number}.", "bold cyan"), " ", (one_line(part.question), "italic")))
-        _show_one(part.result, console)
-    if not result.parts:
-        _show_one(result, console)
+    for number, part in enumerate(result.parts or (Part("", result),), 1):
+        if number > len(found):
+            _show_question(part, number if result.parts else 0, console)
+        told = found[number - 1].result if number <= len(found) else part.result
+        _show_written(part.result, told, console, heading=f"Answer to {number}" if result.parts else "Answer")
     flagged = result.trace.flagged
     if flagged:
         console.print(styled(("\nTaken out before reading", "yellow"), f" ({len(flagged)}):"))
@@ -98,27 +101,52 @@ def show_failure(result: Answer | Refusal) -> None:
         complain("model failed:", result.trace.failure)
 
 
-def _show_one(result: Answer | Refusal, console: Terminal) -> None:
+def show_quotes(found: Sequence[Part], console: Terminal) -> None:
+    """The quotes of every question, or why it has none, before anything is written about them."""
+    for number, part in enumerate(found, 1):
+        _show_question(part, number if len(found) > 1 else 0, console)
+
+
+def _show_question(part: Part, number: int, console: Terminal) -> None:
+    """A question, where it has a number, and its quotes or its refusal."""
+    if number:
+        gap = "\n" if number > 1 else ""
+        console.print(styled(gap, (f"{number}.", "bold cyan"), " ", (one_line(part.question), "italic")))
+    result = part.result
     if result.trace.read_as:
         console.print(styled((f"read as: {one_line(result.trace.read_as)}", "dim")))
     for typed, meant in result.trace.spelling:
         console.print(styled((f"{one_line(typed)} is read as {one_line(meant)}", "dim")))
     if isinstance(result, Refusal):
-        detail = f" ({result.reason.value}): {one_line(result.detail)}"
-        console.print(styled(("No answer", "bold yellow"), detail))
-        show_passages(result.nearest, console, title="Nearest passages:")
-    else:
-        if not _is_quotes(result):
-            console.print(styled((f"{result.text}\n", "bold")))
-        if not result.grounded:
-            unsaid = "The written answer did not say what the quotes say; these are the quotes."
-            console.print(styled((unsaid, "yellow")))
-    for number, items in enumerate(quotes(result), 1):
+        _show_refusal(result, console)
+    for rank, items in enumerate(quotes(result), 1):
         item = items[-1]
-        console.print(styled((f"[{number}] {one_line(where(item))}", "cyan")))
+        console.print(styled((f"[{rank}] {one_line(where(item))}", "cyan")))
         console.paragraph(styled(" … ".join(flowing(one.text) for one in items)))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
+
+
+def _show_refusal(result: Refusal, console: Terminal) -> None:
+    detail = f" ({result.reason.value}): {one_line(result.detail)}"
+    console.print(styled(("No answer", "bold yellow"), detail))
+    show_passages(result.nearest, console, title="Nearest passages:")
+
+
+def _show_written(
+    result: Answer | Refusal, told: Answer | Refusal, console: Terminal, *, heading: str
+) -> None:
+    """The answer below its quotes, unless they are the answer; `told` is what stands above."""
+    if isinstance(result, Refusal):
+        if not isinstance(told, Refusal):
+            _show_refusal(result, console)
+        return
+    if not result.grounded:
+        unsaid = "The written answer did not say what the quotes say: the quotes are the answer."
+        console.print(styled((unsaid, "yellow")))
+    if not _is_quotes(result):
+        above = ("\n", (heading, "bold cyan"), "\n") if result.highlights.items else ()
+        console.print(styled(*above, (result.text, "bold")))
 
 
 def quotes(result: Answer | Refusal) -> list[list[Highlight]]:

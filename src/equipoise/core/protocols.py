@@ -20,6 +20,7 @@ from equipoise.core.types import (
     Filtered,
     Highlights,
     Message,
+    Part,
     Passage,
     Proposal,
     Query,
@@ -142,10 +143,29 @@ class Summarizer(Protocol):
 
 
 @runtime_checkable
+class Observer(Protocol):
+    """Told how far a message is while it is answered. Calls come one at a time, not all from the same thread; nothing
+    of the answer depends on them."""
+
+    def stage(self, name: str) -> None:
+        """A stage begins: retrieve, rerank, filter, highlight, canonicalize, summarize, monitor; answer (plain RAG)."""
+        ...
+
+    def quotes(self, found: Sequence[Part]) -> None:
+        """Before anything is written: each question with its refusal, or an answer whose text is still empty.
+
+        Not called where a monitor may refuse what the quotes say.
+        """
+        ...
+
+
+@runtime_checkable
 class Pipeline(Protocol):
     """The whole way of a question."""
 
-    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
+    async def ask(
+        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+    ) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason.
 
         `before` are questions that the same person typed earlier, oldest first: a question that only makes sense after

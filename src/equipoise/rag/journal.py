@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from equipoise.core.protocols import Observer
 from equipoise.core.types import Candidates, Dropped, Flag, ScoredPassage, Tag, Trace, Usage
 
 
@@ -13,6 +14,7 @@ class Journal:
     """One per question, never shared; `trace` is its frozen copy."""
 
     models: dict[str, str]
+    observer: Observer | None = None
     passages: tuple[ScoredPassage, ...] = ()
     flagged: tuple[Flag, ...] = ()
     read_as: str = ""
@@ -31,7 +33,9 @@ class Journal:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Adds the seconds spent inside to `timings[name]`, also when it fails."""
+        """Adds the seconds spent inside to `timings[name]`, also when it fails; the observer is told."""
+        if self.observer:
+            self.observer.stage(name)
         begin = perf_counter()
         try:
             yield

@@ -12,7 +12,7 @@ import platformdirs
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import StoreError
-from equipoise.core.protocols import Pipeline
+from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.settings import Settings
 from equipoise.core.types import Answer, Candidates, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
@@ -46,12 +46,14 @@ class Library:
             store.close()
             raise
 
-    def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
+    def ask(
+        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+    ) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason; raises InputError.
 
         `before` are the questions that the same person asked earlier, oldest first, for follow-ups: see `Pipeline`.
         """
-        return sync.run(self.pipeline.ask(question, before=before))
+        return sync.run(self.pipeline.ask(question, before=before, observer=observer))
 
     def search(self, words: str) -> Candidates:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from equipoise import prompts
 from equipoise.core.errors import CorpusError, ModelError, ModelReplyError, QuestionError
-from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Summarizer
+from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Observer, Summarizer
 from equipoise.core.types import (
     Answer,
     Candidates,
@@ -21,6 +21,7 @@ from equipoise.core.types import (
     Document,
     Dropped,
     Highlights,
+    Part,
     Query,
     Reason,
     Refusal,
@@ -73,10 +74,10 @@ def checked(question: str) -> Query:
     return Query(question.strip())
 
 
-def _as_read(question: Question, models: dict[str, str]) -> tuple[Query, Journal]:
+def _as_read(question: Question, models: dict[str, str], observer: Observer | None) -> tuple[Query, Journal]:
     """The question with all that is read with it, and a journal that says so."""
     query = checked(question.whole)
-    return query, Journal(models, read_as=query.text if question.before else "")
+    return query, Journal(models, observer, read_as=query.text if question.before else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,26 +120,31 @@ class HighlightSummarize:
     context: bool = False
     speller: Speller | None = None
 
-    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
+    async def ask(
+        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+    ) -> Answer | Refusal:
         """See Pipeline."""
-        return (await self.ask_all([one_question(checked(question).text, before)])).results[0]
+        return (await self.ask_all([one_question(checked(question).text, before)], observer)).results[0]
 
-    async def ask_all(self, questions: Sequence[Question]) -> Asked:
+    async def ask_all(self, questions: Sequence[Question], observer: Observer | None = None) -> Asked:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
-        journals = [await self._begun(question) for question in questions]
+        journals = [await self._begun(question, observer) for question in questions]
         found = await self.search.retrieve(journals)
         readings = [await self._read(*one, result) for one, result in zip(journals, found, strict=True)]
         documents = _documents(one.kept for one in readings if one.kept)
         readings = self._fitted(readings, documents)
+        if observer and self.monitor_similarity is None:
+            pairs = zip(questions, readings, strict=True)
+            observer.quotes([Part(question.text, _so_far(one)) for question, one in pairs])
         summaries = await self._summaries(readings)
         results = tuple([await self._ended(one, summaries) for one in readings])
         if len(results) == 1:
             return Asked(results, results[0].highlights)
         return Asked(results, all_of((one.highlights for one in results), documents, self.policy))
 
-    async def _begun(self, question: Question) -> tuple[Query, Journal]:
+    async def _begun(self, question: Question, observer: Observer | None) -> tuple[Query, Journal]:
         """The question as it is read, and a journal that says what was added and corrected."""
-        query, journal = _as_read(question, self.models)
+        query, journal = _as_read(question, self.models, observer)
         if self.speller:
             with journal.stage("retrieve"):
                 journal.spelling = await asyncio.to_thread(self.speller, query.text)
@@ -222,8 +228,7 @@ class HighlightSummarize:
                 return _refuse(*_failed(error, journal), journal)
             if not near:
                 return _refuse(*_because(Reason.GUESS_TOO_FAR), journal, reading.highlights)
-        order = best_first(reading.highlights, reading.picked)
-        return Answer(summary.answer, reading.highlights, summary.grounded, journal.trace(), best_first=order)
+        return _answer(reading, summary.answer, grounded=summary.grounded)
 
     async def _is_near(self, reading: Reading, guesses: Sequence[str], least: float) -> bool:
         with reading.journal.stage("monitor"):
@@ -245,9 +250,11 @@ class Vanilla:
     options: ChatOptions = ChatOptions()
     prompt: str = VANILLA_PROMPT
 
-    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
+    async def ask(
+        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+    ) -> Answer | Refusal:
         """See Pipeline."""
-        query, journal = _as_read(one_question(checked(question).text, before), self.models)
+        query, journal = _as_read(one_question(checked(question).text, before), self.models, observer)
         try:
             kept = await self.search.find(query, journal)
             if not kept:
@@ -286,6 +293,16 @@ def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, .
         ranks.append(next(found, ranks[-1] if ranks else len(spans)))
     ranks.reverse()
     return tuple(sorted(range(len(ranks)), key=lambda row: (ranks[row], row)))
+
+
+def _so_far(reading: Reading) -> Answer | Refusal:
+    """How it ended, or its quotes with nothing written about them."""
+    return _refuse(*reading.refused, reading.journal) if reading.refused else _answer(reading, "")
+
+
+def _answer(reading: Reading, text: str, *, grounded: bool = True) -> Answer:
+    order = best_first(reading.highlights, reading.picked)
+    return Answer(text, reading.highlights, grounded, reading.journal.trace(), best_first=order)
 
 
 def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from equipoise.core.protocols import Observer
 from equipoise.core.types import Answer, Flag, Highlights, Part, Reason, Refusal, ScoredPassage, Trace, Usage
 from equipoise.rag.pipeline import HighlightSummarize, checked
 from equipoise.text.questions import split_questions
@@ -25,12 +26,14 @@ class SeveralQuestions:
     pipeline: HighlightSummarize
     most: int = 5
 
-    async def ask(self, question: str, *, before: Sequence[str] = ()) -> Answer | Refusal:
+    async def ask(
+        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+    ) -> Answer | Refusal:
         """As `pipeline`; an answer where at least one question has one, and it says why others have none."""
         questions = split_questions(checked(question).text, before)
         if len(questions) < 2:
-            return await self.pipeline.ask(question, before=before)
-        asked = await self.pipeline.ask_all(questions[: self.most])
+            return await self.pipeline.ask(question, before=before, observer=observer)
+        asked = await self.pipeline.ask_all(questions[: self.most], observer)
         parts = [Part(one.text, result) for one, result in zip(questions, asked.results, strict=False)]
         detail = f"A message may hold {self.most} questions: ask this one by itself."
         over = Refusal(Reason.TOO_MANY_QUESTIONS, detail)

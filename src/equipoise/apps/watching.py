@@ -1,0 +1,35 @@
+"""What a person sees while a question is answered: the stage that runs, and the quotes before the written answer."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from equipoise.apps import progress, render
+from equipoise.apps.terminal import Terminal
+from equipoise.core.types import Part
+
+
+@dataclass(slots=True)
+class Watch:
+    """An `Observer`: stages go to stderr, quotes to `console`; `found` are those that were shown."""
+
+    console: Terminal
+    stages: progress.Stages
+    found: Sequence[Part] = ()
+
+    def stage(self, name: str) -> None:
+        """See Observer."""
+        self.stages.begin(name)
+
+    def quotes(self, found: Sequence[Part]) -> None:
+        """See Observer."""
+        self.stages.pause()
+        render.show_quotes(found, self.console)
+        self.found = found
+
+
+@contextmanager
+def watching(console: Terminal) -> Iterator[Watch]:
+    """For one message; at its end nothing of the stages is left on the terminal."""
+    with progress.stages() as stages:
+        yield Watch(console, stages)
