@@ -15,6 +15,7 @@ from equipoise.text.references import follows_up, refers_back
         "When did he die?",
         "What do they cost?",
         "Who wrote it?",
+        "What is it called?",
         "How old was her son?",
         "When was its roof built?",
         "What year was his wife born?",
@@ -52,6 +53,7 @@ def test_pronouns_refer_back(question):
         "When a pathogen has been eaten by a phagocyte it is trapped in what?",
         "identify songs by how they sound",
         "How many modes are there?",
+        "What is it called when a page is written back?",
         "",
     ],
 )
@@ -134,6 +136,7 @@ def test_what_has_its_own_name_or_needs_none(question):
         "If not, what then?",
         "Are such files deleted?",
         "Who wrote it?",
+        "What is it called?",
         "Can he veto laws?",
         "Does it work on Windows?",
         "What do they cost?",

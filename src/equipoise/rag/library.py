@@ -51,7 +51,8 @@ class Library:
     ) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason; raises InputError.
 
-        `before` are the questions that the same person asked earlier, oldest first, for follow-ups: see `Pipeline`.
+        `before` are the questions that the same person asked earlier, oldest first, for follow-ups, and `observer` is
+        told how far it is: see `Pipeline` and `Observer`.
         """
         return sync.run(self.pipeline.ask(question, before=before, observer=observer))
 

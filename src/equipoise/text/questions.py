@@ -86,7 +86,7 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
 
 def one_question(message: str, before: Sequence[str] = ()) -> Question:
     """`message` as one question; one that only makes sense after an earlier one has the last question of `before`, the
-    messages typed before it, oldest first, that stands alone. None where the two together are over MAX_QUESTION.
+    messages typed before it, oldest first, that stands alone, unless the two together are over MAX_QUESTION.
 
     >>> one_question("And who elects him?", ["Who is the president of Mali?", "And where does he live?"]).whole
     'Who is the president of Mali? And who elects him?'

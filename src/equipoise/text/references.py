@@ -24,9 +24,8 @@ _BACK = re.compile(
 )
 _EXPLETIVE = re.compile(
     r"\bit (?:ok|okay|possible|allowed|necessary|true|required|permitted|legal|safe|worth|mandatory|better|best)\b"
-    r"|\bit called\b"
     r"|\bit (?:a )?(?:good idea|bad idea|hard|harder|difficult|easy|easier|dangerous|normal|common|usual|useful|enough"
-    r"|wise|wrong|clear|likely|unlikely|important|essential|advisable) (?:to|that|if|when|for)\b"
+    r"|wise|wrong|clear|likely|unlikely|important|essential|advisable|called) (?:to|that|if|when|for)\b"
     r"|\bit (?:takes?|costs?)\b.{0,600}\bto\b|\bit (?:means?|matters?)\b.{0,600}\b(?:if|when|whether|that|to)\b"
     r"|\bwhat time is it\b|\b(?:this|these) (?:documents?|documentation|manuals?|books?|guide|handbook|website)\b"
     r"|\b(?:this|these|those) (?:years?|weeks?|months?|quarters?|days?|morning|afternoon|evening|season|time)\b"
