@@ -65,7 +65,7 @@ LIES = {
     "two_step": '{"text_extracts": ["The bridge is made of cheese, says nobody."]}',
     "span": '{"answer": "Cheese.", "text_extracts": [{"start": "The bridge is", "end": "made of cheese."}]}',
 }
-MODEL_FREE = {"sentence", "reader", "trained", "extractive_qa"}
+MODEL_FREE = {"sentence", "reader", "extractive_qa"}
 HERE = [name for name in HIGHLIGHTERS if name != "extractive_qa" or installed()]
 ASKING = [name for name in HIGHLIGHTERS if name not in MODEL_FREE]
 ODD = {

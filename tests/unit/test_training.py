@@ -20,7 +20,12 @@ import tiny_encoder
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
 from equipoise.core.protocols import Highlighter
-from equipoise.core.types import Passage, Query
+from equipoise.core.settings import HighlightSettings, Settings
+from equipoise.core.types import Document, Passage, Query
+from equipoise.corpus.indexing import prepare
+from equipoise.corpus.store import Store
+from equipoise.rag import build
+from equipoise.rag.parts import Parts
 from equipoise.training import checkpoints, extras, heads
 from equipoise.training.batches import epoch, labelled, tensors
 from equipoise.training.evaluation import quality
@@ -29,6 +34,7 @@ from equipoise.training.heads import Found
 from equipoise.training.highlighter import TrainedHighlighter
 from equipoise.training.loop import Loop, Schedule, chosen_precision, rate_share
 from equipoise.training.run import Plan, train
+from hashed_words import HashedWords
 from processes import ENVIRONMENT, held
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -118,6 +124,38 @@ def test_the_span_model_is_one_for_question_answering(plan, trained):
     with torch.inference_mode():
         out = model(**inputs)
     assert out.start_logits.shape == inputs["input_ids"].shape
+
+
+def test_the_span_folder_serves_extractive_qa_by_the_settings_and_others_are_refused(trained):
+    kind, done, _ = trained
+    wanted = HighlightSettings(name="extractive_qa", qa_model=str(done.model))
+    parts = Parts(Settings(highlight=wanted), store=None, encoder=None)
+    highlighter = build.make("highlighter", build.HIGHLIGHTERS, wanted.name, parts)
+    text = "The mill was sold. The bridge was built by Kardon."
+    asked = highlighter.highlight(Query("Who built the bridge?"), [Passage(1, "d", 0, len(text), text)])
+    if kind == "span":
+        assert [text[s.start : s.end] for s in sync.run(asked).spans] == ["The bridge was built by Kardon."]
+        return
+    with pytest.raises(
+        InputError, match=r"not trained for extractive question answering.*highlight\.qa_model"
+    ):
+        sync.run(asked)
+
+
+def test_a_folder_of_sentences_takes_the_place_of_a_pipelines_highlighter(trained, tmp_path):
+    """What docs/seams.md says of folders that no setting can name."""
+    kind, done, _ = trained
+    if kind == "span":
+        return
+    document = Document("d", "The mill was sold. The bridge was built by Kardon.", "d.txt")
+    encoder = HashedWords()
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        store.bind_encoder(encoder)
+        store.add_documents(prepare([document], encoder))
+        built = build.pipeline("hs", Parts(Settings(), store, encoder))
+        own = replace(built, highlighter=TrainedHighlighter(done.model, max_tokens=64))
+        result = sync.run(own.ask("Who built the bridge?"))
+    assert [quote.text for quote in result.highlights.items] == ["The bridge was built by Kardon."]
 
 
 TRAIN = """

@@ -40,7 +40,6 @@ FILTERS = {
 HIGHLIGHTERS = {
     "sentence": "equipoise.rag.highlighters.sentence:SentenceHighlighter",
     "reader": "equipoise.rag.highlighters.reader:ReaderHighlighter",
-    "trained": "equipoise.rag.highlighters.trained:TrainedHighlighter",
     "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
     "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
     "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
@@ -48,7 +47,7 @@ HIGHLIGHTERS = {
     "span": "equipoise.rag.highlighters.span:SpanHighlighter",
     "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
-ABSTAINING = ("sentence", "reader", "trained", "indexed")
+ABSTAINING = ("sentence", "reader", "indexed")
 """The highlighters that decline by a calibrated probability of their own accord."""
 SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",

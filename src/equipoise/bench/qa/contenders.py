@@ -12,7 +12,7 @@ from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 
 VANILLA = "vanilla"
 NO_MODEL = "none"
-HIGHLIGHT_CALLS = {"sentence": 0, "reader": 0, "trained": 0, "extractive_qa": 0, "two_step": 2, "indexed": 2}
+HIGHLIGHT_CALLS = {"sentence": 0, "reader": 0, "extractive_qa": 0, "two_step": 2, "indexed": 2}
 """Calls of a language model for one question, by highlighter; 1 for all others."""
 
 
