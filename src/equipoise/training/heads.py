@@ -6,20 +6,23 @@ or [CLS] for "no answer". Its folder can be loaded as any model for question ans
 `sentence` scores whole sentences against "none of them". A sentence's features are the mean of its tokens and
 its product with the mean of the question's, so that a sentence encoder knows its trade from the first step.
 Loss: the marginal likelihood of the gold sentences, plus that of the span head on the same tokens.
+
+`pair` is a cross-encoder with one logit, as rerankers are (Nogueira and Cho 2019): whether a piece of the text, read
+with the question, holds a target. Its folder can be loaded as any model for sequence classification.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from equipoise.core.errors import InputError, ModelUnavailable
-from equipoise.training.batches import Labelled
+from equipoise.training.batches import Cut, Labelled
 from equipoise.training.examples import Offsets
 from equipoise.training.extras import library
 
-Kind = Literal["span", "sentence"]
+Kind = Literal["span", "sentence", "pair"]
 Tensors = dict[str, Any]
 
 LONGEST = 200
@@ -44,6 +47,7 @@ class SpanHead:
     """Extractive question answering; `module` is the model of transformers."""
 
     kind: Kind = "span"
+    cut: Cut = "windows"
 
     def __init__(self, base: str) -> None:
         self.module = _loaded("AutoModelForQuestionAnswering", base)
@@ -79,6 +83,7 @@ class SentenceHead:
     """Sentences of a window against none of them; `module` holds encoder and three linear layers."""
 
     kind: Kind = "sentence"
+    cut: Cut = "windows"
 
     def __init__(self, base: str) -> None:
         torch = library("torch")
@@ -132,18 +137,48 @@ class SentenceHead:
         (folder / HEAD_FILE).write_text(json.dumps(rows), "utf-8")
 
 
-Head = SpanHead | SentenceHead
+class PairHead:
+    """Question and piece of text against nothing at all; `module` is the model of transformers."""
+
+    kind: Kind = "pair"
+    cut: Cut = "pieces"
+
+    def __init__(self, base: str) -> None:
+        self.module = _loaded("AutoModelForSequenceClassification", base, num_labels=1)
+        self.encoder = self.module.base_model
+
+    def loss(self, batch: Tensors) -> Any:  # noqa: ANN401
+        """The mean binary cross-entropy of "the piece holds a target"."""
+        gold = batch["gold"][:, 0].float()
+        return library("torch").nn.functional.binary_cross_entropy_with_logits(self._logits(batch), gold)
+
+    def find(self, batch: Tensors, items: Sequence[Labelled]) -> list[Found]:
+        """Each piece with its logit."""
+        logits = self._logits(batch).tolist()
+        return [Found(item.spans.get(0, (0, 0)), logit) for item, logit in zip(items, logits, strict=True)]
+
+    def save(self, folder: Path) -> None:
+        """The model as `from_pretrained` wants it."""
+        self.module.save_pretrained(folder)
+
+    def _logits(self, batch: Tensors) -> Any:  # noqa: ANN401
+        return self.module(**_inputs(batch, self.encoder)).logits[:, 0].float()
+
+
+Head = SpanHead | SentenceHead | PairHead
+HEADS: dict[Kind, Callable[[str], Head]] = {"span": SpanHead, "sentence": SentenceHead, "pair": PairHead}
 
 
 def make(kind: Kind, base: str) -> Head:
     """The head `kind` on the encoder `base`, a folder or a name on Hugging Face. Raises ModelUnavailable."""
-    return SpanHead(base) if kind == "span" else SentenceHead(base)
+    return HEADS[kind](base)
 
 
 def load(folder: Path) -> Head:
     """A head that was saved to `folder`. Raises ModelUnavailable."""
     if not (folder / HEAD_FILE).is_file():
-        return SpanHead(str(folder))
+        kinds = str(json.loads((folder / "config.json").read_text("utf-8")).get("architectures"))
+        return (PairHead if "ForSequenceClassification" in kinds else SpanHead)(str(folder))
     torch = library("torch")
     head = SentenceHead(str(folder))
     rows = json.loads((folder / HEAD_FILE).read_text("utf-8"))
@@ -183,10 +218,10 @@ def set_dropout(head: Head, share: float) -> None:
             layer.p = share
 
 
-def _loaded(kind: str, base: str) -> Any:  # noqa: ANN401
+def _loaded(kind: str, base: str, **more: Any) -> Any:  # noqa: ANN401
     transformers = library("transformers")
     try:
-        return getattr(transformers, kind).from_pretrained(base)
+        return getattr(transformers, kind).from_pretrained(base, **more)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelUnavailable(

@@ -8,7 +8,7 @@ from pathlib import Path
 from equipoise.core.errors import InputError
 from equipoise.core.types import Passage, Proposal, Query, Span
 from equipoise.training import heads
-from equipoise.training.batches import labelled, tensors
+from equipoise.training.batches import Cut, labelled, tensors
 from equipoise.training.evaluation import BATCH
 from equipoise.training.examples import Example
 from equipoise.training.extras import library
@@ -50,7 +50,9 @@ class TrainedHighlighter:
         best = Found((0, 0), float("-inf"))
         if not text.strip():
             return best
-        items = labelled([Example(question, text, "")], self._tokenizer, "passage", self.max_tokens)
+        example = Example(question, text, "")
+        cut: Cut = "sentences" if self._head.cut == "pieces" else "windows"
+        items = labelled([example], self._tokenizer, "passage", self.max_tokens, cut)
         with library("torch").inference_mode():
             for at in range(0, len(items), BATCH):
                 group = items[at : at + BATCH]

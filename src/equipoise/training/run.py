@@ -51,7 +51,7 @@ class Trained:
 def train(plan: Plan, schedule: Schedule, report: Report = lambda done, total, what: None) -> Trained:
     """Train, or go on with the run in `plan.out`; the same arguments give the same run.
 
-    Leaves `model/` (for `extractive_qa`, or of the sentence head), `metrics.jsonl`, `metrics.json` and
+    Leaves `model/` (for `extractive_qa`, or of the sentence or pair head), `metrics.jsonl`, `metrics.json` and
     `loss.png` in `plan.out`. Raises MissingExtra, InputError for data or options that cannot be used or a
     folder with another run in it, and ModelUnavailable where the base cannot be loaded.
     """
@@ -68,8 +68,10 @@ def train(plan: Plan, schedule: Schedule, report: Report = lambda done, total, w
         heads.set_dropout(head, plan.dropout)
     device = _device(plan.device)
     head.module.to(device)
-    cut = tokenizer.backend_tokenizer
-    items, tests = (labelled(part, cut, plan.target, plan.max_tokens) for part in (train_on, test_on))
+    items, tests = (
+        labelled(part, tokenizer.backend_tokenizer, plan.target, plan.max_tokens, head.cut)
+        for part in (train_on, test_on)
+    )
 
     def measure() -> Quality:
         return evaluate(head, tests, test_on, plan.target, device)

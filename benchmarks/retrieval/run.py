@@ -1,0 +1,217 @@
+"""Retrieval over whole corpora: where the passages that answer stand in each ranking.
+
+    python benchmarks/retrieval/run.py [CORPUS ...] [--data ../shared/data] [--cache DIR] [--half reporting]
+                                       [--sample 200] [--out .equipoise/bench-retrieval] [--table FILE]
+
+A corpus is all documents of covid_qa, bioasq12b (every snippet once) or hotpotqa_distractor (every paragraph
+once), or a set of benchmarks/field (fetch it first); without names, the three and all sets of --half. Of covid_qa
+and bioasq12b only questions that nothing was fitted on are asked (`splits.py`), at most --sample of each. A passage
+is right where it overlaps a gold span, on field sets where a gold pattern matches it. nDCG@5 counts every right
+passage alike (Järvelin and Kekäläinen 2002), against the best order of as many right passages as any ranking found.
+Rows hold ranks, never text; a stopped run goes on.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from equipoise.bench.qa import datasets, stores
+from equipoise.bench.qa.items import Item, Text
+from equipoise.bench.results import Lines, as_json, check_config
+from equipoise.bench.tables import interval
+from equipoise.core.types import Passage, Query
+from equipoise.corpus.store import Store
+from equipoise.maths.statistics import bootstrap_interval, wilson
+from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag.library import update
+from equipoise.rag.reranking import RERANKED, reranked
+from equipoise.rag.retrieval import HybridRetriever, candidates, dense
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "field")]
+
+import questions as field_questions  # noqa: E402
+import sets as field_sets  # noqa: E402
+from splits import SEED, bioasq_part, covid_part  # noqa: E402
+
+SETS = ("covid_qa", "bioasq12b", "hotpotqa_distractor")
+RANKINGS = ("dense", "bm25", "hybrid", "reranked")
+DEEP, READ = 50, 5
+Row = dict[str, Any]
+IsRight = Callable[[Passage], bool]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question to a corpus, and what answers it."""
+
+    id: str
+    text: str
+    is_right: IsRight
+
+
+class Ranker:
+    """Every ranking of one question."""
+
+    def __init__(self) -> None:
+        self.encoder, self.reranker = EmbeddedEncoder(), CrossEncoder()
+
+    def ranks(self, store: Store, asked: Asked) -> dict[str, list[int]]:
+        """By ranking, the ranks (from 1, up to DEEP) of the right passages."""
+        vector = self.encoder.encode([asked.text])[0]
+        with store.snapshot():
+            alone = {
+                "dense": candidates(store, dense(store, vector, DEEP), vector),
+                "bm25": candidates(store, store.bm25(asked.text, DEEP), vector),
+            }
+        hybrid = HybridRetriever(store, self.encoder).retrieve(Query(asked.text), k=DEEP)
+        found = {**alone, "hybrid": hybrid, "reranked": reranked(self.reranker, asked.text, hybrid)}
+        return {
+            name: [rank for rank, one in enumerate(those.passages, 1) if asked.is_right(one)]
+            for name, those in found.items()
+        }
+
+
+def main() -> None:
+    """Rank what is missing, then print the table."""
+    arguments = _arguments()
+    names = arguments.corpora or [*SETS, *(one.name for one in field_sets.chosen((), half=arguments.half))]
+    check_config(arguments.out, {"reranker": CrossEncoder().name, "read": RERANKED, "deep": DEEP})
+    with Lines(arguments.out / "rows.jsonl", ("corpus", "id")) as lines:
+        for name in names:
+            asyncio.run(_ranked(name, arguments, lines))
+        rows = [row for row in lines.rows() if row["corpus"] in names]
+    made = table(rows, names)
+    if arguments.table:
+        arguments.table.write_text(made, "utf-8")
+    print(made)
+
+
+async def _ranked(name: str, arguments: argparse.Namespace, lines: Lines) -> None:
+    asked = list(_questions(name, arguments))
+    missing = [one for one in asked if (name, one.id) not in lines]
+    if not missing:
+        return
+    ranker = Ranker()
+    async with _store(name, arguments, ranker.encoder) as store:
+        passages = len(store.matrix()[0])
+        for number, one in enumerate(missing, 1):
+            ranks = ranker.ranks(store, one)
+            lines.append({"corpus": name, "id": one.id, "passages": passages, "ranks": ranks})
+            print(f"{name} {number}/{len(missing)}", file=sys.stderr)
+
+
+def _questions(name: str, arguments: argparse.Namespace) -> Iterator[Asked]:
+    if name not in SETS:
+        for q in field_questions.load(name):
+            if q.answerable:
+                yield Asked(q.id, q.question, _matching(q))
+        return
+    found = [one for one in datasets.load(name, arguments.data) if _unseen(name, one)]
+    for item in sorted(
+        Random(SEED).sample(found, min(len(found), arguments.sample)), key=lambda i: i.item_id
+    ):
+        yield Asked(item.item_id, item.question, _overlapping(name, item))
+
+
+def _unseen(name: str, item: Item) -> bool:
+    """Whether nothing was fitted on it."""
+    if name == "covid_qa":
+        return covid_part(item.documents[0].doc_id) == "report"
+    return name != "bioasq12b" or bioasq_part(item.item_id) == "report"
+
+
+def _matching(question: field_questions.Question) -> IsRight:
+    return lambda passage: question.matches(passage.text) > 0
+
+
+def _overlapping(name: str, item: Item) -> IsRight:
+    """Right by place where documents are whole, by text where they are pieces that several questions share."""
+    if name == "covid_qa":
+        return lambda passage: any(
+            g.doc_id == passage.doc_id and passage.start < g.end and g.start < passage.end for g in item.gold
+        )
+    texts = {one.doc_id: one.text for one in item.documents}
+    gold = {line for g in item.gold for line in texts[g.doc_id][g.start : g.end].split("\n")}
+    return lambda passage: any(line in passage.text or passage.text in line for line in gold if line.strip())
+
+
+@asynccontextmanager
+async def _store(name: str, arguments: argparse.Namespace, encoder: EmbeddedEncoder) -> AsyncIterator[Store]:
+    if name in SETS:
+        async with stores.store_of(_corpus(name, arguments.data), encoder) as store:
+            yield store
+        return
+    index = arguments.out / "indexes" / f"{name}.db"
+    index.parent.mkdir(parents=True, exist_ok=True)
+    update(index, [field_sets.folder(arguments.cache, name)], prune=True)
+    with Store.open(index, read_only=True) as store:
+        yield store
+
+
+def _corpus(name: str, data: Path) -> tuple[Text, ...]:
+    """Every different text of the data set, as a document."""
+    texts = [one for item in datasets.load(name, data) for one in item.documents]
+    if name == "bioasq12b":
+        lines = dict.fromkeys(line for one in texts for line in one.text.split("\n") if line.strip())
+        return tuple(Text(f"snippet-{n}", "", line) for n, line in enumerate(lines))
+    return tuple({(one.title, one.text): one for one in texts}.values())
+
+
+def table(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """Markdown: for each corpus and for all, hit@1, hit@5 and nDCG@5 of each ranking, with 95% intervals."""
+    lines = [
+        "| corpus | passages | questions | ranking | hit@1 | hit@5 | hit@20 | nDCG@5 |",
+        "|" + "---|" * 8,
+    ]
+    groups = {name: [row for row in rows if row["corpus"] == name] for name in names}
+    field = [row for row in rows if row["corpus"] not in SETS]
+    if len(groups) > 1 and field:
+        groups["field sets, all"] = field
+    for name, mine in groups.items():
+        for ranking in RANKINGS if mine else ():
+            lines.append(_line(name, ranking, mine))
+    return "\n".join(lines) + "\n"
+
+
+def _line(name: str, ranking: str, rows: Sequence[Row]) -> str:
+    passages = {row["passages"] for row in rows}
+    first = [min(row["ranks"][ranking], default=DEEP + 1) for row in rows]
+    hits = [wilson(sum(rank <= k for rank in first), len(rows)) for k in (1, READ, 20)]
+    gains = bootstrap_interval([ndcg(row["ranks"], ranking) for row in rows], seed=SEED)
+    shown = " | ".join(interval(as_json(one)) for one in (*hits, gains))
+    return f"| {name} | {max(passages) if len(passages) == 1 else '–'} | {len(rows)} | {ranking} | {shown} |"
+
+
+def ndcg(ranks: dict[str, list[int]], ranking: str) -> float:
+    """nDCG@5 of a ranking, 0 to 1; 0 where no ranking found anything right."""
+    most = max(len(each) for each in ranks.values())
+    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(READ, most) + 1))
+    found = sum(1 / np.log2(rank + 1) for rank in ranks[ranking] if rank <= READ)
+    return float(found / ideal) if ideal else 0.0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--cache", type=Path, default=field_sets.default_cache())
+    parser.add_argument("--half", choices=field_sets.HALVES, default="reporting")
+    parser.add_argument("--sample", type=int, default=200)
+    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-retrieval")
+    parser.add_argument("--table", type=Path, help="also write the table there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
