@@ -26,6 +26,7 @@ from fit import logistic
 from equipoise.bench.qa import datasets, stores
 from equipoise.bench.results import Lines, check_config, fingerprint
 from equipoise.core.types import Passage, Query
+from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
 from equipoise.maths.calibration import auc
 from equipoise.models.crossencoder import CrossEncoder
@@ -35,7 +36,7 @@ from equipoise.rag.highlighters.evidence import CLUES, clues
 from equipoise.rag.highlighters.reading import Reading, Window, distinct, windows_of
 from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, passage_scores, reranked
-from equipoise.rag.retrieval import HybridRetriever
+from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
 from equipoise.text.questions import one_question
 
 HERE = Path(__file__).resolve().parent
@@ -51,7 +52,7 @@ TARGET = ROOT / "src" / "equipoise" / "rag" / "highlighters" / "reader.json"
 SAMPLE = {"squad2": 160, "covid_qa": 40, "bioasq12b": 40}
 WEIGHT = {"field": 0.55, "squad2": 0.2, "covid_qa": 0.1, "bioasq12b": 0.15}
 CANDIDATES, K, FOLDS = 20, 5, 8
-KEEP, MOST = 3.0, 3
+KEEP, MOST = 5.0, 3
 RIDGE = 5e-3
 ANSWERS = 0.6  # of right quotes in what the threshold is chosen by; the rest is of right refusals
 Row = dict[str, Any]
@@ -82,6 +83,7 @@ class Reader:
 
     def row(self, store: Store, question: str, is_gold: IsGold) -> Row:
         """What the fit and the tables need; no text of the documents."""
+        question = corrected(question, store.corrections(question, known=self.encoder.knows))
         found = HybridRetriever(store, self.encoder).retrieve(Query(question), k=CANDIDATES)
         ranked = reranked(self.reranker, question, found)
         passages = ranked.passages[:K]
@@ -325,7 +327,7 @@ def _counted(rows: Sequence[Row]) -> str:
 
 def _config() -> Row:
     """What rows depend on: another --out is wanted where one of it changes."""
-    widths = [reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, K]
+    widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, K]
     return {"reranker": CrossEncoder().name, "clues": CLUES, "read": widths, "sample": SAMPLE}
 
 

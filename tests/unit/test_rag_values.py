@@ -60,11 +60,11 @@ class TestFused:
     def test_the_worked_value(self):
         first, second = [(7, 0.9), (3, 0.8)], [(3, 12.0), (5, 1.0)]
         assert fused([first, second]) == [
-            (3, pytest.approx(1 / 62 + 1 / 61)),
-            (7, pytest.approx(1 / 61)),
-            (5, pytest.approx(1 / 62)),
+            (3, pytest.approx(1 / 7 + 1 / 6)),
+            (7, pytest.approx(1 / 6)),
+            (5, pytest.approx(1 / 7)),
         ]
-        assert dict(fused([first, second]))[3] == pytest.approx(0.03252, abs=5e-6)
+        assert dict(fused([first, second]))[3] == pytest.approx(0.30952, abs=5e-6)
 
     def test_ties_go_to_the_lower_id(self):
         assert [n for n, _ in fused([[(9, 1.0), (4, 0.5)], [(4, 1.0), (9, 0.5)]])] == [4, 9]
