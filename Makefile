@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 DATA := ../shared/data
 
 .PHONY: demo demo-llm test test-hf test-live check fuzz kills bench-speed bench-calibration bench-bias bench-bias-answers \
-	bench-qa bench-hijack bench-field bench-growth clean
+	bench-qa bench-hijack bench-field bench-retrieval bench-growth clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -40,6 +40,10 @@ kills: $(VENV)/.test
 
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/growth/run.py
+
+bench-retrieval: $(VENV)/.bench
+	$(BIN)/python benchmarks/field/fetch.py
+	$(BIN)/python benchmarks/retrieval/run.py --data $(DATA)
 
 bench-field: $(VENV)/.core
 	$(BIN)/python benchmarks/field/fetch.py
