@@ -10,7 +10,7 @@ from equipoise.core.types import Candidates, Passage
 from equipoise.corpus.pieces import search_text
 
 RERANKED = 10
-"""Candidates that a reranker reads: with 15 or 20 no more answers came first on the fitting sets of benchmarks/field."""
+"""Candidates that a reranker reads: with 20, no more answers came first on the fitting sets of benchmarks/field."""
 
 
 def passage_scores(question: str, passages: Sequence[Passage], reranker: Reranker) -> NDArray[np.float64]:
