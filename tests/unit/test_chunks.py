@@ -43,6 +43,15 @@ def test_a_heading_stays_with_the_text_after_it():
     assert [piece.split("\n")[0] for piece in found] == [paragraph, "Refunds and returns", "## Delivery"]
 
 
+def test_the_short_beginning_of_a_section_stays_with_what_comes_next_in_it():
+    long = (SENTENCE * 5).strip()
+    settings = [f"## `{name}`\n\n- Default: 72\n\n{long}" for name in ("one", "two", "three", "four")]
+    found = texts("\n\n".join(settings))
+    assert "\n\n".join(found) == "\n\n".join(settings)
+    assert [piece.count("Default") for piece in found] == [piece.count(long) for piece in found]
+    assert all(piece.startswith("## ") for piece in found)
+
+
 def test_sentences_are_found_where_the_document_has_none():
     assert passages(Document("d", "One. Two.", "d.txt")) == [(0, 9)]
 

@@ -62,7 +62,8 @@ def _parts(text: str, structure: Sequence[Block], sentences: Sequence[Offsets]) 
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
     """Parts that make one passage where they fit: headings with what is below them, leads with what they lead in,
-    runs of asides by themselves. A short aside, such as an anchor, goes with what comes after it."""
+    the short beginning of a section with what comes next in it, runs of asides by themselves. A short aside, such as an
+    anchor, goes with what comes after it."""
     group: list[Part] = []
     for is_aside, run in groupby(parts, key=lambda part: part[0].kind is BlockKind.ASIDE):
         some = list(run)
@@ -71,7 +72,7 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
             group = []
             continue
         for part in some:
-            if group and not _goes_on(group[-1][0], part[0]):
+            if group and not (_goes_on(group[-1][0], part[0]) or _has_just_begun(group, part[0])):
                 yield group
                 group = []
             group.append(part)
@@ -92,6 +93,13 @@ def _opens_section(parts: Sequence[Part]) -> bool:
 
 def _goes_on(last: Block, block: Block) -> bool:
     return last.kind in (BlockKind.HEADING, BlockKind.ASIDE) or block.lead >= 0
+
+
+def _has_just_begun(group: Sequence[Part], block: Block) -> bool:
+    """True where `block` is of the section that the group opens, and what stands there so far is short: a default or a
+    type below the name of a setting is read with the text about it."""
+    short = group[-1][0].end - group[0][0].start < _LEAST
+    return short and block.kind is not BlockKind.HEADING and _opens_section(group)
 
 
 def _cut(group: list[Offsets]) -> Iterator[Offsets]:
