@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-live check fuzz kills bench-speed bench-calibration bench-bias bench-bias-answers \
-	bench-qa bench-hijack bench-field bench-retrieval bench-growth clean
+.PHONY: demo demo-llm test test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
+	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -20,7 +20,11 @@ test: $(VENV)/.test $(VENV)/.bench
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_hub.py tests/unit/test_extractive_qa.py \
-		tests/unit/test_training.py tests/contract/test_highlighters.py -m "not live"
+		tests/unit/test_training.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
+		tests/contract/test_encoders.py -m "not live"
+
+test-multilingual: $(VENV)/.test $(VENV)/.multilingual
+	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual.py
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
@@ -68,9 +72,10 @@ bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
-bench-calibration: $(VENV)/.bench $(VENV)/.local
+bench-calibration: $(VENV)/.bench $(VENV)/.local $(VENV)/.multilingual
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA)
+	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA) --encoder multilingual
 	$(BIN)/python benchmarks/calibration/abstain.py --data $(DATA)
 	$(BIN)/python benchmarks/field/fetch.py --half fitting
 	$(BIN)/python benchmarks/calibration/reader.py --data $(DATA)

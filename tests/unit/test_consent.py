@@ -62,7 +62,7 @@ class TestDecisions:
         closed = {key for key, field in every_field() if guarded.needs_consent(field, "/elsewhere", tmp_path)}
         assert closed == {
             "store.path", "filter.nli", "highlight.qa_model", "model.llm", "model.base_url", "model.api_key",
-            "model.api_version", "model.folder", "model.replay",
+            "model.api_version", "model.folder", "model.replay", "retrieval.encoder",
         }  # fmt: skip
 
 
@@ -84,6 +84,8 @@ GUARDED = [
     ("store", "path", ["list"]),
     ("highlight", "qa_model", "./forged"),
     ("filter", "nli", "hf/./forged"),
+    ("retrieval", "encoder", "hf/./forged"),
+    ("retrieval", "encoder", "hf/evil/model"),
 ]
 
 
@@ -114,6 +116,8 @@ def test_where_to_is_refused_with_file_key_and_the_next_step(folder, tmp_path, s
         ("filter", "name", "biasdef"),
         ("highlight", "name", "sentence"),
         ("retrieval", "k", 3),
+        ("retrieval", "encoder", "multilingual"),
+        ("retrieval", "encoder", "minilm"),
     ],
 )
 def test_how_and_what_stays_inside_needs_no_consent(folder, section, name, value):

@@ -14,7 +14,7 @@ from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError
-from equipoise.core.settings import ModelSettings
+from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Answer, Reason, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport
 from equipoise.rag import build, library
@@ -46,6 +46,9 @@ SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")
 LlmOption = Annotated[
     str | None, typer.Option("--llm", help="none, auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
 ]
+EncoderOption = Annotated[
+    str | None, typer.Option(help="minilm, multilingual or hf/NAME; auto: that of the index.")
+]
 KOption = Annotated[int | None, typer.Option("-k", help="Passages to read.")]
 TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was dropped, guessed and timed.")]
 
@@ -57,11 +60,12 @@ def index(
         Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
     ] = Trust.TRUSTED,
     prune: Annotated[bool, typer.Option("--prune", help="Drop files that are gone.")] = False,
+    encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
     """Read documents into the index. Unchanged files are skipped."""
-    chosen = layers.load({"store.path": store}).settings
-    report = _index(paths, chosen.store.path, trust=trust, prune=prune)
+    chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
+    report = _index(paths, chosen.store.path, trust, chosen, prune=prune)
     for line in render.grouped(report.skipped):
         complain("skipped:", line)
     done = ("added", "changed", "unchanged", "relabelled", "removed")
@@ -82,13 +86,14 @@ def ask(
     highlighter: HighlighterOption = None,
     summarizer: SummarizerOption = None,
     llm: LlmOption = None,
+    encoder: EncoderOption = None,
     k: KOption = None,
     store: StoreOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     trace: TraceOption = False,
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
-    flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
+    flags = _flags(store, passage_filter, highlighter, summarizer, llm, encoder, k)
     with _library(flags, docs, pipeline) as ready:
         if as_json:
             result = ready.ask(question)
@@ -105,12 +110,13 @@ def search(
     words: Annotated[str, typer.Argument(help="What to look for.")],
     docs: DocsOption = None,
     passage_filter: FilterOption = None,
+    encoder: EncoderOption = None,
     k: KOption = None,
     store: StoreOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Find passages; nothing is answered."""
-    flags = _flags(store, passage_filter, None, None, "none", k) | {"filter.nli": "none"}
+    flags = _flags(store, passage_filter, None, None, "none", encoder, k) | {"filter.nli": "none"}
     with _library(flags, docs, "hs") as ready:
         found = ready.search(words).passages
     if as_json:
@@ -129,6 +135,7 @@ def chat(
     highlighter: HighlighterOption = None,
     summarizer: SummarizerOption = None,
     llm: LlmOption = None,
+    encoder: EncoderOption = None,
     k: KOption = None,
     store: StoreOption = None,
     trace: TraceOption = False,
@@ -136,7 +143,7 @@ def chat(
     """Answer question after question. "And who elects him?" is read together with the question it follows."""
     console = Terminal()
     before: deque[str] = deque(maxlen=EARLIER)
-    flags = _flags(store, passage_filter, highlighter, summarizer, llm, k)
+    flags = _flags(store, passage_filter, highlighter, summarizer, llm, encoder, k)
     with _library(flags, docs, pipeline) as ready:
         for question in _questions(console):
             try:
@@ -163,6 +170,7 @@ def _flags(
     highlighter: str | None,
     summarizer: str | None,
     llm: str | None,
+    encoder: str | None,
     k: int | None,
 ) -> dict[str, Any]:
     return {
@@ -171,6 +179,7 @@ def _flags(
         "highlight.name": highlighter,
         "summarize.name": summarizer,
         "model.llm": llm,
+        "retrieval.encoder": encoder,
         "retrieval.k": k,
     }
 
@@ -178,9 +187,9 @@ def _flags(
 @contextmanager
 def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> Iterator[Library]:
     chosen = layers.load(flags).settings
-    path = library.private_index(docs) if docs else chosen.store.path
+    path = library.private_index(docs, chosen.retrieval.encoder) if docs else chosen.store.path
     if docs:
-        _index(docs, path, trust=Trust.TRUSTED, prune=True)
+        _index(docs, path, Trust.TRUSTED, chosen, prune=True)
     with Library.open(path, settings=chosen, pipeline=pipeline) as ready:
         _tell_the_model(chosen.model)
         yield ready
@@ -192,9 +201,10 @@ def _tell_the_model(wanted: ModelSettings) -> None:
         complain("answering with", f"{place}; question and passages are sent there (--llm none: quotes only)")
 
 
-def _index(paths: list[Path], path: Path, *, trust: Trust, prune: bool) -> IndexReport:
+def _index(paths: list[Path], path: Path, trust: Trust, chosen: Settings, *, prune: bool) -> IndexReport:
+    encoder = chosen.retrieval.encoder
     with progress.files() as report:
-        done = library.update(path, paths, trust=trust, prune=prune, progress=report)
+        done = library.update(path, paths, trust=trust, prune=prune, progress=report, encoder=encoder)
     for failure in done.failed:
         complain("not indexed:", str(failure))
     for left in done.left_out:

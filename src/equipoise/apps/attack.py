@@ -12,8 +12,8 @@ from equipoise.apps.terminal import Terminal, complain
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.protocols import Encoder
 from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.redteam import planter
 from equipoise.redteam.ebi import EbiAttack, EbiResult, EbiSettings, Sign, case_for
@@ -56,15 +56,17 @@ def ebi(
     """Epistemic Bias Injection: one-sided passages on a question, kept as JSON lines."""
     case = case_for(question, None if sign == "both" else Sign(sign))
     settings = EbiSettings(synthetic=synthetic, adversarial=adversarial, batch=batch)
-    chat = build.chat_model(layers.load({"model.llm": llm}).settings.model)
+    chosen = layers.load({"model.llm": llm}).settings
+    chat = build.chat_model(chosen.model)
     if chat is None:
         raise ModelUnavailable(
             "the attack needs a language model: name one with --llm, or set one up for auto"
         )
-    encoder = EmbeddedEncoder()
-    benign = None
+    encoder, benign = build.encoder(chosen.retrieval.encoder), None
     if store:
-        with _opened(store, encoder) as opened:
+        with Store.open(store, read_only=True) as opened:
+            encoder = build.encoder(chosen.retrieval.encoder, opened)
+            opened.check_encoder(encoder)
             benign = benign_vectors(opened, encoder, case.question)
     with progress.passages() as report:
         attack = EbiAttack(chat, encoder, settings, Journal(out), report)
@@ -82,16 +84,16 @@ def plant(
     store: StorePath = None,
 ) -> None:
     """Put attack passages into an index, marked as open to anybody. `uproot` takes them out."""
-    path = layers.load({"store.path": store}).settings.store.path
+    settings = layers.load({"store.path": store}).settings
     chosen = [p for p in read_passages(file) if p.kind is Kind(kind) and (count is None or p.n <= count)]
     if not chosen:
         raise InputError(
             f"{file} holds no passages of the kind {kind}: choose the other kind or another file"
         )
-    encoder = EmbeddedEncoder()
-    with Store.open(path) as opened:
+    with Store.open(settings.store.path) as opened:
+        encoder = build.encoder(settings.retrieval.encoder, opened)
         doc_ids = planter.plant(opened, chosen, encoder)
-    Terminal().print(f"{len(doc_ids)} documents planted in {path}")
+    Terminal().print(f"{len(doc_ids)} documents planted in {settings.store.path}")
 
 
 @app.command()
@@ -103,14 +105,9 @@ def uproot(store: StorePath = None) -> None:
     Terminal().print(f"{len(doc_ids)} documents taken out of {path}")
 
 
-def _opened(path: Path, encoder: EmbeddedEncoder) -> Store:
-    store = Store.open(path, read_only=True)
-    store.check_encoder(encoder)
-    return store
-
-
-def _ranks(result: EbiResult, path: Path, encoder: EmbeddedEncoder, question: str) -> dict[str, int]:
-    with _opened(path, encoder) as store:
+def _ranks(result: EbiResult, path: Path, encoder: Encoder, question: str) -> dict[str, int]:
+    with Store.open(path, read_only=True) as store:
+        store.check_encoder(encoder)
         return {
             p.passage_id: rank_in(store, encoder, question, p.measures.ss)
             for p in result.passages

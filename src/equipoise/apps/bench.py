@@ -26,7 +26,6 @@ from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
 
@@ -35,12 +34,11 @@ app.command("qa")(bench_qa.qa)
 
 FILTERS = "none,mmr,brra,biasdef"
 PIPELINES = "vanilla,vanilla_chat,sentence,indexed,structured,baseline"
-ENCODERS = {"minilm": EmbeddedEncoder}
 
 CorpusOption = Annotated[
     Path, PathOption("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
 ]
-EncoderOption = Annotated[str, typer.Option(help=f"The retriever's encoder: {', '.join(ENCODERS)}.")]
+EncoderOption = Annotated[str, typer.Option(help="The retriever's encoder: minilm, multilingual or hf/NAME.")]
 
 
 @app.command()
@@ -69,10 +67,10 @@ def bias(
     """Plant one-sided passages and measure what each filter lets through."""
     plan = Plan(_names(filters), _numbers(injections), k, candidates, retriever)
     options = Options(corpus, attacks, llm != "none", facts, limit, variant)
-    flags = {"model.llm": llm, "filter.nli": nli}
+    flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, encoder, out) as parts, progress.passages() as bar:
+    with _parts(flags, out) as parts, progress.passages() as bar:
         requests = bench_qa.at_a_time([parts.chat], parts.settings.model)
         desk = Desk(parts.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, parts, desk))
@@ -86,7 +84,10 @@ def stance(
     out: Annotated[Path, PathOption(help="Where vectors and stance.json are kept.")] = Path("bias-stance"),
 ) -> None:
     """Does PS order passages as people do? Spearman with human labels, and what random directions get."""
-    with _parts({"model.llm": "none"}, encoder, out) as parts, progress.passages() as bar:
+    with (
+        _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as parts,
+        progress.passages() as bar,
+    ):
         found = biases.stance_only(corpus, Desk(parts.encoder, out, bar))
     (out / "stance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     table = report.stance_table({"stance": found})
@@ -120,7 +121,7 @@ def hijack(
     flags: dict[str, str | None] = {"model.llm": llm}
     if layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, "minilm", out) as parts, progress.passages() as bar:
+    with _parts(flags, out) as parts, progress.passages() as bar:
         if concurrency is None:
             plan = replace(plan, concurrency=bench_qa.at_a_time([parts.chat], parts.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), parts, bar))
@@ -157,15 +158,14 @@ def fetch_llmail(
 
 
 @contextmanager
-def _parts(flags: dict[str, str | None], encoder: str, out: Path) -> Iterator[Parts]:
+def _parts(flags: dict[str, str | None], out: Path) -> Iterator[Parts]:
     """What filters and retrievers are built from, on a store of the benchmark's own."""
-    if encoder not in ENCODERS:
-        raise InputError(f"there is no encoder {encoder!r}: choose one of {', '.join(ENCODERS)}")
     chosen = layers.load(flags).settings
+    encoder = build.encoder(chosen.retrieval.encoder)
     chat = build.chat_model(chosen.model)
     out.mkdir(parents=True, exist_ok=True)
     with Store.open(out / "index.db", create=True) as store:
-        yield Parts(chosen, store, ENCODERS[encoder](), chat)
+        yield Parts(chosen, store, encoder, chat)
 
 
 def _names(text: str) -> tuple[str, ...]:

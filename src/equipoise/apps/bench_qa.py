@@ -18,7 +18,6 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.settings import ModelSettings, Settings
-from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
 
@@ -106,7 +105,8 @@ def _run(
     judging = [model for name in judges if (model := models[name])]
     requests = concurrency or at_a_time(list(models.values()), settings.model)
     with progress.passages() as bar:
-        desk = Desk(settings, EmbeddedEncoder(), models[names[0]], out, budget, bar, requests)
+        encoder = build.encoder(settings.retrieval.encoder)
+        desk = Desk(settings, encoder, models[names[0]], out, budget, bar, requests)
         done = sync.run(bench.bench(chosen, options, desk, judging))
     return _said(chosen, options, done, out)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from equipoise.core.errors import SettingsError
@@ -31,6 +32,11 @@ class Values:
     @property
     def owner(self) -> str:
         return "project" if self.layer == "project" else "user"
+
+
+def of_file(layer: Layer, path: Path, values: Mapping[str, Any]) -> Values:
+    """The layer of a settings file."""
+    return Values(layer, values, dict.fromkeys(values, str(path)))
 
 
 def unpaired(layers: Iterable[Values], merged: dict[str, Values]) -> tuple[str, ...]:

@@ -59,7 +59,10 @@ class ChatModel(Protocol):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Texts to unit vectors. `name` identifies the vector space: a store refuses another one."""
+    """Texts to unit vectors. `name` identifies the vector space: a store refuses another one.
+
+    What an encoder may do beyond this (encode questions apart, read many languages): `models.abilities`.
+    """
 
     @property
     def name(self) -> str: ...

@@ -30,7 +30,7 @@ from equipoise.core import consent, guarded, tomlfile
 from equipoise.core.consent import Consent
 from equipoise.core.errors import SettingsError
 from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
-from equipoise.core.layering import Layer, Origin, Values, unpaired
+from equipoise.core.layering import Origin, Values, of_file, unpaired
 from equipoise.core.tomlfile import short
 
 FILE_NAME = "equipoise.toml"
@@ -66,12 +66,17 @@ class StoreSettings(_Section):
 
 
 class RetrievalSettings(_Section):
-    """How passages are found: `candidates` are fetched, a cross-encoder puts them in order (`rerank`), `k` are kept."""
+    """How passages are found: `candidates` are fetched, a cross-encoder puts them in order (`rerank`), `k` are kept.
+
+    `encoder`: `minilm`, `multilingual`, `hf/NAME`; "auto": the one an index was built with, minilm for a new one.
+    `rerank` None: yes, unless the encoder is multilingual; the cross-encoder reads English.
+    """
 
     name: Literal["hybrid", "dense", "bm25"] = "hybrid"
     k: int = Field(default=5, ge=1, le=100)
     candidates: int = Field(default=20, ge=1, le=1000)
-    rerank: bool = True
+    encoder: Annotated[str, words("auto", "minilm", "multilingual")] = "auto"
+    rerank: bool | None = None
 
 
 class FilterSettings(_Section):
@@ -284,11 +289,7 @@ def survey(
     found = project_file(_folder(folder))
     waiting = found.waiting if found else {}
     layers = [
-        *(
-            [_file_layer("user", own, tomlfile.parsed(data, own))]
-            if own and (data := tomlfile.read(own))
-            else []
-        ),
+        *([of_file("user", own, tomlfile.parsed(data, own))] if own and (data := tomlfile.read(own)) else []),
         *([_project_layer(found, waiting, rebase=folder is not None)] if found else []),
         _environment_layer(os.environ if environment is None else environment),
         Values("flag", {k: v for k, v in (flags or {}).items() if v is not None}, {}),
@@ -311,7 +312,7 @@ def project_file(folder: Path) -> ProjectFile | None:
     if data is None:
         return None
     values = tomlfile.parsed(data, path)
-    _check_keys(_file_layer("project", path, values))
+    _check_keys(of_file("project", path, values))
     asked = {k: v for k, v in values.items() if guarded.needs_consent(_field(k), v, root)}
     shown = {key: guarded.shown(_field(key), value, root)[:MAX_TEXT] for key, value in asked.items()}
     return ProjectFile(path, values, Consent.to(path, data, shown) if shown else None)
@@ -380,17 +381,13 @@ def _check_default_store(found: Layered) -> None:
         )
 
 
-def _file_layer(layer: Layer, path: Path, values: Mapping[str, Any]) -> Values:
-    return Values(layer, values, dict.fromkeys(values, str(path)))
-
-
 def _project_layer(found: ProjectFile, waiting: Mapping[str, str], *, rebase: bool) -> Values:
     """What the folder's file may set; relative paths stand below that folder, whatever the current one is."""
     values = {key: value for key, value in found.values.items() if key not in waiting}
     for key, value in values.items():
         if rebase and isinstance(value, str) and "Path" in str(_field(key).annotation):
             values[key] = str(found.path.parent / value)
-    return _file_layer("project", found.path, values)
+    return of_file("project", found.path, values)
 
 
 def _environment_layer(environment: Mapping[str, str]) -> Values:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from equipoise.core.errors import CorpusError, ModelError, ModelReplyError
+from equipoise.core.errors import CorpusError, InputError, ModelError, ModelReplyError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document
 from equipoise.corpus.offsets import Offsets
@@ -20,7 +20,7 @@ Cut = tuple[Document, tuple[Offsets, ...]]
 def entries(cut: Sequence[Cut], encoder: Encoder, report: Callable[[int, int], None]) -> Iterator[Entry]:
     """Each document with the vectors of its passages; `report` hears (done, of) after every batch.
 
-    Raises CorpusError where the encoder fails on the text, ModelError where it fails at all.
+    Raises CorpusError where the encoder fails on the text, ModelError or InputError where it fails at all.
     """
     texts = [
         search_text(passage_at(0, start, end, document)) for document, spans in cut for start, end in spans
@@ -50,7 +50,7 @@ def _embedded(texts: list[str], encoder: Encoder, report: Callable[[int, int], N
 def _encoded(batch: list[str], encoder: Encoder) -> Array:
     try:
         return encoder.encode(batch)
-    except ModelError:
+    except (InputError, ModelError):
         raise
     except Exception as error:  # tokenizers and runtimes may stumble over a text in any way
         raise CorpusError(

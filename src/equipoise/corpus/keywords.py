@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from equipoise.corpus.schema import TOKENIZER
 from equipoise.corpus.spelling import nearest, unknown
+from equipoise.text.function_words import FUNCTION_WORDS
 
 MOST_TERMS = 32
 FOUND_BY = 3_000  # passages: the rarest terms, up to this many together, choose what is scored
@@ -20,7 +21,8 @@ _READ = 10_000  # characters of a query
 _LONGEST = 64  # characters of a term
 _CACHED = 50_000
 
-# Function words of English: questions are full of them and they tell passages apart badly.
+# Function words of English: questions are full of them and they tell passages apart badly. Those of German and French
+# are in text/function_words.
 _FUNCTION_WORDS = """
     a about above after again all also am an and any are as at be because been before being below
     between both but by can could did do does doing down during each few for from further had has
@@ -29,7 +31,7 @@ _FUNCTION_WORDS = """
     that the their them then there these they this those through to too under until up us very was
     we were what when where which while who whom whose why will with would you your
 """
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split()) | FUNCTION_WORDS
 
 
 def terms(query: str) -> list[str]:

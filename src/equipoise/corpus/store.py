@@ -179,6 +179,10 @@ class Store:
             ask = "SELECT rowid, bm25(words) AS s FROM words WHERE words MATCH ? ORDER BY s, rowid LIMIT ?"
             return [(row[0], -row[1] / match.times) for row in self._rows(ask, (match.expression, k))]
 
+    def encoder_name(self) -> str:
+        """Whose vectors the store holds, "" before an encoder was bound."""
+        return self._meta().get("encoder", "")
+
     # Writing
 
     def bind_encoder(self, encoder: Encoder) -> None:
@@ -197,7 +201,7 @@ class Store:
             theirs, ours = (f"{m.get('encoder')} ({m.get('dimensions')} dimensions)" for m in (stored, given))
             raise StoreError(
                 f"the store {self.path} was built with {theirs}, not {ours}: "
-                "choose that encoder, or index into a new store"
+                "let retrieval.encoder be auto or that one, or index into a new store"
             )
 
     def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:

@@ -28,6 +28,11 @@ def installed() -> bool:
     return bool(find_spec("transformers") and find_spec("torch"))
 
 
+def is_path(name: str) -> bool:
+    """Whether a model's name is written as the path of a folder."""
+    return name.startswith(".") or os.path.isabs(name)  # noqa: PTH117  never raises
+
+
 def load(name: str, *, head: str, what: str) -> Pretrained:
     """The model `name` (on Hugging Face, or a folder with its files) with the transformers class `head`.
 
@@ -35,8 +40,7 @@ def load(name: str, *, head: str, what: str) -> Pretrained:
     a folder bears the name of a model and is not written as a path; `what` ("NLI") says in the messages what the
     model is for.
     """
-    is_path = name.startswith(".") or os.path.isabs(name)  # noqa: PTH117  never raises, nor does exists
-    if os.path.exists(name) and not is_path:  # noqa: PTH110
+    if os.path.exists(name) and not is_path(name):  # noqa: PTH110  never raises
         raise InputError(
             f"{name!r} names a model on Hugging Face and something in the current folder: write ./{name} for the "
             "folder, or go to another one"

@@ -4,14 +4,24 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from os import environ
+from shlex import quote
 from typing import Any
 
 from equipoise.core import endpoints
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.guarded import without_password
-from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline, Retriever, Summarizer
+from equipoise.core.protocols import (
+    ChatModel,
+    Encoder,
+    Highlighter,
+    PassageFilter,
+    Pipeline,
+    Retriever,
+    Summarizer,
+)
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.corpus.store import Store
+from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
@@ -23,7 +33,15 @@ from equipoise.rag.search import Search
 from equipoise.rag.several import SeveralQuestions
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.support import common_words
+from equipoise.text.visible import title
 
+ENCODERS = {
+    "minilm": "equipoise.models.encoder:EmbeddedEncoder",
+    "multilingual": "equipoise.models.multilingual:MultilingualEncoder",
+}
+"""The first one is for a new index; beside them hf/NAME."""
+POOLED = "equipoise.models.pooling:PooledEncoder"
+HUB = "hf/"
 RETRIEVERS = {
     "hybrid": "equipoise.rag.retrieval:HybridRetriever",
     "dense": "equipoise.rag.retrieval:DenseRetriever",
@@ -59,6 +77,7 @@ CHATS = {
     "azure": "equipoise.models.openai:OpenAIChat",
 }
 PIPELINES = ("hs", "vanilla")
+AUTO = "auto"
 DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
 DEFAULT_OPENAI = "gpt-4.1-mini"
 
@@ -79,8 +98,9 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
     if name != "hs":
         raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
     with_llm = parts.chat is not None
+    reads = "sentence" if is_multilingual(parts.encoder) else "reader"  # whose cross-encoder reads English
     chosen = {
-        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else "reader"),
+        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else reads),
         "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
     }
     highlighter = _highlighter(chosen["highlighter"], parts)
@@ -132,7 +152,8 @@ def search(parts: Parts) -> Search:
     wanted = parts.settings.retrieval
     retriever: Retriever = make("retriever", RETRIEVERS, wanted.name, parts)
     chosen: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
-    most, reranker = max(wanted.candidates, wanted.k), parts.reranker if wanted.rerank else None
+    reranks = wanted.rerank if wanted.rerank is not None else not is_multilingual(parts.encoder)
+    most, reranker = max(wanted.candidates, wanted.k), parts.reranker if reranks else None
     return Search(retriever, chosen, wanted.k, most, parts.store.snapshot, reranker)
 
 
@@ -150,11 +171,41 @@ def policy(settings: Settings) -> SpanPolicy:
 def parts(settings: Settings, store: Store) -> Parts:
     """Everything a pipeline is built from; encoder and reranker load their weights at first use.
 
-    Raises StoreError where the store was built with another encoder.
+    Raises StoreError where the store was built with another encoder, and what `encoder` raises.
     """
-    encoder = EmbeddedEncoder()
-    store.check_encoder(encoder)
-    return Parts(settings, store, encoder, chat_model(settings.model), CrossEncoder())
+    chosen = encoder(settings.retrieval.encoder, store)
+    store.check_encoder(chosen)
+    return Parts(settings, store, chosen, chat_model(settings.model), CrossEncoder())
+
+
+def encoder(name: str, store: Store | None = None) -> Encoder:
+    """The encoder `minilm`, `multilingual` or `hf/NAME`; "auto" is that of the store, `minilm` where it has none yet.
+
+    Raises InputError for another name, and where with "auto" the store names a model of Hugging Face: whoever made
+    the store would have it fetched and loaded here.
+    """
+    if name == AUTO:
+        return _encoder_of(store) if store else encoder(next(iter(ENCODERS)))
+    if name.startswith(HUB) and name != HUB:
+        pooled: Encoder = _class(POOLED)(name.removeprefix(HUB))
+        return pooled
+    if name not in ENCODERS:
+        raise InputError(f"there is no encoder {name!r}: write {AUTO}, {', '.join(ENCODERS)} or hf/NAME")
+    made: Encoder = _class(ENCODERS[name])()
+    return made
+
+
+def _encoder_of(store: Store) -> Encoder:
+    """The encoder of this package whose vectors the store holds; the first one where that is none of them."""
+    kept = store.encoder_name()
+    if kept.startswith(HUB):
+        shown = quote(title(kept))
+        raise InputError(
+            f"the index {store.path} was built with a model of Hugging Face, which an index may not choose by itself: "
+            f"to have that model loaded give  --encoder {shown} , or set retrieval.encoder"
+        )
+    made = [encoder(name) for name in ENCODERS]
+    return next((one for one in made if one.name == kept), made[0])
 
 
 def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> ChatModel | None:
@@ -244,7 +295,7 @@ def _azure(name: str, settings: ModelSettings, environment: Mapping[str, str]) -
 
 
 def _auto(name: str, otherwise: str) -> str:
-    return otherwise if name == "auto" else name
+    return otherwise if name == AUTO else name
 
 
 def _names(parts: Parts, chosen: dict[str, str]) -> dict[str, str]:

@@ -17,7 +17,6 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Answer, Candidates, Refusal, Trust
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
 from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.journal import Journal
 from equipoise.rag.parts import Parts
@@ -77,8 +76,8 @@ def ask(question: str, *, docs: Iterable[Path], settings: Settings | None = None
     """Index `docs` (only what has changed since the last time) and answer from them alone."""
     chosen = settings or layers.load().settings
     paths = list(docs)
-    path = private_index(paths)
-    update(path, paths, prune=True)
+    path = private_index(paths, chosen.retrieval.encoder)
+    update(path, paths, prune=True, encoder=chosen.retrieval.encoder)
     with Library.open(path, settings=chosen) as library:
         return library.ask(question)
 
@@ -90,15 +89,23 @@ def update(
     trust: Trust = Trust.TRUSTED,
     prune: bool = False,
     progress: Progress | None = None,
+    encoder: str = build.AUTO,
 ) -> IndexReport:
-    """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`."""
+    """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
+    of the encoder."""
+    build.encoder(encoder)  # a name that cannot be used leaves no file behind
     with Store.open(path, create=True) as store:
-        return index(docs, store, EmbeddedEncoder(), trust=trust, prune=prune, progress=progress)
+        made = build.encoder(encoder, store)
+        return index(docs, store, made, trust=trust, prune=prune, progress=progress)
 
 
-def private_index(docs: Iterable[Path]) -> Path:
-    """Where the index of just these paths is kept, in the user's cache folder. Raises StoreError."""
-    key = "\n".join(sorted(_resolved(path) for path in docs))
+def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
+    """Where the index of just these paths is kept, in the user's cache folder, apart for each encoder.
+
+    Raises StoreError, and InputError for a name of an encoder that cannot be used.
+    """
+    name, usual = (build.encoder(one).name for one in (encoder, build.AUTO))
+    key = "\n".join([*sorted(_resolved(path) for path in docs), *([name] if name != usual else [])])
     folder = Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
     try:
         folder.mkdir(parents=True, exist_ok=True)

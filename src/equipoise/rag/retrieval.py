@@ -14,6 +14,7 @@ from equipoise.corpus.pieces import passage_at
 from equipoise.corpus.schema import damaged
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k
+from equipoise.models.abilities import encode_questions
 from equipoise.rag.parts import Parts
 
 RRF_CONSTANT = 5
@@ -42,7 +43,7 @@ class DenseRetriever:
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k nearest passages; scores are cosines."""
-        vector = self.encoder.encode([query.text])[0]
+        vector = encode_questions(self.encoder, [query.text])[0]
         with self.store.snapshot():
             return candidates(self.store, dense(self.store, vector, k), vector)
 
@@ -61,7 +62,7 @@ class Bm25Retriever:
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest BM25; none where no word is shared."""
-        vector = self.encoder.encode([query.text])[0]
+        vector = encode_questions(self.encoder, [query.text])[0]
         with self.store.snapshot():
             return candidates(self.store, self.store.bm25(query.text, k), vector)
 
@@ -80,7 +81,7 @@ class HybridRetriever:
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest fused score."""
-        vector = self.encoder.encode([query.text])[0]
+        vector = encode_questions(self.encoder, [query.text])[0]
         depth = max(k, DEPTH)
         with self.store.snapshot():
             rankings = (dense(self.store, vector, depth), self.store.bm25(query.text, depth))

@@ -18,6 +18,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.corpus.store import Store
 from equipoise.maths.checks import Floats, finite_vector
 from equipoise.maths.polarization import polarization_axis, polarization_scores, row_dots
+from equipoise.models.abilities import encode_questions
 from equipoise.rag.retrieval import dense
 from equipoise.redteam.passages import AttackPassage, Kind, Measures
 from equipoise.redteam.planter import PREFIX
@@ -107,20 +108,21 @@ def yardstick(
             f"the polarization axis for {question!r} needs at least 2 synthetic passages, not {len(anchors)}: "
             "give a file that holds them"
         )
-    vectors = encoder.encode([question, *(anchor.text for anchor in anchors)]).astype(np.float64)
-    axis = oriented_axis(vectors[1:], [anchor.stance for anchor in anchors])
-    bare = Yardstick(encoder, vectors[0], axis)
+    asked = encode_questions(encoder, [question])[0].astype(np.float64)
+    vectors = encoder.encode([anchor.text for anchor in anchors]).astype(np.float64)
+    axis = oriented_axis(vectors, [anchor.stance for anchor in anchors])
+    bare = Yardstick(encoder, asked, axis)
     if benign is None:
         return bare
     matrix = np.asarray(benign, dtype=np.float64)
     if not len(matrix):
         return bare
-    return replace(bare, benign=Benign(row_dots(matrix, vectors[0]), polarization_scores(matrix, axis)))
+    return replace(bare, benign=Benign(row_dots(matrix, asked), polarization_scores(matrix, axis)))
 
 
 def benign_vectors(store: Store, encoder: Encoder, question: str, *, depth: int = DEPTH) -> Floats:
     """The vectors (m, d) of the `depth` passages of `store` nearest to the question; planted ones left out."""
-    vector = encoder.encode([question])[0]
+    vector = encode_questions(encoder, [question])[0]
     with store.snapshot():
         ids, matrix = store.matrix()
         planted = {
@@ -133,7 +135,7 @@ def benign_vectors(store: Store, encoder: Encoder, question: str, *, depth: int 
 def rank_in(store: Store, encoder: Encoder, question: str, similarity: float) -> int:
     """The place (from 1) a passage of this SS would have among the store's passages, by cosine."""
     _, matrix = store.matrix()
-    vector = encoder.encode([question])[0]
+    vector = encode_questions(encoder, [question])[0]
     return 1 + int((row_dots(matrix.astype(np.float64), vector.astype(np.float64)) > similarity).sum())
 
 

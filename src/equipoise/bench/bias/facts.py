@@ -24,6 +24,7 @@ from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, Encoder
 from equipoise.core.types import Passage
 from equipoise.maths.similarity import top_k
+from equipoise.models.abilities import encode_questions
 from equipoise.text.sentences import sentence_spans
 
 FACTS = "facts.jsonl"
@@ -66,7 +67,7 @@ class NliChecker:
 
     async def check(self, sentence: str, *, source: str) -> Verdict:
         """See FactChecker. Unknown where neither probability reaches CERTAIN for any piece of evidence."""
-        vector = self.encoder.encode([sentence])[0]
+        vector = encode_questions(self.encoder, [sentence])[0]
         rows, _ = top_k(self.shelf.vectors, vector, EVIDENCE + 1)
         near = [p for p in (self.shelf.passages[row] for row in rows) if p.doc_id != source][:EVIDENCE]
         found = await self.nli.predict([(passage.text, sentence) for passage in near])

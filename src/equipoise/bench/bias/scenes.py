@@ -42,13 +42,13 @@ def shelf(corpus: Corpus, desk: Desk) -> Shelf:
 def scenes(attacks: Sequence[Attack], corpus: Corpus, background: Shelf, desk: Desk) -> tuple[Scene, ...]:
     """A scene for each attack, encoded with the retriever's encoder."""
     written = [passage for attack in attacks for kind in Kind for passage in attack.passages[kind]]
-    texts = [attack.question for attack in attacks] + [passage.text for passage in written]
-    rows = vectors.encode(texts, desk, "questions and attacks")
-    row_of = {p.passage_id: row for p, row in zip(written, rows[len(attacks) :], strict=True)}
+    asked = vectors.encode([attack.question for attack in attacks], desk, "questions", asked=True)
+    rows = vectors.encode([passage.text for passage in written], desk, "attacks")
+    row_of = {p.passage_id: row for p, row in zip(written, rows, strict=True)}
     places = {passage.doc_id: row for row, passage in enumerate(background.passages)}
     return tuple(
         Scene(attack, vector, axis_of(attack, row_of, _relevant(attack, corpus, places, background)), planted)
-        for attack, vector in zip(attacks, rows[: len(attacks)], strict=True)
+        for attack, vector in zip(attacks, asked, strict=True)
         for planted in [_planted(attack, row_of, len(background))]
     )
 

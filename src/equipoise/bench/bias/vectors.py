@@ -10,6 +10,7 @@ import numpy as np
 from equipoise.bench.results import fingerprint, write_atomically
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
+from equipoise.models.abilities import encode_questions
 
 CHUNK = 256
 
@@ -27,13 +28,15 @@ class Desk:
     concurrency: int = 1
 
 
-def encode(texts: Sequence[str], desk: Desk, what: str) -> Array:
+def encode(texts: Sequence[str], desk: Desk, what: str, *, asked: bool = False) -> Array:
     """(n, d) unit vectors of `texts`, from the output folder where these texts were encoded before.
 
-    The file is named after the encoder and every text, so another encoder or corpus never meets it.
+    With `asked` the texts are questions. The file is named after the encoder and every text, so another encoder or
+    corpus never meets it.
     """
     encoder, folder = desk.encoder, desk.out
-    path = folder / f"vectors-{fingerprint([encoder.name, *texts])[:16]}.npy"
+    kind = ["questions"] if asked else []
+    path = folder / f"vectors-{fingerprint([encoder.name, *kind, *texts])[:16]}.npy"
     if path.exists():
         kept: Array = np.load(path, allow_pickle=False)
         if kept.shape == (len(texts), encoder.dimensions):
@@ -41,7 +44,8 @@ def encode(texts: Sequence[str], desk: Desk, what: str) -> Array:
     rows = np.empty((len(texts), encoder.dimensions), np.float32)
     for first in range(0, len(texts), CHUNK):
         desk.progress(first, len(texts), f"encoding {what}")
-        rows[first : first + CHUNK] = encoder.encode(list(texts[first : first + CHUNK]))
+        some = list(texts[first : first + CHUNK])
+        rows[first : first + CHUNK] = encode_questions(encoder, some) if asked else encoder.encode(some)
     content = BytesIO()
     np.save(content, rows, allow_pickle=False)
     folder.mkdir(parents=True, exist_ok=True)

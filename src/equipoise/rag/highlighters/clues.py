@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
+from equipoise.models.abilities import encode_questions
 from equipoise.rag.highlighters.sentences import Sentence
+from equipoise.text.function_words import FUNCTION_WORDS
 from equipoise.text.tokens import content_words, names, numbers
 
 FEATURES = (
@@ -40,8 +42,8 @@ _AMOUNT = re.compile(
 
 def features(question: str, sentences: Sequence[Sentence], encoder: Encoder) -> NDArray[np.float64]:
     """(n, len(FEATURES)) for n sentences; a window is a sentence with its neighbours in the passage."""
-    asked, *vectors = encoder.encode([question, *(sentence.text for sentence in sentences)])
-    single = np.asarray(vectors)
+    (asked,) = encode_questions(encoder, [question])
+    single = encoder.encode([sentence.text for sentence in sentences])
     passages = [list(rows) for _, rows in groupby(range(len(sentences)), lambda n: id(sentences[n].passage))]
     neighbours = [rows[max(0, n - 1) : n + 2] for rows in passages for n in range(len(rows))]
     similarity = single @ asked
@@ -68,7 +70,7 @@ def _lexical(
     neighbours: Sequence[Sequence[int]],
     passages: Sequence[Sequence[int]],
 ) -> dict[str, list[float]]:
-    asked = set(content_words(question))
+    asked = set(content_words(question)) - FUNCTION_WORDS
     named = {word.casefold() for word in (*names(question), *numbers(question))}
     found = [set(content_words(sentence.text)) for sentence in sentences]
     titles = {rows[0]: set(content_words(sentences[rows[0]].passage.title)) for rows in passages}

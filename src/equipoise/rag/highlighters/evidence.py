@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
 from equipoise.core.protocols import Encoder
+from equipoise.models.abilities import encode_questions
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.tokens import content_words, names, numbers
 
@@ -79,7 +80,7 @@ def clues(question: str, found: Reading, encoder: Encoder) -> Floats:
     passage = f"{best.passage.title}\n{best.passage.text}"
     every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
     named = [name.casefold() for name in names(question)][:MOST_WORDS]
-    asked, vector = encoder.encode([question, best.passage.text])
+    (asked,), (vector,) = encode_questions(encoder, [question]), encoder.encode([best.passage.text])
     values = {
         "passage": float(found.scores[0]) / SCALE,
         "window": best.score / SCALE,

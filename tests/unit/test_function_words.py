@@ -1,0 +1,25 @@
+"""Function words of German and French, and what must not be among them."""
+
+import pytest
+
+from equipoise.corpus import keywords
+from equipoise.text.function_words import FUNCTION_WORDS
+
+
+def test_they_are_lower_case_and_apart_from_those_of_english():
+    assert {word.lower() for word in FUNCTION_WORDS} == FUNCTION_WORDS
+    assert not FUNCTION_WORDS & set(keywords._FUNCTION_WORDS.split())
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("Wie kann ich über Writer drucken?", ["writer", "drucken"]),
+        ("Pourquoi dois-je monter le disque ?", ["monter", "disque"]),
+        ("Did men die in the war?", ["men", "die", "war"]),
+        ("pip, man and dir: sans serif", ["pip", "man", "dir", "sans", "serif"]),
+        ("Wie?", ["wie"]),
+    ],
+)
+def test_keyword_search_leaves_them_out(query, terms):
+    assert keywords.terms(query) == terms
