@@ -62,7 +62,7 @@ def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str) -> Attac
                 slow.append((took / size, attack))
                 break
     for _, attack in sorted(slow, key=lambda pair: -pair[0])[:LOOKED_AT]:
-        if growth(partial(_prepared, run, attack), least=125, rounds=3, again=False).ratio > BOUND:
+        if growth(partial(_prepared, run, attack), least=125, again=False).ratio > BOUND:
             return attack
     return None
 

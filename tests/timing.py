@@ -47,7 +47,7 @@ def growth(
     least: int = 16_000,
     most: int = 512_000,
     bound: float = LINEAR,
-    rounds: int = 5,
+    rounds: int = 10,
     again: bool = True,
 ) -> Growth:
     """The growth of work_of(n)() from the first n of `least`, twice `least`, ... that takes LEAST seconds.
