@@ -135,6 +135,9 @@ class ChatServer:
 
 def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        disable_nagle_algorithm = (
+            True  # headers and body are two writes: the second would wait for an acknowledgement
+        )
         protocol_version = "HTTP/1.1"
 
         def setup(self) -> None:

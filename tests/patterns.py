@@ -48,8 +48,10 @@ class Attack:
         return self.lead + self.pump * (size // len(self.pump)) + self.tail
 
 
-def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str) -> Attack | None:
-    """An attack that takes `pattern`, used with `method`, more than linear time; None where none is found."""
+def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str, *, rounds: int = 10) -> Attack | None:
+    """An attack that takes `pattern`, used with `method`, more than linear time; None where none is found.
+
+    Each growth is measured up to `rounds` times before it is believed."""
     if isinstance(pattern.pattern, bytes):
         pattern = re.compile(pattern.pattern.decode("latin-1"), pattern.flags | re.ASCII)
     run = METHODS[AS.get(method, method)](pattern)
@@ -62,7 +64,7 @@ def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str) -> Attac
                 slow.append((took / size, attack))
                 break
     for _, attack in sorted(slow, key=lambda pair: -pair[0])[:LOOKED_AT]:
-        if growth(partial(_prepared, run, attack), least=125, again=False).ratio > BOUND:
+        if growth(partial(_prepared, run, attack), least=125, rounds=rounds, again=False).ratio > BOUND:
             return attack
     return None
 

@@ -120,7 +120,7 @@ def test_every_pattern_is_seen():
     ],
 )
 def test_patterns_that_backtrack_are_caught(pattern, method):
-    assert weakness(re.compile(pattern), method) is not None
+    assert weakness(re.compile(pattern), method, rounds=2) is not None
 
 
 @pytest.mark.parametrize(
