@@ -156,6 +156,22 @@ def test_the_operator_has_the_numbers(store):
     assert -1 <= far.similarity < 0.6
 
 
+@dataclass
+class Sure:
+    probability: float | None
+
+    async def highlight(self, query, passages):
+        (passage,) = passages
+        return Proposal((Span(passage.doc_id, 0, len(FEE)),), probability=self.probability, wanted=0.1)
+
+
+@pytest.mark.parametrize(("probability", "weak"), [(None, False), (0.7499, True), (0.75, False)])
+def test_weak_evidence_is_a_word_and_no_number(store, probability, weak):
+    result = asyncio.run(replace(built(store), highlighter=Sure(probability)).ask(QUESTION))
+    assert (result.weak, result.trace.probability) == (weak, probability)
+    assert_clean(result)
+
+
 @pytest.mark.parametrize("case", [name for name in CASES if name not in PLAIN])
 def test_nor_does_a_message_of_several_questions(store, case):
     made = CASES[case][1](store)

@@ -1,6 +1,9 @@
 """What people see of an answer: the best quote first, each with the line that leads to it."""
 
-from equipoise.apps.render import quotes
+import pytest
+
+from equipoise.apps.render import quotes, show
+from equipoise.apps.terminal import Terminal
 from equipoise.core.types import Answer, Highlight, Highlights, Reason, Refusal
 
 LEAD = Highlight("d", 0, 20, "It has disadvantages:", "d.txt")
@@ -27,3 +30,11 @@ def test_a_lead_goes_with_nothing_from_elsewhere_or_above_it():
 
 def test_a_refusal_may_have_quotes_too():
     assert quotes(Refusal(Reason.GUESS_TOO_FAR, "no", Highlights((OTHER,)))) == [[OTHER]]
+
+
+@pytest.mark.parametrize("weak", [True, False])
+def test_weak_evidence_is_said_once_and_before_the_quotes(capsys, weak):
+    show(Answer("It is old.", Highlights((OTHER,)), weak=weak), Terminal())
+    said = capsys.readouterr().out
+    assert said.count("Weak evidence") == weak
+    assert not weak or said.index("Weak evidence") < said.index("It is old.")

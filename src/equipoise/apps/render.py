@@ -119,6 +119,8 @@ def _show_question(part: Part, number: int, console: Terminal) -> None:
         console.print(styled((f"{one_line(typed)} is read as {one_line(meant)}", "dim")))
     if isinstance(result, Refusal):
         _show_refusal(result, console)
+    elif result.weak:
+        console.print(styled(("Weak evidence: this may not be what was asked.", "yellow")))
     for rank, items in enumerate(quotes(result), 1):
         item = items[-1]
         console.print(styled((f"[{rank}] {one_line(where(item))}", "cyan")))
@@ -234,6 +236,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "detail": refusal.detail if refusal else None,
         "failure": trace.failure,
         "grounded": None if isinstance(result, Refusal) else result.grounded,
+        "weak": None if isinstance(result, Refusal) else result.weak,
         "read_as": trace.read_as or None,
         "spelling": [list(pair) for pair in trace.spelling],
         "probability": None if trace.probability is None else round(trace.probability, 6),

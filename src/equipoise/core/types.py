@@ -269,7 +269,7 @@ class Answer:
 
     `grounded` as in `Summary`. `parts` are the questions of a message that held several, empty for a single one.
     `best_first` are the rows of `highlights` in the order in which the highlighter picked them, to be shown in;
-    the canonical order is that of the documents.
+    the canonical order is that of the documents. `weak` is whether it is not very probable that they answer.
     """
 
     text: str
@@ -278,6 +278,7 @@ class Answer:
     trace: Trace = field(default_factory=Trace)
     parts: tuple["Part", ...] = ()
     best_first: tuple[int, ...] = ()
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

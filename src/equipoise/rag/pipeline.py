@@ -237,6 +237,9 @@ class HighlightSummarize:
         return nearest >= least
 
 
+WEAK = 0.75
+"""The evidence for an answer is weak where it is less probable than this that the passages answer the question."""
+
 VANILLA_PROMPT = "vanilla-v2"
 
 
@@ -301,8 +304,9 @@ def _so_far(reading: Reading) -> Answer | Refusal:
 
 
 def _answer(reading: Reading, text: str, *, grounded: bool = True) -> Answer:
-    order = best_first(reading.highlights, reading.picked)
-    return Answer(text, reading.highlights, grounded, reading.journal.trace(), best_first=order)
+    order, chance = best_first(reading.highlights, reading.picked), reading.journal.probability
+    weak = chance is not None and chance < WEAK
+    return Answer(text, reading.highlights, grounded, reading.journal.trace(), best_first=order, weak=weak)
 
 
 def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
