@@ -119,3 +119,8 @@ def covid_part(doc_id: str) -> str:
 def bioasq_part(question_id: str) -> str:
     """The part of a bioasq12b question and its snippets: 96 of 202 report, 13 validate."""
     return part_of(question_id, report=0.45, validate=0.1)
+
+
+def hotpot_part(question_id: str) -> str:
+    """The part of a hotpotqa question and its paragraphs."""
+    return part_of(question_id, report=0.45, validate=0.1)

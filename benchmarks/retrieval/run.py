@@ -4,8 +4,8 @@
                                        [--sample 200] [--out .equipoise/bench-retrieval] [--table FILE]
 
 A corpus is all documents of covid_qa, bioasq12b (every snippet once) or hotpotqa_distractor (every paragraph
-once), or a set of benchmarks/field (fetch it first); without names, the three and all sets of --half. Of covid_qa
-and bioasq12b only questions that nothing was fitted on are asked (`splits.py`), at most --sample of each. A passage
+once), or a set of benchmarks/field (fetch it first); without names, the three and all sets of --half. Of the
+three only questions that nothing was fitted on are asked (`splits.py`), at most --sample of each. A passage
 is right where it overlaps a gold span, on field sets where a gold pattern matches it. nDCG@5 counts every right
 passage alike (Järvelin and Kekäläinen 2002), against the best order of as many right passages as any ranking found.
 Rows hold ranks, never text; a stopped run goes on.
@@ -44,7 +44,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "field")]
 
 import questions as field_questions  # noqa: E402
 import sets as field_sets  # noqa: E402
-from splits import SEED, bioasq_part, covid_part  # noqa: E402
+from splits import SEED, bioasq_part, covid_part, hotpot_part  # noqa: E402
 
 SETS = ("covid_qa", "bioasq12b", "hotpotqa_distractor")
 RANKINGS = ("dense", "bm25", "hybrid", "hybrid-60", "reranked")
@@ -132,7 +132,7 @@ def _unseen(name: str, item: Item) -> bool:
     """Whether nothing was fitted on it."""
     if name == "covid_qa":
         return covid_part(item.documents[0].doc_id) == "report"
-    return name != "bioasq12b" or bioasq_part(item.item_id) == "report"
+    return (bioasq_part if name == "bioasq12b" else hotpot_part)(item.item_id) == "report"
 
 
 def _matching(question: field_questions.Question) -> IsRight:

@@ -1,11 +1,12 @@
 """Training data from the measuring data: train.jsonl and validate.jsonl, which stay out of the repository.
 
-    python benchmarks/training/convert.py [--data ../shared/data] [--out .equipoise/training]
+    python benchmarks/training/convert.py [--data ../shared/data] [--out .equipoise/training] [--sets squad2 ...]
 
 Which documents are for training, for validation and for reporting is said in benchmarks/splits.py; of the
 last nothing is written. Unanswerable rows: squad2's own; a question with the other paragraph of its article, or
 the other passage of its document, that shares most words with it; a bioasq question with another question's
-snippets. (`--foreign` of the trainer adds texts of other documents.)
+snippets; a hotpotqa question with a paragraph that distracts; and with `--swapped`, a question in which a name or a
+number that its text holds is replaced by another one. (`--foreign` of the trainer adds texts of other documents.)
 """
 
 import argparse
@@ -18,12 +19,12 @@ from random import Random
 
 from equipoise.core.types import Document
 from equipoise.corpus import chunks
-from equipoise.text.tokens import content_words
+from equipoise.text.tokens import content_words, names, numbers
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from splits import SEED, VALIDATE, bioasq_part, covid_part, squad2  # noqa: E402
+from splits import SEED, VALIDATE, bioasq_part, covid_part, hotpot_part, squad2  # noqa: E402
 
 Row = dict
 NEAR = {"squad2": 0.15, "covid_qa": 0.3, "bioasq12b": 0.3}
@@ -83,6 +84,44 @@ def bioasq_rows(data: Path, random: Random) -> Iterator[tuple[str, Row]]:
                 yield part, row(q["question"], nearest(q["question"], others), q["question_id"])
 
 
+def hotpot_rows(data: Path, random: Random) -> Iterator[tuple[str, Row]]:
+    """(part, row): each question with the paragraphs that support its answer, and the nearest one that does not."""
+    for question in lines(data / "hotpotqa_distractor" / "questions.jsonl"):
+        part = hotpot_part(question["question_id"])
+        gold: dict[str, set[int]] = {}
+        for title, number in question["supporting"]:
+            gold.setdefault(title, set()).add(number)
+        others = []
+        for paragraph in question["paragraphs"]:
+            sentences = [one.strip() for one in paragraph["sentences"]]
+            text = " ".join(sentences)
+            starts = [len(" ".join(sentences[:n])) + (n > 0) for n in range(len(sentences))]
+            wanted = sorted(n for n in gold.get(paragraph["title"], ()) if n < len(sentences))
+            if wanted:
+                passages = [[starts[n], starts[n] + len(sentences[n])] for n in wanted]
+                yield part, row(question["question"], text, question["question_id"], passages=passages)
+            else:
+                others.append(text)
+        yield part, row(question["question"], nearest(question["question"], others), question["question_id"])
+
+
+def swapped(rows: Sequence[Row], share: float, random: Random) -> list[Row]:
+    """That share of the answerable rows with a name or number of the question replaced by one of another question
+    that the text does not hold, so that the text no longer answers."""
+    known = {kind: sorted({one for r in rows for one in kind(r["question"])}) for kind in (names, numbers)}
+    made = []
+    for found in random.sample(rows, len(rows)):
+        if len(made) >= share * len(rows):
+            break
+        question, text = found["question"], found["text"]
+        pairs = [(kind, one) for kind in (numbers, names) for one in kind(question) if one in text]
+        if (found.get("answers") or found.get("passages")) and pairs:
+            kind, old = random.choice(pairs)
+            others = [one for one in known[kind] if one not in text and one not in question]
+            made.append(row(question.replace(old, random.choice(others)), text, found["document"]))
+    return made
+
+
 def row(question: str, text: str, document: str, **gold: list[list[int]]) -> Row:
     """A row in the form of `equipoise.training.examples`."""
     return {"question": question, "text": text, "document": document, **gold}
@@ -98,17 +137,25 @@ def lines(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+SETS = {"squad2": squad_rows, "covid_qa": covid_rows, "bioasq12b": bioasq_rows, "hotpotqa": hotpot_rows}
+
+
 def main() -> None:
     """Write both files and say what is in them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=HERE.parents[2] / "shared" / "data")
     parser.add_argument("--out", type=Path, default=HERE.parents[1] / ".equipoise" / "training")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=["squad2", "covid_qa", "bioasq12b"])
+    parser.add_argument(
+        "--swapped", type=float, default=0.0, help="share of rows with a name or number swapped"
+    )
     arguments = parser.parse_args()
     random = Random(SEED)
-    found = [pair for rows in (squad_rows, covid_rows, bioasq_rows) for pair in rows(arguments.data, random)]
+    found = [pair for name in arguments.sets for pair in SETS[name](arguments.data, random)]
     arguments.out.mkdir(parents=True, exist_ok=True)
     for part in ("train", "validate"):
         rows = [r for where, r in found if where == part]
+        rows += swapped(rows, arguments.swapped, random)
         text = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
         (arguments.out / f"{part}.jsonl").write_text(text, "utf-8")
         answerable = sum(("answers" in r and bool(r["answers"])) or "passages" in r for r in rows)
