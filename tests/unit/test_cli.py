@@ -55,6 +55,11 @@ def test_a_refusal_says_why_and_exits_with_0(run, office):
     )
 
 
+def test_a_refusal_shows_people_what_the_documents_are_about(run, office):
+    _, out, _ = run("ask", "How do I bake sourdough bread?", "--llm", "none")
+    assert "The documents are about: " in out
+
+
 def test_docs_answers_from_these_files_only(run, office, tmp_path):
     (tmp_path / "other.txt").write_text("The canteen opens at noon and serves soup on Mondays.")
     code, out, _ = run("ask", "When does the canteen open?", "--docs", "other.txt", "--llm", "none")

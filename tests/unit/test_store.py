@@ -57,6 +57,18 @@ ANIMALS = (
 
 
 class TestReading:
+    def test_subjects_are_the_titles_of_the_longest_trusted_documents(self, store):
+        long = "Foxes sleep in a hole all day and come out at night. " * 60
+        store.add_documents(
+            entries(
+                *ANIMALS,
+                document("foxes", long, title="On foxes"),
+                document("spam", 3 * long, title="Buy this", trust=Trust.OPEN),
+            )
+        )
+        assert store.subjects(5) == ("On foxes", "On cats")
+        assert store.subjects(1) == ("On foxes",)
+
     def test_a_document_comes_back_as_it_was(self, store):
         store.add_documents(entries(*ANIMALS))
         dogs = store.document("dogs")

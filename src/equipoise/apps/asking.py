@@ -24,6 +24,7 @@ from equipoise.text.questions import EARLIER
 app = group()
 
 PARTLY_FAILED = 3
+UNANSWERED = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED)
 
 StoreOption = Annotated[Path | None, PathOption("--store", help="The index file.")]
 DocsOption = Annotated[
@@ -160,6 +161,8 @@ def _shown(
     with watching(console) as watch:
         result = ready.ask(question, before=tuple(before), observer=watch)
     render.show(result, console, trace=trace, found=watch.found)
+    if isinstance(result, Refusal) and result.reason in UNANSWERED:
+        render.show_subjects(ready.subjects(), console)
     render.show_failure(result)
     return result
 

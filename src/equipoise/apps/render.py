@@ -16,6 +16,8 @@ from equipoise.text.visible import flowing
 
 BEGINNING = 160
 """Characters of a passage that is only named."""
+TITLE = 60
+"""Characters of a title among others."""
 NAMED = 3
 """Files of one kind that are named."""
 
@@ -194,6 +196,13 @@ def _beginning(passage: Passage) -> str:
     """The first words of what may be quoted of it."""
     start = passage.sentences[0][0] if passage.sentences else 0
     return shorten(flowing(passage.text[start : start + 4 * BEGINNING]), BEGINNING, placeholder=" …")
+
+
+def show_subjects(titles: Sequence[str], console: Terminal) -> None:
+    """What the documents are about, in one line."""
+    if titles:
+        short = [shorten(flowing(title), TITLE, placeholder=" …") for title in titles]
+        console.print(styled(("The documents are about: ", "bold"), one_line("; ".join(short))))
 
 
 def passage_json(passage: Passage) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rapidfuzz.distance import OSA
 
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Document, Passage, Span
+from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.pieces import search_text
@@ -92,6 +92,16 @@ class Store:
     def unfiled(self) -> tuple[str, ...]:
         """Documents that came from no file: `add_documents` put them in."""
         return self._texts("SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number")
+
+    def subjects(self, most: int) -> tuple[str, ...]:
+        """The titles that most passages stand under, of trusted documents alone: what is shown to everybody is not
+        for anybody to write."""
+        rows = self._rows(
+            "SELECT title FROM documents JOIN vectors ON document = number WHERE trust = ? AND title <> ''"
+            " GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?",
+            (Trust.TRUSTED.value, most),
+        )
+        return tuple(row[0] for row in rows)
 
     def file_of(self, doc_id: str) -> str | None:
         """The path (as in `files`) a document came from; None for an unknown one or one from no file."""

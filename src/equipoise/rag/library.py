@@ -59,6 +59,10 @@ class Library:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""
         return sync.run(build.search(self.parts).find(checked(words), Journal({})))
 
+    def subjects(self, most: int = 5) -> tuple[str, ...]:
+        """What the documents are about: the titles of the longest ones that only the operator writes, longest first."""
+        return self.store.subjects(most)
+
     def close(self) -> None:
         """Close the index."""
         self.store.close()
