@@ -47,6 +47,7 @@ def store(tmp_path_factory):
         ("Are houses or ducks sold there?", {}),  # words of English that the documents have not
         ("Does Zigbee or XMPP work?", {}),
         ("slu 12 nine9 ???", {}),
+        ("Is it ninie or thirtieth, seconde or nina?", {}),  # no number is misspelt, and nothing is read as one
     ],
 )  # fmt: skip
 def test_a_word_that_nobody_knows_is_the_nearest_one_of_the_documents(store, question, meant):
@@ -58,6 +59,12 @@ def test_the_nearest_word_has_the_fewest_slips_then_the_most_passages():
     assert nearest("carz", list(counts), counts) == "card"
     assert nearest("crat", list(counts), counts) == "cat"
     assert nearest("xxxx", list(counts), counts) == nearest("x", [], {}) == ""
+
+
+def test_a_slip_leaves_the_first_letter():
+    counts = {"email": 9, "their": 5}
+    assert nearest("webmail", list(counts), counts) == ""
+    assert nearest("hteir", list(counts), counts) == "their"
 
 
 def test_only_whole_words_change():

@@ -127,7 +127,7 @@ def test_different_words_have_different_stems():
         ("twenty-three, two hundred and five thousand", ["23", "205000"]),
         ("two, three and four", ["2", "3", "4"]),
         ("two three", ["2", "3"]),
-        ("1980s, 3rd, third", ["1980", "3", "3"]),
+        ("1980s, 3rd, third, thirtieth", ["1980", "3", "3", "30"]),
         ("version 1.2.3 of ten", ["1.2.3", "10"]),
         ("five hundred thousand", ["500000"]),
         ("nothing", []),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
+from equipoise.text.numerals import quantities
 from equipoise.text.tokens import WORD
 
 SHORTEST = 4
@@ -20,20 +21,25 @@ Correction = tuple[str, str]
 
 
 def unknown(text: str, known: Callable[[str], bool]) -> list[str]:
-    """The different words of `text`, at most MOST, that could be misspelt: letters only, long enough, not `known`."""
+    """The different words of `text`, at most MOST, that could be misspelt: letters only, long enough, not `known`,
+    and no numbers."""
     words = dict.fromkeys(match.group() for match in WORD.finditer(text))
     fitting = (word for word in words if word.isalpha() and SHORTEST <= len(word) <= _LONGEST)
-    return [word for word in fitting if not known(word.casefold())][:MOST]
+    return [word for word in fitting if not known(word.casefold()) and not quantities(word)][:MOST]
 
 
 def nearest(stem: str, vocabulary: Sequence[str], counts: Mapping[str, int]) -> str:
     """The word of `vocabulary` that a slip or two turn into `stem`, the commonest of the nearest; "" for none.
 
-    A slip is a letter too many, too few, another one, or two that changed places (optimal string alignment).
+    A slip is a letter too many, too few, another one, or two that changed places (optimal string alignment). The
+    first letter is right, or has changed places with the second.
     """
     most = 2 if len(stem) >= LONG else 1
-    distances = cdist([stem], vocabulary, scorer=OSA.distance, score_cutoff=most)[0]
-    scored = zip(vocabulary, distances, strict=True)
+    begins = [word for word in vocabulary if word[0] in stem[:2] and stem[0] in word[:2]]
+    if not begins:
+        return ""
+    distances = cdist([stem], begins, scorer=OSA.distance, score_cutoff=most)[0]
+    scored = zip(begins, distances, strict=True)
     near = [(int(slips), -counts[word], word) for word, slips in scored if slips <= most]
     return min(near)[2] if near else ""
 

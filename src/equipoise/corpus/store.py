@@ -24,6 +24,7 @@ from equipoise.corpus.pieces import search_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.spelling import Correction
+from equipoise.text.numerals import quantities
 
 
 class Store:
@@ -170,12 +171,14 @@ class Store:
     def corrections(self, text: str, known: Callable[[str], bool]) -> tuple[Correction, ...]:
         """The words of `text` that nobody knows, each with the word of the documents that was probably meant.
 
-        `known` says of a word in lower case that it is right whatever the documents hold.
+        `known` says of a word in lower case that it is right whatever the documents hold. None is read as a number: a
+        slip would make another question of it.
         """
         with self.snapshot():
             self._notice_changes()
             found = self._keywords.misspelt(text, known)
-            return tuple((word, meant) for word, stem in found if (meant := self._surface(word, stem)))
+            pairs = [(word, self._surface(word, stem)) for word, stem in found]
+            return tuple((word, meant) for word, meant in pairs if meant and not quantities(meant))
 
     def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
         """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more."""

@@ -18,7 +18,9 @@ _ORDINALS = (
 _UNITS = {word: value for value, word in enumerate(_SMALL.split())} | {
     word: 10 * tens for tens, word in enumerate(_TENS.split(), 2)
 }
-_RANKS = {word: value for value, word in enumerate(_ORDINALS.split(), 1)}
+_RANKS = {word: value for value, word in enumerate(_ORDINALS.split(), 1)} | {
+    f"{word[:-1]}ieth": 10 * tens for tens, word in enumerate(_TENS.split(), 2)
+}
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}  # powers of ten
 _SUFFIXED = re.compile(r"(\d+)([^\W\d_]+)")
 _SHORT_GAPS = frozenset({" ", "-", "\n", ""})
