@@ -10,7 +10,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.evidence import CLUES, Calibration, clues, missing, terms_missing
 from equipoise.rag.highlighters.reader import ReaderHighlighter
-from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, distinct, read, windows_of
+from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, cells, distinct, read, windows_of
 from equipoise.rag.journal import Journal
 from equipoise.rag.reranking import RERANKED, reranked
 from equipoise.rag.search import Search
@@ -174,3 +174,31 @@ class TestHighlighter:
 
     def test_headings_alone_are_no_answer(self, reranker):
         assert self.highlight(reranker, QUESTION, passages("The mill of Tasel")).probability is None
+
+
+ROW = (
+    "river: Elbe; source: Giant Mountains; length: 1094 km; basin: 148268 km2; mouth: North Sea; cities: Prague, "
+    "Dresden, Magdeburg, Hamburg; discharge: 870 m3/s; tributaries: Vltava, Mulde, Saale, Havel; crossings: 163"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("river: Elbe; length: 1094 km; mouth: North Sea", []),  # three columns are read as they are
+        ("He came; he saw; he won; he left; he was seen no more.", []),
+        ("", []),
+    ],
+)
+def test_what_is_no_long_row_has_no_cells(text, found):
+    assert cells(text) == found
+
+
+def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
+    question = "How many crossings does the Elbe have?"
+    assert cells(ROW)[-1] == "river: Elbe; crossings: 163"
+    (window,) = windows_of(question, passages(ROW), reranker)
+    alone = reranker.scores(question, [ROW, *cells(ROW)])
+    assert window.text == ROW
+    assert window.score == pytest.approx(max(alone))
+    assert max(alone[1:]) > alone[0]

@@ -1,5 +1,6 @@
 """The passages of a question, read by a cross-encoder: whole passages first, sentences only in the best of them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,11 @@ SEEDS = 4
 """Sentences that windows are grown around."""
 WIDEST = 2
 """Sentences of a window."""
-COST = 1.0
+WIDE = 3
+"""Columns beside the first from which on a table row is also read cell by cell."""
+BETWEEN_CELLS = "; "
+_NAMED = re.compile(r"[^:]{1,150}: ")
+COST = 0.2
 """What a further sentence must add to the score: the shorter quote is the better one, all else equal."""
 
 
@@ -78,6 +83,7 @@ def windows_of(question: str, passages: Sequence[Passage], reranker: Reranker) -
         [_window(g, n, n + 1) for g in groups.values() for n in range(len(g)) if not is_fragment(g[n].text)],
         reranker,
     )
+    single = _by_cells(question, single, reranker)
     seeds = sorted(single, key=_place)[:SEEDS]
     wider = dict.fromkeys(w for seed in seeds for w in _around(seed, groups[seed.passage]))
     return [*single, *_scored(question, list(wider), reranker)]
@@ -90,6 +96,29 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
         if not any(window.overlaps(better) for better in kept):
             kept.append(window)
     return tuple(kept)
+
+
+def cells(text: str) -> list[str]:
+    """Each column of a long table row together with the first one, which says what the row is about; none for other
+    text. A row is `name: value; name: value`, as `corpus/loaders/tables.py` writes it.
+
+    >>> cells("river: Elbe; length: 1094 km; mouth: North Sea; sluices: 0")
+    ['river: Elbe; length: 1094 km', 'river: Elbe; mouth: North Sea', 'river: Elbe; sluices: 0']
+    """
+    head, *others = text.split(BETWEEN_CELLS)
+    named = [other for other in (head, *others) if _NAMED.match(other)]
+    if len(others) < WIDE or len(named) <= len(others) // 2:
+        return []
+    return [f"{head}{BETWEEN_CELLS}{other}" for other in others]
+
+
+def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
+    """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
+    rows = {one: made for one in windows if (made := cells(one.text))}
+    best = sorted(rows, key=_place)[:SEEDS]
+    scores = iter(reranker.scores(question, [cell for one in best for cell in rows[one]]))
+    better = {one: max(float(next(scores)) for _ in rows[one]) for one in best}
+    return [replace(one, score=max(one.score, better.get(one, one.score))) for one in windows]
 
 
 def _place(window: Window) -> float:
