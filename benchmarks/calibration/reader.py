@@ -25,7 +25,7 @@ from fit import logistic
 
 from equipoise.bench.qa import datasets, stores
 from equipoise.bench.results import Lines, check_config, fingerprint
-from equipoise.core.types import Passage, Query
+from equipoise.core.types import Candidates, Passage, Query
 from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
 from equipoise.maths.calibration import auc
@@ -52,7 +52,7 @@ TARGET = ROOT / "src" / "equipoise" / "rag" / "highlighters" / "reader.json"
 SAMPLE = {"squad2": 160, "covid_qa": 40, "bioasq12b": 40}
 WEIGHT = {"field": 0.55, "squad2": 0.2, "covid_qa": 0.1, "bioasq12b": 0.15}
 CANDIDATES, K, FOLDS = 20, 5, 8
-KEEP, MOST = 5.0, 3
+KEEP, MOST = 5.0, 4
 RIDGE = 5e-3
 ANSWERS = 0.6  # of right quotes in what the threshold is chosen by; the rest is of right refusals
 Row = dict[str, Any]
@@ -61,10 +61,10 @@ IsGold = Callable[[Passage, int, int], bool]
 
 def main() -> None:
     """Read what is missing, fit, write."""
-    arguments = _arguments()
+    arguments = options(__doc__, "bench-reader").parse_args()
     check_config(arguments.out, _config())
     with Lines(arguments.out / "rows.jsonl", ("source", "group", "id")) as lines:
-        for name in arguments.only or [*_field_names(), *SAMPLE]:
+        for name in arguments.only or [*field_names(), *SAMPLE]:
             asyncio.run(_collect(name, arguments, lines))
         rows = lines.rows()
     fitted = fit(rows)
@@ -81,11 +81,15 @@ class Reader:
     def __init__(self) -> None:
         self.encoder, self.reranker = EmbeddedEncoder(), CrossEncoder()
 
-    def row(self, store: Store, question: str, is_gold: IsGold) -> Row:
-        """What the fit and the tables need; no text of the documents."""
+    def ranked(self, store: Store, question: str) -> tuple[str, Candidates, Candidates]:
+        """The question as it is read, and what is found for it, before and after reranking."""
         question = corrected(question, store.corrections(question, known=self.encoder.knows))
         found = HybridRetriever(store, self.encoder).retrieve(Query(question), k=CANDIDATES)
-        ranked = reranked(self.reranker, question, found)
+        return question, found, reranked(self.reranker, question, found)
+
+    def row(self, store: Store, question: str, is_gold: IsGold) -> Row:
+        """What the fit and the tables need; no text of the documents."""
+        question, found, ranked = self.ranked(store, question)
         passages = ranked.passages[:K]
         scores = passage_scores(question, passages, self.reranker)
         every = windows_of(question, passages[: reading.READ], self.reranker)
@@ -107,8 +111,7 @@ def _window(one: Window, passages: Sequence[Passage], is_gold: IsGold) -> list[f
 
 async def _collect(name: str, arguments: argparse.Namespace, lines: Lines) -> None:
     reader, done = Reader(), 0
-    cases = _field(name, arguments) if name not in SAMPLE else _sampled(name, arguments, lines)
-    async for key, question, answerable, is_gold, store in cases:
+    async for key, question, answerable, is_gold, store in cases(name, arguments, lines):
         if tuple(key.values()) not in lines:
             lines.append({**key, "answerable": answerable, **reader.row(store, question, is_gold)})
         done += 1
@@ -116,6 +119,11 @@ async def _collect(name: str, arguments: argparse.Namespace, lines: Lines) -> No
 
 
 Case = tuple[Row, str, bool, IsGold, Store]
+
+
+def cases(name: str, arguments: argparse.Namespace, lines: Lines) -> AsyncIterator[Case]:
+    """Every question of a set of benchmarks/field, or the sample of a data set, with the store to ask."""
+    return _sampled(name, arguments, lines) if name in SAMPLE else _field(name, arguments)
 
 
 async def _field(name: str, arguments: argparse.Namespace) -> AsyncIterator[Case]:
@@ -331,21 +339,23 @@ def _config() -> Row:
     return {"reranker": CrossEncoder().name, "clues": CLUES, "read": widths, "sample": SAMPLE}
 
 
-def _field_names() -> list[str]:
+def field_names() -> list[str]:
+    """The sets for fitting."""
     return [one.name for one in field_sets.chosen((), half="fitting")]
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def options(description: str | None, out: str) -> argparse.ArgumentParser:
+    """What this fit and that of the abstention share."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--cache", type=Path, default=field_sets.default_cache())
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-reader")
+    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / out)
     parser.add_argument(
         "--indexes", type=Path, help="the folder `indexes` of a run of benchmarks/field, as it is"
     )
     parser.add_argument("--only", nargs="*", help="only these sets and data sets")
     parser.add_argument("--dry", action="store_true", help="print the figures, write nothing")
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":

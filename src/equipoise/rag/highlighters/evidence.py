@@ -28,9 +28,9 @@ CLUES = (
     "missing_numbers",
     "similarity",
 )
-"""The highest logit of a passage or window, that of the best window, what the question names and the passages lack, and
-the cosine of question and best passage. More of them, such as margins to the next best or words missing in the
-window, did not help."""
+"""The highest logit of a passage or window, that of the best window, what the question names and the passages lack
+(words: the best passage), and the cosine of question and best passage. More of them, such as margins to the next best
+or words missing in the window, did not help."""
 SCALE = 10.0
 """Logits are divided by it, so that all clues are of like size."""
 ALIKE = 80.0
@@ -86,7 +86,7 @@ def clues(question: str, found: Reading, encoder: Encoder) -> Floats:
         "passage": max(float(found.scores[0]), best.score) / SCALE,
         "window": best.score / SCALE,
         "missing_words": missing(list(dict.fromkeys(content_words(question)))[:MOST_WORDS], passage),
-        "missing_names": missing(named, passage),
+        "missing_names": missing(named, every),
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent(numbers(question), numbers(every)),
         "similarity": float(asked @ vector),
