@@ -197,8 +197,8 @@ def test_nothing_but_what_was_typed_is_read(before, message):
         assert question.whole.endswith(question.text)
 
 
-def test_real_questions_stay_whole_and_real_pairs_come_apart(shared_data):
-    rows = (shared_data / "squad2" / "questions.jsonl").read_text("utf-8").splitlines()
+def test_real_questions_stay_whole_and_real_pairs_come_apart(sample_data):
+    rows = (sample_data / "squad2" / "questions.jsonl").read_text("utf-8").splitlines()
     asked = [" ".join(json.loads(row)["question"].split()) for row in rows]
     assert [question for question in asked if len(split_questions(question)) > 1] == []
     marked = [question for question in asked if question.endswith("?")]

@@ -257,8 +257,8 @@ def test_spaces_and_marks_do_not_matter():
         assert follows_up(question)
 
 
-def test_real_questions_stand_alone(shared_data):
-    rows = (shared_data / "squad2" / "questions.jsonl").read_text("utf-8").splitlines()
+def test_real_questions_stand_alone(sample_data):
+    rows = (sample_data / "squad2" / "questions.jsonl").read_text("utf-8").splitlines()
     asked = [json.loads(row)["question"] for row in rows]
     assert sum(map(follows_up, asked)) / len(asked) < 0.02
 
