@@ -46,6 +46,7 @@ def store(tmp_path_factory):
         ("When is the sluice opened?", {}),
         ("Are houses or ducks sold there?", {}),  # words of English that the documents have not
         ("Does Zigbee or XMPP work?", {}),
+        ("Can I bake where one can account for kayacking?", {"kayacking": "kayaks"}),  # bake: "baked" is known
         ("slu 12 nine9 ???", {}),
         ("Is it ninie or thirtieth, seconde or nina?", {}),  # no number is misspelt, and nothing is read as one
     ],

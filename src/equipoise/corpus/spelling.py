@@ -25,7 +25,14 @@ def unknown(text: str, known: Callable[[str], bool]) -> list[str]:
     and no numbers."""
     words = dict.fromkeys(match.group() for match in WORD.finditer(text))
     fitting = (word for word in words if word.isalpha() and SHORTEST <= len(word) <= _LONGEST)
-    return [word for word in fitting if not known(word.casefold()) and not quantities(word)][:MOST]
+    return [word for word in fitting if not any(map(known, _forms(word))) and not quantities(word)][:MOST]
+
+
+def _forms(word: str) -> list[str]:
+    """The word in lower case and with the endings of English: lists of common words often lack the plain form."""
+    plain = word.casefold()
+    stem = plain.removesuffix("e")
+    return [plain, f"{plain}s", f"{stem}ed", f"{stem}ing", plain.removesuffix("s")]
 
 
 def nearest(stem: str, vocabulary: Sequence[str], counts: Mapping[str, int]) -> str:
