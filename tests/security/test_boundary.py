@@ -17,11 +17,12 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Answer, ChatOptions, Highlights, Passage, Proposal, Query, Span, Tag
 from equipoise.models.scripted import ScriptedChat, ScriptedRequest
 from equipoise.models.structured import strict_schema
-from equipoise.rag.abstention import Check, calibration
 from equipoise.rag.boundary import read_span, with_context
 from equipoise.rag.filters import NoFilter
+from equipoise.rag.highlighters.abstention import UNFITTED, Check
 from equipoise.rag.highlighters.baseline import BaselineHighlighter
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
+from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.span import SpanHighlighter
 from equipoise.rag.highlighters.structured import StructuredHighlighter
 from equipoise.rag.highlighters.two_step import TwoStepHighlighter
@@ -121,7 +122,8 @@ def indexed(says):
     chat = ScriptedChat(
         lambda messages: next(said for key, said in says.items() if key in messages[1].content)
     )
-    return IndexedHighlighter(chat, check=Check(chat, HashedWords(), calibration("other")))
+    second = SentenceHighlighter(HashedWords(), calibration(), threshold=0.0)
+    return IndexedHighlighter(chat, check=Check(chat, second, UNFITTED))
 
 
 @relaxed()

@@ -10,17 +10,19 @@ from equipoise.core.types import ChatReply, Passage, Proposal, Query, Span, Tag,
 from equipoise.models.odds import yes_odds
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
-from equipoise.rag.abstention import Calibration, Check, calibration
+from equipoise.rag.highlighters import sentence
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
+from equipoise.rag.highlighters.abstention import LIMIT, Calibration, Check, calibration, log_odds
 from equipoise.rag.highlighters.indexed import MOST, IndexedHighlighter, PickReply, widened
-from equipoise.rag.highlighters.sentences import Sentence, sentences_of
+from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.text.polar import is_yes_no
 from equipoise.text.spans import DropReason
 from hashed_words import HashedWords
 
 TEXT = "The fox sleeps by day. Owls hunt at night only. The badger was first seen in 1874."
 PASSAGE = Passage(1, "d", 0, len(TEXT), TEXT, "Animals")
-ALWAYS = Calibration(check=1.0, clues=0.0, bias=0.0, threshold=0.5)
+ALWAYS = Calibration(check=1.0, second=0.0, bias=0.0, threshold=0.5)
+SECOND = SentenceHighlighter(HashedWords(), sentence.calibration(), threshold=0.0)
 
 
 def told(*pairs):
@@ -53,7 +55,7 @@ class TestOdds:
 
 
 class TestCalibration:
-    fitted = Calibration(check=2.0, clues=0.5, bias=-1.0, threshold=0.4)
+    fitted = Calibration(check=2.0, second=0.5, bias=-1.0, threshold=0.4)
 
     def test_both_count(self):
         assert self.fitted.probability(0.5, 2.0) == pytest.approx(1 / (1 + exp(-1)))
@@ -64,23 +66,31 @@ class TestCalibration:
         assert self.fitted.probability(-inf, 900.0) == self.fitted.probability(-8.0, 8.0)
 
     def test_a_model_that_was_not_fitted_is_taken_at_its_own_probability(self):
-        assert calibration("nobody/knows").probability(log(3), 7.0) == pytest.approx(0.75)
-        assert calibration("nobody/knows").threshold == 0.5
+        for fitted in (
+            calibration("nobody/knows", "reader"),
+            calibration("local/qwen2.5-coder-1.5b", "none"),
+        ):
+            assert fitted.probability(log(3), 7.0) == pytest.approx(0.75)
+            assert fitted.threshold == 0.5
+
+    def test_log_odds(self):
+        assert log_odds(0.75) == pytest.approx(log(3))
+        assert [log_odds(p) for p in (0.0, 1e-9, 0.5, 1.0)] == [-LIMIT, -LIMIT, 0.0, LIMIT]
 
 
 def checked(reply, fitted=ALWAYS):
     chat = ScriptedChat([reply])
-    return chat, Check(chat, HashedWords(), fitted)
+    return chat, Check(chat, SECOND, fitted)
 
 
 class TestCheck:
     def test_it_asks_for_one_token_with_its_alternatives(self):
         chat, check = checked(told(("yes", 0.6), ("no", 0.2)))
-        found = sync.run(check.ask(Query("When was the badger seen?"), sentences_of([PASSAGE])))
+        found = sync.run(check.ask(Query("When was the badger seen?"), [PASSAGE]))
         assert found.probability == pytest.approx(0.75)
         assert (found.usage.calls, chat.requests[0].options.max_tokens) == (1, 1)
         assert chat.requests[0].options.top_logprobs == 20
-        assert found.likeliest.text == "The badger was first seen in 1874."
+        assert TEXT[found.likeliest.start : found.likeliest.end] == "The badger was first seen in 1874."
 
     def test_nothing_is_asked_about_nothing(self):
         chat, check = checked("yes")
@@ -89,12 +99,12 @@ class TestCheck:
 
     def test_the_threshold_itself_is_enough(self):
         _, check = checked(told(("yes", 0.5), ("no", 0.5)))
-        found = sync.run(check.ask(Query("Who?"), sentences_of([PASSAGE])))
+        found = sync.run(check.ask(Query("Who?"), [PASSAGE]))
         assert check.declines(found) is None
 
     def test_below_it_the_proposal_says_by_how_much(self):
         _, check = checked(told(("yes", 0.2), ("no", 0.6)))
-        found = sync.run(check.ask(Query("Who?"), sentences_of([PASSAGE])))
+        found = sync.run(check.ask(Query("Who?"), [PASSAGE]))
         declined = check.declines(found)
         assert (declined.spans, declined.wanted, declined.usage.calls) == ((), 0.5, 1)
         assert declined.probability == pytest.approx(0.25)
@@ -103,7 +113,7 @@ class TestCheck:
 class TestIndexed:
     def ask(self, question, *replies):
         chat = ScriptedChat(replies)
-        highlighter = IndexedHighlighter(chat, check=Check(chat, HashedWords(), ALWAYS))
+        highlighter = IndexedHighlighter(chat, check=Check(chat, SECOND, ALWAYS))
         return chat, sync.run(highlighter.highlight(Query(question), [PASSAGE]))
 
     def test_it_stops_asking_once_it_declines(self):
@@ -152,7 +162,7 @@ class TestIndexed:
 
     def test_widened(self):
         spans = [Span("d", n, n + 1) for n in range(5)]
-        last = Sentence(Passage(1, "d", 0, 5, "abcde"), 4, 5)
+        last = Span("d", 4, 5)
         assert widened(spans[:3], None) == tuple(spans[:3])
         assert widened(spans[:1], last) == (spans[0], spans[4])
         assert widened(spans[4:], last) == (spans[4],)
@@ -175,9 +185,10 @@ def test_any_highlighter_behind_the_check(yes, spans, calls):
 def test_the_fitted_values_are_complete():
     from importlib.resources import files
 
-    models = json.loads(files("equipoise.rag").joinpath("abstention.json").read_text("utf-8"))["models"]
-    assert "other" in models
-    assert all(0 < Calibration(**values).threshold < 1 for values in models.values())
+    models = json.loads(files("equipoise.rag.highlighters").joinpath("abstention.json").read_text("utf-8"))
+    assert set(models["local/qwen2.5-coder-1.5b"]) == {"reader", "sentence"}
+    for each in models.values():
+        assert all(0 < Calibration(**values).threshold < 1 for values in each.values())
 
 
 @pytest.mark.parametrize(

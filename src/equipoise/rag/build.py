@@ -25,8 +25,8 @@ from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
-from equipoise.rag.abstention import Check
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
+from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import HighlightSummarize, Speller, Vanilla
 from equipoise.rag.search import Search
@@ -98,9 +98,8 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
     if name != "hs":
         raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
     with_llm = parts.chat is not None
-    reads = "sentence" if is_multilingual(parts.encoder) else "reader"  # whose cross-encoder reads English
     chosen = {
-        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else reads),
+        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else parts.reads),
         "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
     }
     highlighter = _highlighter(chosen["highlighter"], parts)

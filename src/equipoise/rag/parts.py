@@ -7,6 +7,7 @@ from equipoise.core.protocols import ChatModel, Encoder, Reranker
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions
 from equipoise.corpus.store import Store
+from equipoise.models.abilities import is_multilingual
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Parts:
     def options(self) -> ChatOptions:
         """Sampling settings of every request: greedy, seeded."""
         return ChatOptions(max_tokens=self.settings.model.max_tokens)
+
+    @property
+    def reads(self) -> str:
+        """The highlighter without a language model: that of the encoder's languages (`reader` reads English)."""
+        return "sentence" if is_multilingual(self.encoder) else "reader"
 
     def need_chat(self, who: str) -> ChatModel:
         """The language model; raises ModelUnavailable that says how to get one."""

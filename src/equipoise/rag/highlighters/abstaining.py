@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from equipoise.core.errors import after_spending
 from equipoise.core.protocols import Highlighter
 from equipoise.core.types import Passage, Proposal, Query
-from equipoise.rag.abstention import Check
-from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise.rag.highlighters.abstention import Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,7 @@ class AbstainingHighlighter:
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The proposal of `inner`, or none; with the probability, and the cost of both. Raises ModelError."""
-        checked = await self.check.ask(query, sentences_of(passages))
+        checked = await self.check.ask(query, passages)
         if declined := self.check.declines(checked):
             return declined
         with after_spending(checked.usage):

@@ -2,8 +2,8 @@
 
 Three short requests begin with the same text, which a server with a prompt cache reads once: does it answer
 (declined below the calibrated probability, and nothing more is asked), which sentences, and for yes/no
-questions, yes or no. The likeliest sentence by the clues of the sentence highlighter is added to the picked ones:
-the two miss different things.
+questions, yes or no. What the second opinion of the check finds likeliest is added to the picked sentences: the
+two miss different things.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span, Tag, Usage
 from equipoise.models.odds import yes_odds
 from equipoise.models.structured import complete_as
-from equipoise.rag.abstention import Check, first_token
+from equipoise.rag.highlighters.abstention import Check, first_token
 from equipoise.rag.highlighters.sentences import Sentence, numbered, sentences_of
 from equipoise.rag.parts import Parts
 from equipoise.text.polar import is_yes_no
@@ -58,7 +58,7 @@ class IndexedHighlighter:
             return Proposal(())
         if self.check is None:
             return await self._pick(query, sentences)
-        checked = await self.check.ask(query, sentences)
+        checked = await self.check.ask(query, passages)
         if declined := self.check.declines(checked):
             return declined
         with after_spending(checked.usage):
@@ -95,7 +95,7 @@ class IndexedHighlighter:
         return frozenset(tags), reply.usage
 
 
-def widened(picked: Sequence[Span], likeliest: Sentence | None) -> tuple[Span, ...]:
-    """The `picked` spans and the likeliest sentence; nothing where nothing was picked."""
-    added = [likeliest.span] if picked and likeliest else []
+def widened(picked: Sequence[Span], likeliest: Span | None) -> tuple[Span, ...]:
+    """The `picked` spans and the likeliest one; nothing where nothing was picked."""
+    added = [likeliest] if picked and likeliest else []
     return tuple(dict.fromkeys([*picked, *added]))

@@ -19,7 +19,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.abilities import is_e5
 from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
-from equipoise.rag.highlighters.sentences import Sentence, sentences_of
+from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.rag.parts import Parts
 
 Floats = NDArray[np.float64]
@@ -40,13 +40,9 @@ class Calibration:
     keep: float
     most: int
 
-    def odds(self, clues: Floats) -> float:
-        """The natural log-odds that the sentence with these clues (features,) answers the question."""
-        return float(clues @ self.answer + self.bias)
-
     def probability(self, clues: Floats) -> float:
-        """The same as a probability."""
-        return float(1.0 / (1.0 + np.exp(-self.odds(clues))))
+        """That the sentence with these clues (features,) answers the question, 0 to 1."""
+        return float(1.0 / (1.0 + np.exp(-(clues @ self.answer + self.bias))))
 
     def choose(self, clues: Floats, threshold: float | None = None) -> list[int]:
         """Rows of `clues` (n, features) to highlight, best first; none where the best does not answer."""
@@ -68,21 +64,6 @@ def calibration(encoder: str = MINILM) -> Calibration:
     fitted = every.get(encoder) or every[E5 if is_e5(encoder) else MINILM]
     rank, answer = (np.array([fitted[kind][name] for name in FEATURES]) for kind in ("rank", "answer"))
     return Calibration(rank, answer, fitted["bias"], fitted["threshold"], fitted["keep"], fitted["most"])
-
-
-def likeliest(
-    question: str, sentences: Sequence[Sentence], encoder: Encoder
-) -> tuple[Sentence, float] | None:
-    """The sentence that answers likeliest by the fitted clues, and the log-odds that it does.
-
-    None where every sentence is a heading or the like.
-    """
-    worded = [sentence for sentence in sentences if not is_fragment(sentence.text)]
-    if not worded:
-        return None
-    clues, fitted = features(question, worded, encoder), calibration(encoder.name)
-    best = int(np.argmax(clues @ fitted.rank))
-    return worded[best], fitted.odds(clues[best])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,130 @@
+"""Whether passages answer a question, as one calibrated probability: what a highlighter declines by.
+
+Told to say "unanswerable", small models hardly ever do; the probability of "yes" as the first token of a plain
+check tells answerable questions from others far better, and a highlighter without a language model (`reader`, or
+`sentence` for other languages than English) knows something else. Both are joined by a logistic model, fitted for each
+language model and highlighter by `benchmarks/calibration/abstain.py` into `abstention.json`.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from math import exp, log
+
+from equipoise import prompts
+from equipoise.core.protocols import ChatModel, Highlighter
+from equipoise.core.types import ChatOptions, Passage, Proposal, Query, Span, Usage
+from equipoise.models.odds import MOST_ALTERNATIVES, yes_odds
+from equipoise.rag.highlighters.reader import ReaderHighlighter
+from equipoise.rag.highlighters.sentence import SentenceHighlighter
+from equipoise.rag.highlighters.sentences import numbered, sentences_of
+from equipoise.rag.parts import Parts
+
+CHECK = "evidence-check-v1"
+LIMIT = 8.0
+"""Log-odds are cut off here (0.9997), so that a reply without probabilities does not silence the second opinion."""
+ONE_TOKEN = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """p = 1 / (1 + exp(-(check * odds of the check + second * odds of the second opinion + bias))); declined
+    below `threshold`."""
+
+    check: float
+    second: float
+    bias: float
+    threshold: float
+
+    def probability(self, check: float, second: float) -> float:
+        """From the log-odds of both; each is cut to -8..8."""
+        cut = [max(-LIMIT, min(LIMIT, odds)) for odds in (check, second)]
+        return 1.0 / (1.0 + exp(-(self.check * cut[0] + self.second * cut[1] + self.bias)))
+
+
+UNFITTED = Calibration(check=1.0, second=0.0, bias=0.0, threshold=0.5)
+"""A model that was not fitted is taken at its own probability."""
+
+
+@cache
+def calibration(model: str, second: str) -> Calibration:
+    """The fitted values for a chat model by its name and a highlighter by its own; UNFITTED where there are none."""
+    fitted = json.loads(files(__package__).joinpath("abstention.json").read_text("utf-8"))
+    values = fitted.get(model, {}).get(second)
+    return UNFITTED if values is None else Calibration(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The `probability` (0 to 1) that the passages answer, the span that does so likeliest, the cost."""
+
+    probability: float
+    likeliest: Span | None = None
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One short request about all the sentences: does the text answer the question? `second` is a highlighter
+    that gives a probability and never declines.
+
+    An endpoint without log-probabilities is taken at its word (log-odds of 8 or -8); a reply that is neither
+    yes nor no leaves the decision to the second opinion.
+    """
+
+    chat: ChatModel
+    second: Highlighter
+    fitted: Calibration
+    options: ChatOptions = ChatOptions()
+
+    @classmethod
+    def from_parts(cls, parts: Parts, who: str) -> "Check":
+        """Built from the settings; raises ModelUnavailable, naming `who` needs the model."""
+        chat = parts.need_chat(who)
+        made = (SentenceHighlighter if parts.reads == "sentence" else ReaderHighlighter).from_parts(parts)
+        second = replace(made, threshold=0.0)
+        fitted, threshold = calibration(chat.name, parts.reads), parts.settings.highlight.threshold
+        if threshold is not None:
+            fitted = replace(fitted, threshold=threshold)
+        return cls(chat, second, fitted, parts.options)
+
+    async def ask(self, query: Query, passages: Sequence[Passage]) -> Checked:
+        """Whether the passages answer; none at all do not, and cost nothing. Raises ModelError."""
+        if not sentences_of(passages):
+            return Checked(0.0)
+        said, usage = await check_odds(self.chat, query, passages, self.options)
+        second = await self.second.highlight(query, passages)
+        probability = self.fitted.probability(said, log_odds(second.probability or 0.0))
+        return Checked(probability, next(iter(second.spans), None), usage)
+
+    def declines(self, checked: Checked) -> Proposal | None:
+        """A proposal of nothing with its probability, where that is below the threshold."""
+        if checked.probability >= self.fitted.threshold:
+            return None
+        return Proposal(
+            (), usage=checked.usage, probability=checked.probability, wanted=self.fitted.threshold
+        )
+
+
+async def check_odds(
+    chat: ChatModel, query: Query, passages: Sequence[Passage], options: ChatOptions
+) -> tuple[float, Usage]:
+    """The model's log-odds that the passages answer (0 where it says neither), and the cost; raises ModelError."""
+    sentences = numbered(sentences_of(passages))
+    messages = prompts.load(CHECK, sentences=sentences, question=query.text)
+    reply = await chat.complete(messages, options=first_token(options))
+    return yes_odds(reply) or 0.0, reply.usage
+
+
+def log_odds(probability: float) -> float:
+    """The natural log-odds of a probability, cut to -LIMIT..LIMIT."""
+    if not 0.0 < probability < 1.0:
+        return LIMIT if probability >= 1.0 else -LIMIT
+    return max(-LIMIT, min(LIMIT, log(probability / (1.0 - probability))))
+
+
+def first_token(options: ChatOptions) -> ChatOptions:
+    """The options of a request of which only the first token counts."""
+    return replace(options, max_tokens=ONE_TOKEN, top_logprobs=MOST_ALTERNATIVES)
