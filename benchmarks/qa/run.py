@@ -31,6 +31,7 @@ from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Message
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
@@ -96,7 +97,7 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
     settings = layers.load(flags, environment={}, folder=HERE).settings
     encoder = EmbeddedEncoder()
     encoder.encode(["warm up"])
-    desk = Desk(settings, encoder, None, arguments.out / run.name, budget, _say, slots)
+    desk = Desk(settings, encoder, None, arguments.out / run.name, budget, _say, slots, CrossEncoder())
     if run.name == "speed":
         side_by_side(run, drawn, desk)
     with started(run, desk) as chat:

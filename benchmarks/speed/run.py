@@ -31,7 +31,7 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
-from equipoise.rag.pipeline import HighlightSummarize, Search
+from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever, dense
 from equipoise.rag.summarizers.llm import LlmSummarizer
 from equipoise.text.align import align
@@ -148,12 +148,10 @@ def ask(store: Store, encoder: FixedEncoder, questions: list[str]) -> float:
     """Whole questions through indexed + llm with models that answer at once."""
     chat = ScriptedChat(SCRIPT)
     pipeline = HighlightSummarize(
-        encoder,
-        Search(HybridRetriever(store, encoder), NoFilter()),
-        IndexedHighlighter(chat),
-        LlmSummarizer(chat, guesses=1),
-        SpanPolicy(),
-        {},
+        HybridRetriever(store, encoder),
+        NoFilter(),
+        highlighter=IndexedHighlighter(chat),
+        summarizer=LlmSummarizer(chat, guesses=1),
     )
 
     async def all_of_them() -> list[float]:

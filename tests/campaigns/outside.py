@@ -100,7 +100,7 @@ def _used(path: Path) -> None:
         assert len(ids) == len(matrix), "vectors without a passage"
         store.bm25("gold miners", 5)
         parts = Parts(_choices(), store, encoder)
-        asyncio.run(build.asked("hs", parts).ask("Who found gold in 1851? Is the town well known?"))
+        asyncio.run(build.pipeline("hs", parts).ask("Who found gold in 1851? Is the town well known?"))
         store.verify()
     with Store.open(path) as store:
         store.optimize()

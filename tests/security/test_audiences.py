@@ -17,8 +17,9 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
+from equipoise.rag.monitor import Monitor
 from equipoise.rag.parts import Parts
-from equipoise.rag.several import SeveralQuestions
+from equipoise.rag.several import QuestionSplitter
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
 
@@ -68,7 +69,7 @@ class Raises:
 
 class Unsure:
     async def highlight(self, query, passages):
-        return Proposal((), probability=0.1234, wanted=0.4321)
+        return Proposal((), probability=0.1234, threshold=0.4321)
 
 
 @pytest.fixture(scope="module")
@@ -94,28 +95,28 @@ def built(store, *, name="hs", quotes=SAYS, written=WRITTEN, encoder=None):
         monitor=MonitorSettings(min_similarity=0.6),
     )
     chat = ScriptedChat(lines, name=f"model-{CANARY}")
-    return build.pipeline(name, Parts(settings, store, encoder or Broken(), chat))
-
-
-def with_search(made, **parts):
-    return replace(made, search=replace(made.search, **parts))
+    parts = Parts(settings, store, encoder or Broken(), chat)
+    return build.vanilla(parts) if name == "vanilla" else build.highlight_summarize(parts)
 
 
 FAR = {"guessed_questions": ["Which moons does Neptune have?"], "answer": FEE}
 JUNK = f"{CANARY} 0.73"
 CASES = {
     "the encoder": (Reason.MODEL_FAILED, lambda s: built(s, encoder=Broken(fails=True))),
-    "the retriever": (Reason.MODEL_FAILED, lambda s: with_search(built(s), retriever=Raises())),
-    "the filter": (Reason.MODEL_FAILED, lambda s: with_search(built(s), filter=Raises())),
+    "the retriever": (Reason.MODEL_FAILED, lambda s: replace(built(s), retriever=Raises())),
+    "the filter": (Reason.MODEL_FAILED, lambda s: replace(built(s), filter=Raises())),
     "the highlighter": (Reason.MODEL_FAILED, lambda s: replace(built(s), highlighter=Raises())),
     "its model": (Reason.MODEL_FAILED, lambda s: built(s, quotes=DOWN)),
     "its model's junk": (Reason.MODEL_FAILED, lambda s: built(s, quotes=JUNK)),
     "the summarizer's model": (Reason.MODEL_FAILED, lambda s: built(s, written=DOWN)),
     "the summarizer's junk": (Reason.MODEL_FAILED, lambda s: built(s, written=JUNK)),
-    "the monitor": (Reason.MODEL_FAILED, lambda s: replace(built(s), encoder=Broken(fails=True))),
+    "the monitor": (
+        Reason.MODEL_FAILED,
+        lambda s: replace(built(s), monitor=Monitor(Broken(fails=True), 0.6)),
+    ),
     "plain RAG": (Reason.MODEL_FAILED, lambda s: built(s, name="vanilla", written=DOWN)),
     "a decline": (Reason.MODEL_DECLINED, lambda s: built(s, name="vanilla", written="UNANSWERABLE")),
-    "everything filtered": (Reason.NOTHING_RETRIEVED, lambda s: with_search(built(s), filter=TakesAll())),
+    "everything filtered": (Reason.NOTHING_RETRIEVED, lambda s: replace(built(s), filter=TakesAll())),
     "a low probability": (Reason.NOTHING_HIGHLIGHTED, lambda s: replace(built(s), highlighter=Unsure())),
     "a far guess": (Reason.GUESS_TOO_FAR, lambda s: built(s, written=FAR)),
 }
@@ -151,7 +152,7 @@ def test_a_refusal_tells_who_asks_one_plain_sentence_and_the_operator_the_rest(s
 
 def test_the_operator_has_the_numbers(store):
     unsure = asyncio.run(CASES["a low probability"][1](store).ask(QUESTION)).trace
-    assert (unsure.probability, unsure.wanted) == (0.1234, 0.4321)
+    assert (unsure.probability, unsure.threshold) == (0.1234, 0.4321)
     far = asyncio.run(CASES["a far guess"][1](store).ask(QUESTION)).trace
     assert -1 <= far.similarity < 0.6
 
@@ -162,7 +163,7 @@ class Sure:
 
     async def highlight(self, query, passages):
         (passage,) = passages
-        return Proposal((Span(passage.doc_id, 0, len(FEE)),), probability=self.probability, wanted=0.1)
+        return Proposal((Span(passage.doc_id, 0, len(FEE)),), probability=self.probability, threshold=0.1)
 
 
 @pytest.mark.parametrize(("probability", "weak"), [(None, False), (0.7499, True), (0.75, False)])
@@ -175,17 +176,15 @@ def test_weak_evidence_is_a_word_and_no_number(store, probability, weak):
 @pytest.mark.parametrize("case", [name for name in CASES if name not in PLAIN])
 def test_nor_does_a_message_of_several_questions(store, case):
     made = CASES[case][1](store)
-    result = asyncio.run(SeveralQuestions(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key to it?"))
+    result = asyncio.run(QuestionSplitter(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key to it?"))
     assert len(result.parts) == 3
     assert_clean(result)
 
 
 def test_the_reasons_of_a_message(store):
     """What one message has no room for, and a question too many."""
-    made = replace(
-        built(store), policy=SpanPolicy(max_sentences=1), highlighter=EachItsOwn(), monitor_similarity=None
-    )
-    result = asyncio.run(SeveralQuestions(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key?"))
+    made = replace(built(store), policy=SpanPolicy(max_sentences=1), highlighter=EachItsOwn(), monitor=None)
+    result = asyncio.run(QuestionSplitter(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key?"))
     assert_clean(result)
     ended = [part.result.reason if isinstance(part.result, Refusal) else None for part in result.parts]
     assert ended == [None, Reason.TOO_MANY_QUOTES, Reason.TOO_MANY_QUESTIONS]
@@ -206,11 +205,7 @@ class EachItsOwn:
 @pytest.mark.parametrize("error", [CorpusError(CANARY), InputError(CANARY), EquipoiseError(CANARY)])
 @pytest.mark.parametrize("where", ["filter", "retriever", "highlighter"])
 def test_other_errors_are_raised_for_the_operator_and_are_none_for_who_asks(store, error, where):
-    made = built(store)
-    if where == "highlighter":
-        made = replace(made, highlighter=Raises(error))
-    else:
-        made = with_search(made, **{where: Raises(error)})
+    made = replace(built(store), **{where: Raises(error)})
     with pytest.raises(type(error)) as raised:
         asyncio.run(made.ask(QUESTION))
     assert not isinstance(raised.value, QuestionError)

@@ -26,11 +26,10 @@ from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.span import SpanHighlighter
 from equipoise.rag.highlighters.structured import StructuredHighlighter
 from equipoise.rag.highlighters.two_step import TwoStepHighlighter
-from equipoise.rag.pipeline import HighlightSummarize, Search
+from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever
-from equipoise.rag.several import SeveralQuestions
+from equipoise.rag.several import QuestionSplitter
 from equipoise.rag.summarizers.llm import LlmSummarizer, reply_schema, request, room
-from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
 
 GUESSES = LlmSummarizer.__dataclass_fields__["guesses"].default
@@ -72,12 +71,13 @@ class Spans:
 def pipeline(library, highlighter, summarizer_chat, *, context=False, k=50):
     store, encoder = library
     return HighlightSummarize(
-        encoder,
-        Search(HybridRetriever(store, encoder), NoFilter(), k=k, candidates=50, snapshot=store.snapshot),
-        highlighter,
-        LlmSummarizer(summarizer_chat, guesses=GUESSES),
-        SpanPolicy(),
-        {},
+        HybridRetriever(store, encoder),
+        NoFilter(),
+        k=k,
+        candidates=50,
+        snapshot=store.snapshot,
+        highlighter=highlighter,
+        summarizer=LlmSummarizer(summarizer_chat, guesses=GUESSES),
         context=context,
     )
 
@@ -225,7 +225,7 @@ def test_what_came_before_in_a_session_changes_no_byte(library, data, typed, bef
     """Equal spans, other earlier questions: as parameters, and asked of the same pipeline for real."""
     spans = tuple(data.draw(arbitrary_spans(library)))
     chat = ScriptedChat(lambda _: SUMMARY)
-    session = SeveralQuestions(pipeline(library, Spans(spans), chat, context=context))
+    session = QuestionSplitter(pipeline(library, Spans(spans), chat, context=context))
     alone = answered(session, typed)
     first = chat.requests[:]
     chat.requests.clear()
@@ -322,7 +322,7 @@ def test_several_questions_are_as_blind_as_one(library, data, typed, context):
     chat = ScriptedChat(lambda _: SUMMARY)
     inner = pipeline(library, Spans(spans), chat, context=context)
     try:
-        result = asyncio.run(SeveralQuestions(inner).ask(message))
+        result = asyncio.run(QuestionSplitter(inner).ask(message))
     except InputError:
         assert chat.requests == []
         return

@@ -17,9 +17,9 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.filters import NoFilter
-from equipoise.rag.pipeline import HighlightSummarize, Search
+from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever
-from equipoise.rag.several import SeveralQuestions
+from equipoise.rag.several import QuestionSplitter
 from equipoise.rag.summarizers.llm import LlmSummarizer, request
 from equipoise.text.questions import Question
 from equipoise.text.spans import DropReason, SpanPolicy
@@ -58,9 +58,16 @@ class Table:
 
 def pipeline(library, proposals, chat, *, policy=POLICY, context=False):
     store, encoder = library
-    search = Search(HybridRetriever(store, encoder), NoFilter(), k=50, candidates=50, snapshot=store.snapshot)
     return HighlightSummarize(
-        encoder, search, Table(proposals), LlmSummarizer(chat, guesses=1), policy, {}, context=context
+        HybridRetriever(store, encoder),
+        NoFilter(),
+        k=50,
+        candidates=50,
+        snapshot=store.snapshot,
+        highlighter=Table(proposals),
+        summarizer=LlmSummarizer(chat, guesses=1),
+        policy=policy,
+        context=context,
     )
 
 
@@ -169,7 +176,7 @@ def test_adjacent_quotes_of_three_questions_are_one_highlight_in_whatever_order(
         chat = ScriptedChat(lambda messages: json.dumps(
             {"guessed_questions": ["What?"], "answer": messages[-1].content.split("- ")[-1]}
         ))  # fmt: skip
-        result = asyncio.run(SeveralQuestions(pipeline(library, table, chat)).ask(" ".join(typed)))
+        result = asyncio.run(QuestionSplitter(pipeline(library, table, chat)).ask(" ".join(typed)))
         (item,) = result.highlights.items
         assert item.span == Span(garden[0].doc_id, garden[0].start, garden[2].end)
         assert [part.question for part in result.parts] == typed

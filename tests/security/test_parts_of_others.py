@@ -12,11 +12,10 @@ from equipoise.core.types import Answer, Candidates, Document, Filtered, Flag, P
 from equipoise.rag.filters import BiasDefFilter, MmrFilter, NoFilter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.pipeline import HighlightSummarize
-from equipoise.rag.search import NOT_SAID, OVER, Search
+from equipoise.rag.search import NOT_SAID, OVER
 from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
 from equipoise.text.questions import Question
 from equipoise.text.sentences import sentence_spans
-from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
 
 TEXTS = {
@@ -52,8 +51,9 @@ class OfMyOwn:
 
 def pipeline(retriever, chosen=ANY, k=2):
     highlighter = SentenceHighlighter(ENCODER, calibration(), threshold=0.0)
-    search = Search(retriever, chosen, k=k)
-    return HighlightSummarize(ENCODER, search, highlighter, ExtractiveSummarizer(), SpanPolicy(), {})
+    return HighlightSummarize(
+        retriever, chosen, k=k, highlighter=highlighter, summarizer=ExtractiveSummarizer()
+    )
 
 
 def ask(spoil=lambda found: found, chosen=ANY, **more):
@@ -78,8 +78,7 @@ class TestRetriever:
         assert ids(twice) == ids(ask(chosen=chosen))
 
     def test_more_than_was_asked_for_is_cut(self):
-        search = Search(OfMyOwn(lambda found: found), NoFilter(), k=1, candidates=1)
-        made = replace(pipeline(OfMyOwn()), search=search)
+        made = replace(pipeline(OfMyOwn(lambda found: found)), filter=NoFilter(), k=1, candidates=1)
         assert len(ids(asyncio.run(made.ask(QUESTION)))) == 1
 
     @pytest.mark.parametrize(

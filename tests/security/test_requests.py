@@ -145,7 +145,7 @@ def asked(library, name, questions, *, refuses=(), thinks=False, tags=frozenset(
         chosen = Settings.model_validate(
             {"highlight": {"name": name}, "summarize": {"when": "always", "guesses": 1}}
         )
-        built = build.pipeline("hs", Parts(chosen, store, encoder, wrap(chat)))
+        built = build.highlight_summarize(Parts(chosen, store, encoder, wrap(chat)))
         pipeline = replace(built, highlighter=Overruled(built.highlighter, proposal))
 
         async def ask_all():

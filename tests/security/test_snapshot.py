@@ -132,8 +132,8 @@ def pipeline(store):
         filter=FilterSettings(name="none"),
     )
     chat = ScriptedChat(say)
-    made = build.pipeline("hs", Parts(settings, store, HashedWords(64), chat))
-    return replace(made, search=replace(made.search, filter=TakesTheLastOut())), chat
+    made = build.highlight_summarize(Parts(settings, store, HashedWords(64), chat))
+    return replace(made, filter=TakesTheLastOut()), chat
 
 
 def shown(result):
@@ -148,10 +148,9 @@ def shown(result):
 
 
 def wrapped(made, stage, work):
-    search = made.search
     return {
-        "retrieve": lambda: replace(made, search=replace(search, retriever=Then(search.retriever, work))),
-        "filter": lambda: replace(made, search=replace(search, filter=Then(search.filter, work))),
+        "retrieve": lambda: replace(made, retriever=Then(made.retriever, work)),
+        "filter": lambda: replace(made, filter=Then(made.filter, work)),
         "highlight": lambda: replace(made, highlighter=Then(made.highlighter, work)),
         "summarize": lambda: replace(made, summarizer=Then(made.summarizer, work)),
     }[stage]()

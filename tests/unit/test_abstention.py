@@ -106,7 +106,7 @@ class TestCheck:
         _, check = checked(told(("yes", 0.2), ("no", 0.6)))
         found = sync.run(check.ask(Query("Who?"), [PASSAGE]))
         declined = check.declines(found)
-        assert (declined.spans, declined.wanted, declined.usage.calls) == ((), 0.5, 1)
+        assert (declined.spans, declined.threshold, declined.usage.calls) == ((), 0.5, 1)
         assert declined.probability == pytest.approx(0.25)
 
 

@@ -117,9 +117,9 @@ class TestShown:
 
     def test_extractive_reads_none(self, store):
         settings = Settings(summarize=SummarizeSettings(name="extractive", context="passage"))
-        assert not build.pipeline("hs", Parts(settings, store, HashedWords())).context
+        assert not build.highlight_summarize(Parts(settings, store, HashedWords())).context
         written = Settings(summarize=SummarizeSettings(name="llm", guesses=1, context="passage"))
-        assert build.pipeline("hs", Parts(written, store, HashedWords(), ScriptedChat([]))).context
+        assert build.highlight_summarize(Parts(written, store, HashedWords(), ScriptedChat([]))).context
 
 
 def document(*sentences, doc_id="d"):

@@ -25,7 +25,7 @@ from equipoise.rag.highlighters.reading import read
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.rag.library import private_index, update
-from equipoise.rag.monitor import nearest_guess
+from equipoise.rag.monitor import Monitor
 from equipoise.rag.parts import Parts
 from hashed_words import HashedWords
 
@@ -126,7 +126,7 @@ class TestThePipeline:
 
     def test_many_languages_are_not_read_by_a_model_of_english(self, store):
         parts = self.parts(store, Apart())
-        assert isinstance(build.pipeline("hs", parts).highlighter, SentenceHighlighter)
+        assert isinstance(build.highlight_summarize(parts).highlighter, SentenceHighlighter)
         assert build.search(parts).reranker is None
         assert build.search(self.parts(store, Apart(), rerank=True)).reranker is not None
 
@@ -161,7 +161,7 @@ class TestClues:
         )  # "the" twice: a length of 3
 
     def test_a_guess_is_a_question_too(self):
-        assert nearest_guess("red fox", ["red fox"], Apart()) == pytest.approx(1)
+        assert Monitor(Apart(), 0.5).nearest("red fox", ["red fox"]) == pytest.approx(1)
 
     def test_an_encoder_without_the_ability_reads_all_alike(self):
         assert np.array_equal(encode_questions(HashedWords(), ["red fox"]), HashedWords().encode(["red fox"]))

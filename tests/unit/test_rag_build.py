@@ -151,12 +151,12 @@ class TestMake:
     )
     def test_an_unknown_part_of_a_pipeline_is_named(self, parts, sections):
         with pytest.raises(InputError, match="'magic': choose one of"):
-            build.pipeline("hs", parts(**sections))
+            build.highlight_summarize(parts(**sections))
 
 
 class TestPipeline:
     def test_without_a_model_everything_is_model_free(self, parts):
-        found = build.pipeline("hs", parts())
+        found = build.highlight_summarize(parts())
         assert isinstance(found.highlighter, ReaderHighlighter)
         assert isinstance(found.summarizer, ExtractiveSummarizer)
         assert found.models == {
@@ -167,7 +167,7 @@ class TestPipeline:
         }
 
     def test_with_a_model_both_use_it(self, parts):
-        found = build.pipeline("hs", parts(ScriptedChat([])))
+        found = build.highlight_summarize(parts(ScriptedChat([])))
         assert isinstance(found.highlighter, IndexedHighlighter)
         assert isinstance(found.summarizer, LlmSummarizer)
         assert found.models["llm"] == "scripted"
@@ -180,7 +180,7 @@ class TestPipeline:
             "summarize": SummarizeSettings(guesses=guesses),
             "monitor": MonitorSettings(min_similarity=watched),
         }
-        assert build.pipeline("hs", parts(ScriptedChat([]), **sections)).summarizer.guesses == most
+        assert build.highlight_summarize(parts(ScriptedChat([]), **sections)).summarizer.guesses == most
 
     def test_the_policy_and_the_limits_are_the_settings(self, parts):
         sections = {
@@ -189,7 +189,7 @@ class TestPipeline:
             ),
             "retrieval": RetrievalSettings(k=9, candidates=4),
         }
-        found = build.pipeline("hs", parts(**sections))
+        found = build.highlight_summarize(parts(**sections))
         policy = found.policy
         assert (policy.min_words, policy.max_spans, policy.max_sentences_per_span, policy.max_sentences) == (
             3,
@@ -197,4 +197,4 @@ class TestPipeline:
             4,
             7,
         )
-        assert (found.search.k, found.search.candidates) == (9, 9)
+        assert (found.k, found.candidates) == (9, 9)

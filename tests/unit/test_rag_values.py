@@ -16,6 +16,7 @@ from equipoise.core.types import (
     Passage,
     Span,
     Tag,
+    Trace,
     Usage,
 )
 from equipoise.models.scripted import ScriptedChat
@@ -26,7 +27,7 @@ from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.highlighters.sentence import Calibration, calibration
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.journal import Journal
-from equipoise.rag.monitor import nearest_guess
+from equipoise.rag.monitor import Monitor
 from equipoise.rag.pipeline import best_first
 from equipoise.rag.retrieval import fused
 from equipoise.rag.summarizers.extractive import joined
@@ -297,32 +298,35 @@ class TestBlindSummarizer:
 class TestMonitor:
     def test_the_nearest_guess_counts(self):
         """Bags of words: "red fox" and "red owl" share one of two words, cosine 1/2."""
-        encoder = HashedWords(dimensions=4096)
-        assert nearest_guess("red fox", ["blue sea", "red owl"], encoder) == pytest.approx(0.5)
-        assert nearest_guess("red fox", ["fox red"], encoder) == pytest.approx(1.0)
-        assert nearest_guess("red fox", [], encoder) == -1.0
+        monitor = Monitor(HashedWords(dimensions=4096), 0.5)
+        assert monitor.nearest("red fox", ["blue sea", "red owl"]) == pytest.approx(0.5)
+        assert monitor.nearest("red fox", ["fox red"]) == pytest.approx(1.0)
+        assert monitor.nearest("red fox", []) == -1.0
 
 
 class TestJournal:
     def test_a_stage_adds_up_and_is_timed_also_when_it_fails(self, monkeypatch):
         clock = iter([1.0, 3.0, 10.0, 15.0])
         monkeypatch.setattr("equipoise.rag.journal.perf_counter", lambda: next(clock))
-        journal = Journal({"encoder": "e"})
+        journal = Journal()
         with journal.stage("one"):
             pass
-        assert journal.timings == {"one": 2.0}
+        assert journal.trace.timings == {"one": 2.0}
         with pytest.raises(RuntimeError), journal.stage("one"):
             raise RuntimeError
-        assert journal.timings == {"one": 7.0}
+        assert journal.trace.timings == {"one": 7.0}
 
-    def test_a_trace_is_a_copy(self):
-        journal = Journal({"encoder": "e"}, usage=Usage(1, 2, 3))
-        journal.flagged = (Flag(FOX, "why", 0.5),)
-        journal.saw(Candidates((FOX,), np.array([0.25], np.float32), np.eye(1, dtype=np.float32), np.ones(1)))
-        trace = journal.trace()
+    def test_a_trace_stays_as_it_was(self):
+        journal = Journal(Trace(models={"encoder": "e"}))
+        journal.spent(Usage(1, 2, 3))
+        kept = Candidates((FOX,), np.array([0.25], np.float32), np.eye(1, dtype=np.float32), np.ones(1))
+        journal.filtered(kept, (Flag(FOX, "why", 0.5),))
+        trace = journal.trace
         with journal.stage("later"):
-            journal.models["llm"] = "later"
+            journal.spent(Usage(4))
+        journal.failed("later")
         assert (trace.timings, trace.models, trace.usage) == ({}, {"encoder": "e"}, Usage(1, 2, 3))
+        assert trace.failure == ""
         assert trace.flagged == (Flag(FOX, "why", 0.5),)
         assert [(s.passage, s.score) for s in trace.passages] == [(FOX, 0.25)]
 

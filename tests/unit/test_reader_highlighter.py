@@ -65,12 +65,12 @@ def test_what_is_not_read_follows_as_it_came(reranker):
 
 
 def test_a_search_keeps_the_k_best(reranker):
-    journal = Journal({})
+    journal = Journal()
     search = Search(Found(candidates()), NoFilter(), k=1, candidates=3, reranker=reranker)
     assert [one.doc_id for one in sync.run(search.find(Query(QUESTION), journal)).passages] == ["d1"]
-    assert set(journal.timings) == {"retrieve", "rerank", "filter"}
+    assert set(journal.trace.timings) == {"retrieve", "rerank", "filter"}
     plain = Search(Found(candidates()), NoFilter(), k=1, candidates=3)
-    assert [one.doc_id for one in sync.run(plain.find(Query(QUESTION), Journal({}))).passages] == ["d0"]
+    assert [one.doc_id for one in sync.run(plain.find(Query(QUESTION), Journal())).passages] == ["d0"]
 
 
 def test_reading_ranks_passages_and_windows(reranker):
@@ -161,7 +161,7 @@ class TestHighlighter:
         proposal = self.highlight(reranker, QUESTION, passages())
         assert proposal.spans[0].doc_id == "d1"
         assert proposal.probability > 0.9
-        assert proposal.wanted == 0.5
+        assert proposal.threshold == 0.5
 
     def test_nothing_is_where_nothing_answers(self, reranker):
         proposal = self.highlight(reranker, "Which moons does Neptune have?", passages())
@@ -170,7 +170,7 @@ class TestHighlighter:
     def test_the_setting_moves_the_threshold(self, reranker):
         proposal = self.highlight(reranker, "Which moons does Neptune have?", passages(), threshold=0.0)
         assert proposal.spans
-        assert proposal.wanted == 0.0
+        assert proposal.threshold == 0.0
 
     def test_headings_alone_are_no_answer(self, reranker):
         assert self.highlight(reranker, QUESTION, passages("The mill of Tasel")).probability is None

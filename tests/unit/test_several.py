@@ -29,7 +29,7 @@ from equipoise.rag import build
 from equipoise.rag.boundary import all_of, read_highlights, within_one_policy
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import Asked, HighlightSummarize, Vanilla
-from equipoise.rag.several import SeveralQuestions, total
+from equipoise.rag.several import QuestionSplitter, total
 from equipoise.text.questions import one_question
 from equipoise.text.spans import DropReason, SpanPolicy
 from hashed_words import HashedWords
@@ -70,12 +70,12 @@ TABLE = {"What is the fee?": FEE, "What is the fee? When is it due?": DUE}
 
 def ask(message, results=TABLE, before=(), **more):
     table = Table(results)
-    return sync.run(SeveralQuestions(table, **more).ask(message, before=before)), table.asked
+    return sync.run(QuestionSplitter(table, **more).ask(message, before=before)), table.asked
 
 
 class TestAsk:
     def test_it_is_a_pipeline(self):
-        assert isinstance(SeveralQuestions(Table({})), Pipeline)
+        assert isinstance(QuestionSplitter(Table({})), Pipeline)
 
     @pytest.mark.parametrize(
         "message", ["What is the fee?", " What is the\nfee and when? \n", "fee", "Hi! What fee?"]
@@ -167,7 +167,7 @@ class TestAsk:
     def test_bad_messages_are_the_callers_error_before_anything_is_asked(self, message):
         table = Table({})
         with pytest.raises(InputError, match="the question"):
-            sync.run(SeveralQuestions(table).ask(message))
+            sync.run(QuestionSplitter(table).ask(message))
         assert table.asked == []
 
 
@@ -278,9 +278,9 @@ class TestBuild:
             self.check(store)
 
     def check(self, store):
-        found = build.asked("hs", self.parts(store, most=3))
-        assert isinstance(found, SeveralQuestions)
+        found = build.pipeline("hs", self.parts(store, most=3))
+        assert isinstance(found, QuestionSplitter)
         assert isinstance(found.pipeline, HighlightSummarize)
         assert found.most == 3
-        assert isinstance(build.asked("hs", self.parts(store, split=False)), HighlightSummarize)
-        assert isinstance(build.asked("vanilla", self.parts(store)), Vanilla)
+        assert isinstance(build.pipeline("hs", self.parts(store, split=False)), HighlightSummarize)
+        assert isinstance(build.pipeline("vanilla", self.parts(store)), Vanilla)

@@ -152,7 +152,7 @@ def test_a_folder_of_sentences_takes_the_place_of_a_pipelines_highlighter(traine
     with Store.open(tmp_path / "index.db", create=True) as store:
         store.bind_encoder(encoder)
         store.add_documents(prepare([document], encoder))
-        built = build.pipeline("hs", Parts(Settings(), store, encoder))
+        built = build.highlight_summarize(Parts(Settings(), store, encoder))
         own = replace(built, highlighter=TrainedHighlighter(done.model, max_tokens=64))
         result = sync.run(own.ask("Who built the bridge?"))
     assert [quote.text for quote in result.highlights.items] == ["The bridge was built by Kardon."]

@@ -61,7 +61,7 @@ def asked(store, capsys):
             monitor=MonitorSettings(min_similarity=least),
             question=QuestionSettings(most=2, spelling=False),
         )
-        made = build.asked("hs", Parts(settings, store, HashedWords(), ScriptedChat(say)))
+        made = build.pipeline("hs", Parts(settings, store, HashedWords(), ScriptedChat(say)))
         console = Terminal()
         with watching(console) as watch:
             result = sync.run(made.ask(message, observer=watch))

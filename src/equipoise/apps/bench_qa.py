@@ -18,6 +18,7 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.settings import ModelSettings, Settings
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
 
@@ -106,7 +107,7 @@ def _run(
     requests = concurrency or at_a_time(list(models.values()), settings.model)
     with progress.passages() as bar:
         encoder = build.encoder(settings.retrieval.encoder)
-        desk = Desk(settings, encoder, models[names[0]], out, budget, bar, requests)
+        desk = Desk(settings, encoder, models[names[0]], out, budget, bar, requests, CrossEncoder())
         done = sync.run(bench.bench(chosen, options, desk, judging))
     return _said(chosen, options, done, out)
 

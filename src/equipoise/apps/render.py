@@ -68,7 +68,7 @@ def trace_json(trace: Trace) -> dict[str, Any]:
         "unsupported": list(trace.unsupported),
         "missing": list(trace.missing),
         "failure": trace.failure,
-        "wanted": trace.wanted,
+        "threshold": trace.threshold,
         "similarity": trace.similarity,
     }
 

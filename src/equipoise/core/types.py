@@ -151,7 +151,7 @@ class Tag(StrEnum):
 class Proposal:
     """A highlighter's raw choice: spans not yet canonical, what it had to drop, what it cost.
 
-    `probability` (0 to 1) is that the passages answer the question, None where it was not estimated; `wanted`
+    `probability` (0 to 1) is that the passages answer the question, None where it was not estimated; `threshold`
     is the least one that is not declined. `tags` answer a yes/no question.
     """
 
@@ -159,7 +159,7 @@ class Proposal:
     dropped: tuple[Dropped, ...] = ()
     usage: Usage = Usage()
     probability: float | None = None
-    wanted: float | None = None
+    threshold: float | None = None
     tags: frozenset[Tag] = frozenset()
 
 
@@ -239,7 +239,7 @@ class Trace:
     """Everything that happened to one question, for the operator alone; holds user text.
 
     What a person who asks must not see stands here and nowhere else: `failure` (the error of a model, with its
-    name and endpoint), `probability` (0 to 1) that the passages answer and the least one `wanted`, the monitor's
+    name and endpoint), `probability` (0 to 1) that the passages answer and the `threshold` it must reach, the monitor's
     `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
     `read_as` is what was read in place of the question as it was typed: it and an earlier one; empty where nothing was
     added. `spelling` holds words of it as they were typed and as they were read.
@@ -255,7 +255,7 @@ class Trace:
     missing: tuple[str, ...] = ()
     failure: str = ""
     probability: float | None = None
-    wanted: float | None = None
+    threshold: float | None = None
     similarity: float | None = None
     tags: tuple[Tag, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)

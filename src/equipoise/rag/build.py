@@ -27,10 +27,11 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
+from equipoise.rag.monitor import Monitor
 from equipoise.rag.parts import Parts
 from equipoise.rag.pipeline import HighlightSummarize, Speller, Vanilla
 from equipoise.rag.search import Search
-from equipoise.rag.several import SeveralQuestions
+from equipoise.rag.several import QuestionSplitter
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.support import common_words
 from equipoise.text.visible import title
@@ -90,31 +91,75 @@ def make(kind: str, table: Mapping[str, str], name: str, parts: Parts) -> Any:  
 
 
 def pipeline(name: str, parts: Parts) -> Pipeline:
-    """The pipeline `hs` or `vanilla`; "auto" parts depend on whether there is a language model."""
-    settings = parts.settings
+    """The pipeline `hs` or `vanilla` for messages as people type them: with `hs`, several questions are answered apart.
+
+    Plain RAG has the whole message in its prompt and answers it as it is.
+    """
     if name == "vanilla":
-        chat = parts.need_chat("the pipeline 'vanilla'")
-        return Vanilla(search(parts), chat, _names(parts, {}), parts.options)
+        return vanilla(parts)
     if name != "hs":
         raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
-    with_llm = parts.chat is not None
-    chosen = {
+    single, question = highlight_summarize(parts), parts.settings.question
+    return QuestionSplitter(single, question.most) if question.split else single
+
+
+def highlight_summarize(parts: Parts, given: Highlighter | None = None) -> HighlightSummarize:
+    """H&S for one question, with the highlighter `given`, else that of the settings; "auto" parts depend on whether
+    there is a language model."""
+    settings, names = parts.settings, chosen(parts)
+    least = settings.monitor.min_similarity
+    return HighlightSummarize(
+        **_searching(parts),
+        highlighter=given or highlighter(parts),
+        summarizer=summarizer(parts),
+        policy=policy(settings),
+        monitor=None if least is None else Monitor(parts.encoder, least),
+        context=settings.summarize.context == "passage" and names["summarizer"] != "extractive",
+        speller=speller(parts),
+        models=_names(parts, names),
+    )
+
+
+def vanilla(parts: Parts) -> Vanilla:
+    """Plain RAG; raises ModelUnavailable without a language model."""
+    chat = parts.need_chat("the pipeline 'vanilla'")
+    return Vanilla(**_searching(parts), chat=chat, models=_names(parts, {}), options=parts.options)
+
+
+def chosen(parts: Parts) -> dict[str, str]:
+    """The names of highlighter and summarizer, "auto" put into words."""
+    settings, with_llm = parts.settings, parts.chat is not None
+    return {
         "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else parts.reads),
         "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
     }
-    highlighter = _highlighter(chosen["highlighter"], parts)
-    summarizer: Summarizer = make("summarizer", SUMMARIZERS, chosen["summarizer"], parts)
-    return HighlightSummarize(
-        parts.encoder,
-        search(parts),
-        highlighter,
-        summarizer,
-        policy(settings),
-        _names(parts, chosen),
-        settings.monitor.min_similarity,
-        settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
-        speller(parts),
-    )
+
+
+def retriever(parts: Parts) -> Retriever:
+    """The retriever of the settings."""
+    made: Retriever = make("retriever", RETRIEVERS, parts.settings.retrieval.name, parts)
+    return made
+
+
+def passage_filter(parts: Parts) -> PassageFilter:
+    """The filter of the settings."""
+    made: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
+    return made
+
+
+def highlighter(parts: Parts) -> Highlighter:
+    """The highlighter of the settings, behind a check where `highlight.abstain` wants one."""
+    name = chosen(parts)["highlighter"]
+    made: Highlighter = make("highlighter", HIGHLIGHTERS, name, parts)
+    if parts.settings.highlight.abstain and name not in ABSTAINING:
+        return AbstainingHighlighter(made, Check.from_parts(parts, "highlight.abstain"))
+    return made
+
+
+def summarizer(parts: Parts) -> Summarizer:
+    """The summarizer of the settings."""
+    made: Summarizer = make("summarizer", SUMMARIZERS, chosen(parts)["summarizer"], parts)
+    return made
 
 
 def speller(parts: Parts) -> Speller | None:
@@ -128,32 +173,22 @@ def speller(parts: Parts) -> Speller | None:
     return partial(parts.store.corrections, known=known)
 
 
-def _highlighter(name: str, parts: Parts) -> Highlighter:
-    made: Highlighter = make("highlighter", HIGHLIGHTERS, name, parts)
-    if parts.settings.highlight.abstain and name not in ABSTAINING:
-        return AbstainingHighlighter(made, Check.from_parts(parts, "highlight.abstain"))
-    return made
-
-
-def asked(name: str, parts: Parts) -> Pipeline:
-    """The pipeline `name` for messages as people type them: with `hs`, several questions are answered apart.
-
-    Plain RAG has the whole message in its prompt and answers it as it is.
-    """
-    built, wanted = pipeline(name, parts), parts.settings.question
-    if wanted.split and isinstance(built, HighlightSummarize):
-        return SeveralQuestions(built, wanted.most)
-    return built
-
-
 def search(parts: Parts) -> Search:
     """Retriever, reranker and filter of the settings."""
+    return Search(**_searching(parts))
+
+
+def _searching(parts: Parts) -> dict[str, Any]:
     wanted = parts.settings.retrieval
-    retriever: Retriever = make("retriever", RETRIEVERS, wanted.name, parts)
-    chosen: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
     reranks = wanted.rerank if wanted.rerank is not None else not is_multilingual(parts.encoder)
-    most, reranker = max(wanted.candidates, wanted.k), parts.reranker if reranks else None
-    return Search(retriever, chosen, wanted.k, most, parts.store.snapshot, reranker)
+    return {
+        "retriever": retriever(parts),
+        "filter": passage_filter(parts),
+        "reranker": parts.reranker if reranks else None,
+        "k": wanted.k,
+        "candidates": max(wanted.candidates, wanted.k),
+        "snapshot": parts.store.snapshot,
+    }
 
 
 def policy(settings: Settings) -> SpanPolicy:

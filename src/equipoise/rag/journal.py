@@ -2,68 +2,43 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from equipoise.core.protocols import Observer
-from equipoise.core.types import Candidates, Dropped, Flag, ScoredPassage, Tag, Trace, Usage
+from equipoise.core.types import Candidates, Flag, ScoredPassage, Trace, Usage
 
 
 @dataclass(slots=True)
 class Journal:
-    """One per question, never shared; `trace` is its frozen copy."""
+    """One per question, never shared: `trace` is replaced by a fuller one at each step."""
 
-    models: dict[str, str]
+    trace: Trace = field(default_factory=Trace)
     observer: Observer | None = None
-    passages: tuple[ScoredPassage, ...] = ()
-    flagged: tuple[Flag, ...] = ()
-    read_as: str = ""
-    spelling: tuple[tuple[str, str], ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-    guessed_questions: tuple[str, ...] = ()
-    unsupported: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    failure: str = ""
-    probability: float | None = None
-    wanted: float | None = None
-    similarity: float | None = None
-    tags: tuple[Tag, ...] = ()
-    usage: Usage = Usage()
-    timings: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Adds the seconds spent inside to `timings[name]`, also when it fails; the observer is told."""
+        """Adds the seconds spent inside to `trace.timings[name]`, also when it fails; the observer is told."""
         if self.observer:
             self.observer.stage(name)
         begin = perf_counter()
         try:
             yield
         finally:
-            self.timings[name] = self.timings.get(name, 0.0) + perf_counter() - begin
+            timings = self.trace.timings
+            spent = timings.get(name, 0.0) + perf_counter() - begin
+            self.trace = replace(self.trace, timings={**timings, name: spent})
 
-    def saw(self, candidates: Candidates) -> None:
-        """Notes the passages that go on to be read."""
-        pairs = zip(candidates.passages, candidates.scores, strict=True)
-        self.passages = tuple(ScoredPassage(passage, float(score)) for passage, score in pairs)
+    def spent(self, usage: Usage) -> None:
+        """Adds what a model cost."""
+        self.trace = replace(self.trace, usage=self.trace.usage + usage)
 
-    def trace(self) -> Trace:
-        """A frozen copy."""
-        return Trace(
-            passages=self.passages,
-            flagged=self.flagged,
-            read_as=self.read_as,
-            spelling=self.spelling,
-            dropped=self.dropped,
-            guessed_questions=self.guessed_questions,
-            unsupported=self.unsupported,
-            missing=self.missing,
-            failure=self.failure,
-            probability=self.probability,
-            wanted=self.wanted,
-            similarity=self.similarity,
-            tags=self.tags,
-            timings=dict(self.timings),
-            usage=self.usage,
-            models=dict(self.models),
-        )
+    def failed(self, failure: str) -> None:
+        """Notes why a model failed."""
+        self.trace = replace(self.trace, failure=failure)
+
+    def filtered(self, kept: Candidates, flagged: tuple[Flag, ...]) -> None:
+        """Notes the passages that go on to be read, and those that were taken out."""
+        pairs = zip(kept.passages, kept.scores, strict=True)
+        passages = tuple(ScoredPassage(passage, float(score)) for passage, score in pairs)
+        self.trace = replace(self.trace, passages=passages, flagged=flagged)

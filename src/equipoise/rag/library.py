@@ -40,7 +40,7 @@ class Library:
         store = Store.open(path or chosen.store.path, read_only=True)
         try:
             parts = build.parts(chosen, store)
-            return cls(store, build.asked(pipeline, parts), parts)
+            return cls(store, build.pipeline(pipeline, parts), parts)
         except BaseException:
             store.close()
             raise
@@ -57,7 +57,7 @@ class Library:
 
     def search(self, words: str) -> Candidates:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""
-        return sync.run(build.search(self.parts).find(checked(words), Journal({})))
+        return sync.run(build.search(self.parts).find(checked(words), Journal()))
 
     def subjects(self, most: int = 5) -> tuple[str, ...]:
         """What the documents are about: the titles of the longest ones that only the operator writes, longest first."""

@@ -7,12 +7,12 @@ function of the set of these sets: not of the questions, their order or their nu
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise import prompts
 from equipoise.core.errors import CorpusError, ModelError, ModelReplyError, QuestionError
-from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Observer, Summarizer
+from equipoise.core.protocols import ChatModel, Highlighter, Observer, Summarizer
 from equipoise.core.types import (
     Answer,
     Candidates,
@@ -28,12 +28,13 @@ from equipoise.core.types import (
     Span,
     Summary,
     Tag,
+    Trace,
 )
 from equipoise.corpus.spelling import Correction, corrected
 from equipoise.rag.boundary import all_of, read_highlights, with_context, within_one_policy
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
-from equipoise.rag.monitor import nearest_guess
+from equipoise.rag.monitor import Monitor
 from equipoise.rag.search import Search
 from equipoise.text.questions import MAX_QUESTION, Question, one_question
 from equipoise.text.spans import SpanPolicy, overlap
@@ -74,10 +75,12 @@ def checked(question: str) -> Query:
     return Query(question.strip())
 
 
-def _as_read(question: Question, models: dict[str, str], observer: Observer | None) -> tuple[Query, Journal]:
+def _as_read(
+    question: Question, models: Mapping[str, str], observer: Observer | None
+) -> tuple[Query, Journal]:
     """The question with all that is read with it, and a journal that says so."""
     query = checked(question.whole)
-    return query, Journal(models, observer, read_as=query.text if question.before else "")
+    return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,24 +104,23 @@ class Asked:
     highlights: Highlights
 
 
-@dataclass(frozen=True, slots=True)
-class HighlightSummarize:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HighlightSummarize(Search):
     """H&S: the highlighter sees the question, the summarizer does not.
 
-    `policy` holds for a message, however many questions it has. `monitor_similarity` is the least cosine between
-    the question and the nearest guessed question (None: off). With `context` the summarizer also reads the passages
-    around the highlights. `speller` corrects a question before it is searched for and read.
+    `policy` holds for a message, however many questions it has. With a `monitor` an answer is refused whose guessed
+    questions are all too far from the one that was asked. With `context` the summarizer also reads the passages
+    around the highlights. `speller` corrects a question before it is searched for and read. `models` are names for
+    the trace.
     """
 
-    encoder: Encoder
-    search: Search
     highlighter: Highlighter
     summarizer: Summarizer
-    policy: SpanPolicy
-    models: dict[str, str]
-    monitor_similarity: float | None = None
+    policy: SpanPolicy = field(default_factory=SpanPolicy)
+    monitor: Monitor | None = None
     context: bool = False
     speller: Speller | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
 
     async def ask(
         self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
@@ -129,11 +131,11 @@ class HighlightSummarize:
     async def ask_all(self, questions: Sequence[Question], observer: Observer | None = None) -> Asked:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
         journals = [await self._begun(question, observer) for question in questions]
-        found = await self.search.retrieve(journals)
+        found = await self.retrieve_all(journals)
         readings = [await self._read(*one, result) for one, result in zip(journals, found, strict=True)]
         documents = _documents(one.kept for one in readings if one.kept)
         readings = self._fitted(readings, documents)
-        if observer and self.monitor_similarity is None:
+        if observer and self.monitor is None:
             pairs = zip(questions, readings, strict=True)
             observer.quotes([Part(question.text, _so_far(one)) for question, one in pairs])
         summaries = await self._summaries(readings)
@@ -147,28 +149,33 @@ class HighlightSummarize:
         query, journal = _as_read(question, self.models, observer)
         if self.speller:
             with journal.stage("retrieve"):
-                journal.spelling = await asyncio.to_thread(self.speller, query.text)
-        return Query(corrected(query.text, journal.spelling)), journal
+                spelling = await asyncio.to_thread(self.speller, query.text)
+            journal.trace = replace(journal.trace, spelling=spelling)
+        return Query(corrected(query.text, journal.trace.spelling)), journal
 
     async def _read(self, query: Query, journal: Journal, found: Candidates | ModelError) -> Reading:
         """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""
         reading = Reading(query, journal)
         try:
-            kept = await self.search.sift(query, found, journal)
+            kept = await self.sift(query, found, journal)
             if not kept:
                 return replace(reading, refused=_nothing(journal))
             with journal.stage("highlight"):
                 proposal = await self.highlighter.highlight(query, kept.passages)
         except ModelError as error:
             return replace(reading, refused=_failed(error, journal))
-        journal.usage += proposal.usage
-        journal.probability, journal.wanted = proposal.probability, proposal.wanted
+        journal.spent(proposal.usage)
         with journal.stage("canonicalize"):
             highlights, dropped = read_highlights(proposal.spans, kept.passages, kept.documents, self.policy)
-        journal.dropped = (*proposal.dropped, *dropped)
+        journal.trace = replace(
+            journal.trace,
+            probability=proposal.probability,
+            threshold=proposal.threshold,
+            dropped=(*proposal.dropped, *dropped),
+            tags=tuple(sorted(proposal.tags)) if highlights else (),
+        )
         if not highlights:
             return replace(reading, refused=_because(Reason.NOTHING_HIGHLIGHTED))
-        journal.tags = tuple(sorted(proposal.tags))
         return replace(reading, kept=kept, highlights=highlights, tags=proposal.tags, picked=proposal.spans)
 
     def _fitted(self, readings: Sequence[Reading], documents: dict[str, Document]) -> list[Reading]:
@@ -178,11 +185,12 @@ class HighlightSummarize:
         return [one if one.refused else self._fit(one, *next(left)) for one in readings]
 
     def _fit(self, reading: Reading, left: Highlights, over: Sequence[Dropped]) -> Reading:
-        reading.journal.dropped = (*reading.journal.dropped, *over)
+        journal = reading.journal
+        journal.trace = replace(journal.trace, dropped=(*journal.trace.dropped, *over))
         if not left:
             return replace(reading, refused=_because(Reason.TOO_MANY_QUOTES))
         if self.context and reading.kept:
-            with reading.journal.stage("canonicalize"):
+            with journal.stage("canonicalize"):
                 left = with_context(left, reading.kept.documents, reading.kept.passages)
         return replace(reading, highlights=left)
 
@@ -200,9 +208,9 @@ class HighlightSummarize:
             with journal.stage("summarize"):
                 summary = await self.summarizer.summarize(group[0], tags=group[1])
         except ModelError as error:
-            journal.usage += error.usage
+            journal.spent(error.usage)
             return error
-        journal.usage += summary.usage
+        journal.spent(summary.usage)
         return summary
 
     async def _ended(
@@ -214,27 +222,36 @@ class HighlightSummarize:
             return _refuse(*reading.refused, journal)
         summary = summaries[reading.highlights, reading.tags]
         if isinstance(summary, ModelError):
-            journal.failure = str(summary)
+            journal.failed(str(summary))
             return _refuse(*_because(Reason.MODEL_FAILED), journal)
-        journal.guessed_questions = summary.guessed_questions
-        journal.unsupported, journal.missing = summary.unsupported, summary.missing
-        journal.failure = summary.failure
-        if self.monitor_similarity is not None and summary.failure:
-            return _refuse(*_because(Reason.MODEL_FAILED), journal)  # nothing was guessed to watch
-        if self.monitor_similarity is not None and summary.guessed_questions:
-            try:
-                near = await self._is_near(reading, summary.guessed_questions, self.monitor_similarity)
-            except ModelError as error:
-                return _refuse(*_failed(error, journal), journal)
-            if not near:
-                return _refuse(*_because(Reason.GUESS_TOO_FAR), journal, reading.highlights)
+        journal.trace = replace(
+            journal.trace,
+            guessed_questions=summary.guessed_questions,
+            unsupported=summary.unsupported,
+            missing=summary.missing,
+            failure=summary.failure,
+        )
+        if self.monitor and (refused := await self._watched(self.monitor, reading, summary)):
+            return refused
         return _answer(reading, summary.answer, grounded=summary.grounded)
 
-    async def _is_near(self, reading: Reading, guesses: Sequence[str], least: float) -> bool:
-        with reading.journal.stage("monitor"):
-            nearest = await asyncio.to_thread(nearest_guess, reading.query.text, guesses, self.encoder)
-        reading.journal.similarity = nearest
-        return nearest >= least
+    async def _watched(self, monitor: Monitor, reading: Reading, summary: Summary) -> Refusal | None:
+        """The refusal of the monitor, if it refuses: nothing was guessed to watch, or nothing near the question."""
+        journal = reading.journal
+        if summary.failure:
+            return _refuse(*_because(Reason.MODEL_FAILED), journal)
+        if not summary.guessed_questions:
+            return None
+        question = reading.query.text
+        try:
+            with journal.stage("monitor"):
+                nearest = await asyncio.to_thread(monitor.nearest, question, summary.guessed_questions)
+        except ModelError as error:
+            return _refuse(*_failed(error, journal), journal)
+        journal.trace = replace(journal.trace, similarity=nearest)
+        if nearest >= monitor.min_similarity:
+            return None
+        return _refuse(*_because(Reason.GUESS_TOO_FAR), journal, reading.highlights)
 
 
 WEAK = 0.75
@@ -243,13 +260,12 @@ WEAK = 0.75
 VANILLA_PROMPT = "vanilla-v2"
 
 
-@dataclass(frozen=True, slots=True)
-class Vanilla:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vanilla(Search):
     """Plain RAG (the paper's comparison): question and passages in one prompt. Not protected."""
 
-    search: Search
     chat: ChatModel
-    models: dict[str, str]
+    models: Mapping[str, str] = field(default_factory=dict)
     options: ChatOptions = ChatOptions()
     prompt: str = VANILLA_PROMPT
 
@@ -259,20 +275,20 @@ class Vanilla:
         """See Pipeline."""
         query, journal = _as_read(one_question(checked(question).text, before), self.models, observer)
         try:
-            kept = await self.search.find(query, journal)
+            kept = await self.find(query, journal)
             if not kept:
                 return _refuse(*_nothing(journal), journal)
             texts = documents_text(kept.passages)
             messages = prompts.load(self.prompt, documents=texts, question=query.text)
             with journal.stage("answer"):
                 reply = await self.chat.complete(messages, options=self.options)
-            journal.usage += reply.usage
+            journal.spent(reply.usage)
             text = _worded(reply)
         except ModelError as error:
             return _refuse(*_failed(error, journal), journal)
         if UNANSWERABLE in text:
             return _refuse(*_because(Reason.MODEL_DECLINED), journal)
-        return Answer(text, Highlights(), trace=journal.trace())
+        return Answer(text, Highlights(), trace=journal.trace)
 
 
 def _worded(reply: ChatReply) -> str:
@@ -304,9 +320,9 @@ def _so_far(reading: Reading) -> Answer | Refusal:
 
 
 def _answer(reading: Reading, text: str, *, grounded: bool = True) -> Answer:
-    order, chance = best_first(reading.highlights, reading.picked), reading.journal.probability
+    order, chance = best_first(reading.highlights, reading.picked), reading.journal.trace.probability
     weak = chance is not None and chance < WEAK
-    return Answer(text, reading.highlights, grounded, reading.journal.trace(), best_first=order, weak=weak)
+    return Answer(text, reading.highlights, grounded, reading.journal.trace, best_first=order, weak=weak)
 
 
 def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
@@ -317,7 +333,7 @@ def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
             if found.setdefault(doc_id, document) != document:
                 raise CorpusError(
                     f"the document {doc_id!r} changed between two questions of one message: ask again, and give "
-                    "Search the snapshot of the store that its retriever reads"
+                    "the pipeline the snapshot of the store that its retriever reads"
                 )
     return found
 
@@ -333,19 +349,20 @@ def _because(reason: Reason) -> tuple[Reason, str]:
 
 
 def _failed(error: ModelError, journal: Journal) -> tuple[Reason, str]:
-    journal.failure = str(error)
-    journal.usage += error.usage
+    journal.failed(str(error))
+    journal.spent(error.usage)
     return _because(Reason.MODEL_FAILED)
 
 
 def _nothing(journal: Journal) -> tuple[Reason, str]:
-    if not journal.flagged:
+    flagged = journal.trace.flagged
+    if not flagged:
         return _because(Reason.NOTHING_RETRIEVED)
-    said = f"The filter took out every passage that was found ({len(journal.flagged)})."
+    said = f"The filter took out every passage that was found ({len(flagged)})."
     return Reason.NOTHING_RETRIEVED, said
 
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
-    read = journal.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
+    read = journal.trace.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
     nearest = tuple(one.passage for one in read[:NEAREST])
-    return Refusal(reason, detail, highlights or Highlights(), journal.trace(), nearest=nearest)
+    return Refusal(reason, detail, highlights or Highlights(), journal.trace, nearest=nearest)

@@ -17,7 +17,7 @@ OVER = "over the number of passages to read"
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The part all pipelines share. `snapshot` holds the store still while several questions are searched for.
+    """What all pipelines begin with. `snapshot` holds the store still while several questions are searched for.
 
     `reranker` puts the candidates in order before the filter sees them, so that of those it does not take out the
     best `k` are kept. It reads the first `RERANKED`; the others follow as they came.
@@ -25,17 +25,17 @@ class Search:
 
     retriever: Retriever
     filter: PassageFilter
+    reranker: Reranker | None = None
     k: int = 5
     candidates: int = 20
     snapshot: Callable[[], AbstractContextManager[None]] = nullcontext
-    reranker: Reranker | None = None
 
     async def find(self, query: Query, journal: Journal) -> Candidates:
         """At most `k` passages that passed the filter; what was taken out is in the journal."""
-        (found,) = await self.retrieve([(query, journal)])
+        (found,) = await self.retrieve_all([(query, journal)])
         return await self.sift(query, found, journal)
 
-    async def retrieve(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
+    async def retrieve_all(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
         """What is found for each question, all in one snapshot; an encoder's failure is that question's result.
 
         Raises CorpusError, also for passages that do not stand in the documents that came with them.
@@ -51,8 +51,7 @@ class Search:
                 found = await asyncio.to_thread(reranked, self.reranker, query.text, found)
         with journal.stage("filter"):
             filtered = accounted(found, await self.filter.filter(query, found, k=self.k), self.k)
-        journal.flagged = filtered.flagged
-        journal.saw(filtered.kept)
+        journal.filtered(filtered.kept, filtered.flagged)
         return filtered.kept
 
     def _retrieve(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class SeveralQuestions:
+class QuestionSplitter:
     """The pipeline `pipeline`, which a message with one question reaches unchanged. Of several, the first `most`
     are asked; the others are refused."""
 

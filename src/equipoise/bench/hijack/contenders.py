@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import PassageFilter, Pipeline
 from equipoise.core.types import Candidates, Filtered, Query
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import VANILLA_PROMPT, HighlightSummarize, Vanilla
+from equipoise.rag.pipeline import VANILLA_PROMPT
 from equipoise.redteam.hijack import Told
-
-P = TypeVar("P", HighlightSummarize, Vanilla)
 
 PLAIN = {"vanilla": VANILLA_PROMPT, "vanilla_chat": "vanilla-chat-v1"}
 """Plain RAG by its prompt: the question before the task, as the product asks, or as the user's whole message."""
@@ -70,8 +67,8 @@ def rig(name: str, parts: Parts) -> Rig:
     chat = parts.need_chat("the tool hijack benchmark")
     reader, writer = Told(chat), Told(chat)
     if name in PLAIN:
-        plain = _in_order(build.pipeline("vanilla", replace(parts, chat=writer)), Vanilla)
-        return Rig(replace(plain, prompt=PLAIN[name]), None, writer)
+        plain = build.vanilla(replace(parts, chat=writer))
+        return Rig(replace(plain, filter=InOrder(plain.filter), prompt=PLAIN[name]), None, writer)
     settings = parts.settings
     chosen = settings.model_copy(
         update={
@@ -80,14 +77,6 @@ def rig(name: str, parts: Parts) -> Rig:
         }
     )
     reading = replace(parts, settings=chosen, chat=reader)
-    whole = _in_order(build.pipeline("hs", reading), HighlightSummarize)
-    summarizer = build.make("summarizer", build.SUMMARIZERS, SUMMARIZER, replace(reading, chat=writer))
-    return Rig(replace(whole, summarizer=summarizer), reader, writer)
-
-
-def _in_order(pipeline: Pipeline, kind: type[P]) -> P:
-    """The pipeline with what it finds in the order of the inbox."""
-    if not isinstance(pipeline, kind):
-        raise TypeError(f"{type(pipeline).__name__} is not a {kind.__name__}")
-    search = replace(pipeline.search, filter=InOrder(pipeline.search.filter))
-    return replace(pipeline, search=search)
+    whole = build.highlight_summarize(reading)
+    summarizer = build.summarizer(replace(reading, chat=writer))
+    return Rig(replace(whole, filter=InOrder(whole.filter), summarizer=summarizer), reader, writer)

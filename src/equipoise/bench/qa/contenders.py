@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.core.errors import InputError
-from equipoise.core.protocols import ChatModel, Pipeline
+from equipoise.core.protocols import ChatModel, Highlighter, Pipeline
 from equipoise.core.settings import Settings
 from equipoise.rag import build
 from equipoise.rag.parts import Parts
-from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 
 VANILLA = "vanilla"
 NO_MODEL = "none"
@@ -38,11 +37,19 @@ class Contender:
         """The name of its language model in rows."""
         return chat.name if chat and self.calls else NO_MODEL
 
-    def pipeline(self, parts: Parts) -> Pipeline:
-        """The pipeline over the store of `parts`. Raises what the parts raise that are not there."""
-        if not self.highlights:
-            return build.pipeline(VANILLA, parts)
-        return build.pipeline("hs", replace(parts, settings=self.settings(parts.settings)))
+    def highlighting(self, parts: Parts) -> Highlighter | None:
+        """Its highlighter, which serves every store; None for vanilla. Raises what it raises that is not there."""
+        return build.highlighter(self._own(parts)) if self.highlights else None
+
+    def pipeline(self, parts: Parts, highlighter: Highlighter | None) -> Pipeline:
+        """The pipeline over the store of `parts` with its `highlighting`. Raises what the parts raise that are not
+        there."""
+        if highlighter is None:
+            return build.vanilla(parts)
+        return build.highlight_summarize(self._own(parts), highlighter)
+
+    def _own(self, parts: Parts) -> Parts:
+        return replace(parts, settings=self.settings(parts.settings))
 
     def settings(self, settings: Settings) -> Settings:
         """The settings with its highlighter and summarizer."""
@@ -64,15 +71,6 @@ def contenders(names: Sequence[str], *, with_llm: bool) -> tuple[Contender, ...]
         if one.calls and not with_llm:
             raise InputError(f"the pipeline {one.name!r} needs a language model: name one with --llm")
     return found
-
-
-def moved(pipeline: Pipeline, parts: Parts) -> Pipeline:
-    """The same pipeline over another store: its models stay loaded."""
-    if isinstance(pipeline, HighlightSummarize):
-        return replace(pipeline, search=build.search(parts), speller=build.speller(parts))
-    if isinstance(pipeline, Vanilla):
-        return replace(pipeline, search=build.search(parts))
-    raise InputError(f"a {type(pipeline).__name__} cannot be moved to another store")
 
 
 def _contender(name: str, *, with_llm: bool) -> Contender:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.bench.qa import contenders, rows, stores
+from equipoise.bench.qa import rows, stores
 from equipoise.bench.qa.budget import Budget
 from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
@@ -19,7 +19,7 @@ from equipoise.bench.qa.rows import FAILED, KEY
 from equipoise.bench.qa.stores import Documents
 from equipoise.bench.results import Key, Lines, Row
 from equipoise.core.errors import EquipoiseError
-from equipoise.core.protocols import ChatModel, Encoder, Pipeline
+from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Pipeline, Reranker
 from equipoise.core.settings import Settings
 from equipoise.core.sync import together
 from equipoise.corpus.store import Store
@@ -37,7 +37,8 @@ Todo = tuple[Item, list[Contender]]
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What pipelines are built from, where rows go, and how many questions run at a time."""
+    """What pipelines are built from, where rows go, and how many questions run at a time. Without a `reranker`
+    nothing is reranked."""
 
     settings: Settings
     encoder: Encoder
@@ -46,6 +47,7 @@ class Desk:
     budget: Budget
     progress: Progress
     concurrency: int = 1
+    reranker: Reranker | None = None
 
 
 async def run(dataset: str, items: Sequence[Item], wanted: Sequence[Contender], desk: Desk) -> list[Row]:
@@ -81,7 +83,7 @@ class _Work:
     timings: Lines
     total: int
     count: int = 0
-    built: dict[str, Pipeline] = field(default_factory=dict)
+    highlighters: dict[str, Highlighter | None] = field(default_factory=dict)
     slots: asyncio.Semaphore = field(init=False)
     done: set[Key] = field(init=False)
 
@@ -140,10 +142,10 @@ class _Work:
     def _pipeline(self, contender: Contender, store: Store) -> Pipeline:
         """The contender's pipeline over this store; its models are loaded once for the whole run."""
         desk = self.desk
-        parts = Parts(desk.settings, store, desk.encoder, desk.chat)
-        if contender.name not in self.built:
-            self.built[contender.name] = contender.pipeline(parts)
-        return contenders.moved(self.built[contender.name], parts)
+        parts = Parts(desk.settings, store, desk.encoder, desk.chat, desk.reranker)
+        if contender.name not in self.highlighters:
+            self.highlighters[contender.name] = contender.highlighting(parts)
+        return contender.pipeline(parts, self.highlighters[contender.name])
 
     def _key(self, item: Item, contender: Contender) -> tuple[str, ...]:
         return self.dataset, item.item_id, contender.name, contender.model(self.desk.chat)

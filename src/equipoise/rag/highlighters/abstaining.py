@@ -27,5 +27,5 @@ class AbstainingHighlighter:
             proposal,
             usage=checked.usage + proposal.usage,
             probability=checked.probability,
-            wanted=self.check.fitted.threshold,
+            threshold=self.check.fitted.threshold,
         )

@@ -104,7 +104,7 @@ class Check:
         if checked.probability >= self.fitted.threshold:
             return None
         return Proposal(
-            (), usage=checked.usage, probability=checked.probability, wanted=self.fitted.threshold
+            (), usage=checked.usage, probability=checked.probability, threshold=self.fitted.threshold
         )
 
 

@@ -37,6 +37,6 @@ class ReaderHighlighter:
         if not found.windows:
             return Proposal(())
         probability = self.fitted.probability(clues(question, found, self.encoder))
-        wanted = self.fitted.threshold if self.threshold is None else self.threshold
-        chosen = self.fitted.choose(found.windows) if probability >= wanted else []
-        return Proposal(tuple(one.span for one in chosen), probability=probability, wanted=wanted)
+        threshold = self.fitted.threshold if self.threshold is None else self.threshold
+        chosen = self.fitted.choose(found.windows) if probability >= threshold else []
+        return Proposal(tuple(one.span for one in chosen), probability=probability, threshold=threshold)

@@ -90,6 +90,6 @@ class SentenceHighlighter:
         clues = features(question, sentences, self.encoder)
         rows = self.fitted.choose(clues, self.threshold)
         probability = self.fitted.probability(clues[np.argmax(clues @ self.fitted.rank)])
-        wanted = self.fitted.threshold if self.threshold is None else self.threshold
+        threshold = self.fitted.threshold if self.threshold is None else self.threshold
         spans = tuple(sentences[row].span for row in rows)
-        return Proposal(spans, probability=probability, wanted=wanted)
+        return Proposal(spans, probability=probability, threshold=threshold)
