@@ -23,8 +23,8 @@ from tables import page
 from equipoise.bench.results import Lines, check_config, fingerprint
 from equipoise.core import settings as layers
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError
+from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Layered
-from equipoise.core.types import Answer, Refusal
 from equipoise.rag.library import Library, update
 
 ROOT = sets.HERE.parents[1]

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from equipoise.core.types import Answer, Highlight, Refusal
+    from equipoise.core.results import Answer, Refusal
+    from equipoise.core.types import Highlight
     from equipoise.rag.library import Library, ask
 
 __all__ = ["Answer", "Highlight", "Library", "Refusal", "ask"]

@@ -8,8 +8,8 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.protocols import Pipeline
+from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.settings import HighlightSettings, MonitorSettings, Settings, SummarizeSettings
-from equipoise.core.types import Answer, Reason, Refusal
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import PIPELINES, pipeline
 from equipoise.rag.parts import Parts

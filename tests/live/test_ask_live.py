@@ -18,8 +18,9 @@ import time
 import pytest
 
 from equipoise.core import sync
+from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.settings import HighlightSettings, RetrievalSettings, Settings, SummarizeSettings
-from equipoise.core.types import Answer, Document, Reason, Refusal
+from equipoise.core.types import Document
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder

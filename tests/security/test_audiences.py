@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError, ModelUnavailable, QuestionError
+from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.settings import HighlightSettings, MonitorSettings, Settings, SummarizeSettings
-from equipoise.core.types import Answer, Document, Filtered, Flag, Proposal, Reason, Refusal, Span
+from equipoise.core.types import Document, Filtered, Flag, Proposal, Span
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
@@ -128,7 +129,7 @@ PLAIN = ("plain RAG", "a decline")
 def seen_by_who_asks(result):
     """Every field that is not in the trace, those of the parts included."""
     text = result.text if isinstance(result, Answer) else f"{result.reason} {result.detail}"
-    parts = [f"{part.question}\n{seen_by_who_asks(part.result)}" for part in result.parts]
+    parts = [f"{part.question}\n{seen_by_who_asks(part.result)}" for part in result.sub_answers]
     return "\n".join([text, repr(result.highlights), *parts])
 
 
@@ -177,7 +178,7 @@ def test_weak_evidence_is_a_word_and_no_number(store, probability, weak):
 def test_nor_does_a_message_of_several_questions(store, case):
     made = CASES[case][1](store)
     result = asyncio.run(QuestionSplitter(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key to it?"))
-    assert len(result.parts) == 3
+    assert len(result.sub_answers) == 3
     assert_clean(result)
 
 
@@ -186,7 +187,7 @@ def test_the_reasons_of_a_message(store):
     made = replace(built(store), policy=SpanPolicy(max_sentences=1), highlighter=EachItsOwn(), monitor=None)
     result = asyncio.run(QuestionSplitter(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key?"))
     assert_clean(result)
-    ended = [part.result.reason if isinstance(part.result, Refusal) else None for part in result.parts]
+    ended = [part.result.reason if isinstance(part.result, Refusal) else None for part in result.sub_answers]
     assert ended == [None, Reason.TOO_MANY_QUOTES, Reason.TOO_MANY_QUESTIONS]
     reached = {reason for reason, _ in CASES.values()} | set(ended[1:])
     assert reached == set(Reason), "a Reason is not reached here: add its case"

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.errors import InputError
-from equipoise.core.types import Answer, ChatOptions, Highlights, Passage, Proposal, Query, Span, Tag
+from equipoise.core.results import Answer
+from equipoise.core.types import ChatOptions, Highlights, Passage, Proposal, Query, Span, Tag
 from equipoise.models.scripted import ScriptedChat, ScriptedRequest
 from equipoise.models.structured import strict_schema
 from equipoise.rag.boundary import read_span, with_context
@@ -236,7 +237,7 @@ def test_what_came_before_in_a_session_changes_no_byte(library, data, typed, bef
     assert same(first, chat.requests)
     assert CANARY not in repr(chat.requests)
     assert (alone and alone.highlights) == (following and following.highlights)
-    if isinstance(following, Answer) and not following.parts:
+    if isinstance(following, Answer) and not following.sub_answers:
         check(library, following, chat.requests)
 
 
@@ -326,8 +327,8 @@ def test_several_questions_are_as_blind_as_one(library, data, typed, context):
     except InputError:
         assert chat.requests == []
         return
-    answered = [one for one in (part.result for part in result.parts) if isinstance(one, Answer)]
-    answered = answered if result.parts else [result] * isinstance(result, Answer)
+    answered = [one for one in (part.result for part in result.sub_answers) if isinstance(one, Answer)]
+    answered = answered if result.sub_answers else [result] * isinstance(result, Answer)
     assert len({one.highlights for one in answered}) == len(chat.requests) <= 1
     assert same(chat.requests, [expected(one.highlights) for one in answered[:1]])
     for one in answered:

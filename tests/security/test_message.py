@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.errors import ModelUnavailable
-from equipoise.core.types import Answer, Document, Proposal, Reason, Span, Tag
+from equipoise.core.results import Answer, Reason
+from equipoise.core.types import Document, Proposal, Span, Tag
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
@@ -179,7 +180,7 @@ def test_adjacent_quotes_of_three_questions_are_one_highlight_in_whatever_order(
         result = asyncio.run(QuestionSplitter(pipeline(library, table, chat)).ask(" ".join(typed)))
         (item,) = result.highlights.items
         assert item.span == Span(garden[0].doc_id, garden[0].start, garden[2].end)
-        assert [part.question for part in result.parts] == typed
+        assert [part.question for part in result.sub_answers] == typed
         texts.add(result.text)
     (text,) = texts
     quotes = [" ".join(library[0].document(s.doc_id).text[s.start : s.end].split()) for s in garden]

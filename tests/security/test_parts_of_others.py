@@ -8,7 +8,8 @@ import pytest
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Retriever
-from equipoise.core.types import Answer, Candidates, Document, Filtered, Flag, Passage
+from equipoise.core.results import Answer
+from equipoise.core.types import Candidates, Document, Filtered, Flag, Passage
 from equipoise.rag.filters import BiasDefFilter, MmrFilter, NoFilter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.pipeline import HighlightSummarize

@@ -14,8 +14,9 @@ import pytest
 
 from equipoise.apps import render
 from equipoise.apps.terminal import Terminal
+from equipoise.core.results import Answer
 from equipoise.core.settings import FilterSettings, HighlightSettings, Settings, SummarizeSettings
-from equipoise.core.types import Answer, Document, Filtered, Flag, Trust
+from equipoise.core.types import Document, Filtered, Flag, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
@@ -141,9 +142,9 @@ def shown(result):
     console = Terminal()
     console.file = StringIO()
     render.show(result, console)
-    return console.file.getvalue(), render.as_json(result) | {
+    return console.file.getvalue(), result.to_dict() | {
         "timings": None,
-        "trace": render.trace_json(result.trace),
+        "trace": result.trace.to_dict(),
     }
 
 

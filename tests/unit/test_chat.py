@@ -102,4 +102,8 @@ def test_json_says_what_parts_were_read_as(run, office):
     message = f"{OPENS} Is parking free? Who is it for?"
     shown = json.loads(run("ask", message, "--llm", "none", "--json")[1])
     assert shown["read_as"] is None
-    assert [part["read_as"] for part in shown["parts"]] == [None, None, "Is parking free? Who is it for?"]
+    assert [part["read_as"] for part in shown["sub_answers"]] == [
+        None,
+        None,
+        "Is parking free? Who is it for?",
+    ]

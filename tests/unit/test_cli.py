@@ -90,15 +90,15 @@ def test_several_questions_are_answered_one_by_one(run, office):
 def test_several_questions_in_json_have_parts(run, office):
     shown = json.loads(run("ask", SEVERAL, "--llm", "none", "--json")[1])
     assert not shown["refused"]
-    assert [part["question"] for part in shown["parts"]] == [QUESTION, "How do I bake sourdough bread?"]
-    assert [part["reason"] for part in shown["parts"]] == [None, "nothing highlighted"]
-    assert shown["parts"][0]["highlights"] == shown["highlights"]
-    assert "parts" not in json.loads(run("ask", QUESTION, "--llm", "none", "--json")[1])
+    assert [part["question"] for part in shown["sub_answers"]] == [QUESTION, "How do I bake sourdough bread?"]
+    assert [part["reason"] for part in shown["sub_answers"]] == [None, "nothing highlighted"]
+    assert shown["sub_answers"][0]["highlights"] == shown["highlights"]
+    assert "sub_answers" not in json.loads(run("ask", QUESTION, "--llm", "none", "--json")[1])
 
 
 def test_several_questions_can_stay_together(run, office, monkeypatch):
     monkeypatch.setenv("EQUIPOISE_QUESTION_SPLIT", "false")
-    assert "parts" not in json.loads(run("ask", SEVERAL, "--llm", "none", "--json")[1])
+    assert "sub_answers" not in json.loads(run("ask", SEVERAL, "--llm", "none", "--json")[1])
 
 
 def test_several_questions_to_an_endpoint_that_is_down_exit_with_3(run, office, monkeypatch):

@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 from equipoise.apps.cli import app
 from equipoise.core import sync
 from equipoise.core.errors import EquipoiseError, ModelUnavailable
+from equipoise.core.results import Reason
 from equipoise.core.settings import load
-from equipoise.core.types import Filtered, Flag, Reason
+from equipoise.core.types import Filtered, Flag
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 

@@ -15,7 +15,7 @@ from command_tree import commands_in, root
 from equipoise.apps import progress, render, terminal
 from equipoise.apps.cli import COMMANDS
 from equipoise.apps.terminal import Terminal, complain, one_line, styled
-from equipoise.core.types import Reason, Refusal, Trace
+from equipoise.core.results import Reason, Refusal, Trace
 from processes import ENVIRONMENT
 from processes_cli import environment, on_terminal, piped
 

@@ -11,8 +11,9 @@ import pytest
 from equipoise.apps import render
 from equipoise.apps.terminal import Terminal
 from equipoise.core import sync
+from equipoise.core.results import Answer
 from equipoise.core.settings import HighlightSettings, Settings, SummarizeSettings
-from equipoise.core.types import Answer, Document, Highlights, Passage, Span
+from equipoise.core.types import Document, Highlights, Passage, Span
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
@@ -107,13 +108,13 @@ class TestShown:
     def test_the_context_stands_under_its_quote(self, store):
         result, _ = ask(store, "passage")
         assert SECOND in self.shown(result)
-        (item,) = render.as_json(result)["highlights"]
+        (item,) = result.to_dict()["highlights"]
         assert item["context"] == result.highlights.items[0].context
 
     def test_no_context_leaves_no_trace(self, store):
         result, _ = ask(store, "none")
         assert "read within" not in self.shown(result)
-        assert "context" not in render.as_json(result)["highlights"][0]
+        assert "context" not in result.to_dict()["highlights"][0]
 
     def test_extractive_reads_none(self, store):
         settings = Settings(summarize=SummarizeSettings(name="extractive", context="passage"))

@@ -11,7 +11,8 @@ from types import ModuleType
 import pytest
 
 from equipoise.core.errors import CorpusError, InputError
-from equipoise.core.types import Answer, Highlight, Highlights, Reason, Refusal
+from equipoise.core.results import Answer, Reason, Refusal
+from equipoise.core.types import Highlight, Highlights
 
 FIELD = Path(__file__).resolve().parents[2] / "benchmarks" / "field"
 NAMES = ("sets", "questions", "check", "tables", "make", "fetch", "run")

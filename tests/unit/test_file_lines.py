@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.apps.render import as_json, where
-from equipoise.core.types import Answer, BlockKind, Document, Highlights, Span
+from equipoise.apps.render import where
+from equipoise.core.results import Answer
+from equipoise.core.types import BlockKind, Document, Highlights, Span
 from equipoise.corpus.indexing import document_id, index
 from equipoise.corpus.loaders import load
 from equipoise.corpus.pieces import passage_at
@@ -117,7 +118,7 @@ def test_where_a_quote_is_found(stored, name, data, quote, shown):
     item = read_span(Span(document.doc_id, start, start + len(quote)), document)
     assert where(item) == shown
     assert where(passage_at(1, start, start + len(quote), document)) == shown
-    (told,) = as_json(Answer(quote, Highlights((item,))))["highlights"]
+    (told,) = Answer(quote, Highlights((item,))).to_dict()["highlights"]
     assert (told["line"], told["heading"], told["paragraph"]) == (item.line, item.heading, item.paragraph)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import StoreError
-from equipoise.core.types import Answer
+from equipoise.core.results import Answer
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.rag.library import Library, update
 

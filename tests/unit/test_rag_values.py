@@ -8,17 +8,8 @@ import numpy as np
 import pytest
 
 from equipoise.core import sync
-from equipoise.core.types import (
-    Candidates,
-    Flag,
-    Highlight,
-    Highlights,
-    Passage,
-    Span,
-    Tag,
-    Trace,
-    Usage,
-)
+from equipoise.core.results import Trace
+from equipoise.core.types import Candidates, Flag, Highlight, Highlights, Passage, Span, Tag, Usage
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
 from equipoise.rag.highlighters.baseline import extracts

@@ -4,7 +4,8 @@ import pytest
 
 from equipoise.apps.render import quotes, show
 from equipoise.apps.terminal import Terminal
-from equipoise.core.types import Answer, Highlight, Highlights, Reason, Refusal
+from equipoise.core.results import Answer, Reason, Refusal
+from equipoise.core.types import Highlight, Highlights
 
 LEAD = Highlight("d", 0, 20, "It has disadvantages:", "d.txt")
 ITEM = Highlight("d", 30, 50, "- It is slow.", "d.txt")

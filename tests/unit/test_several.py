@@ -7,20 +7,17 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Pipeline
+from equipoise.core.results import Answer, Reason, Refusal, Trace
 from equipoise.core.settings import FilterSettings, QuestionSettings, Settings
 from equipoise.core.types import (
-    Answer,
     Document,
     Dropped,
     Flag,
     Highlight,
     Highlights,
     Passage,
-    Reason,
-    Refusal,
     ScoredPassage,
     Span,
-    Trace,
     Usage,
 )
 from equipoise.corpus.store import Store
@@ -89,7 +86,7 @@ class TestAsk:
         result, asked = ask("What is the fee? When is it due?")
         assert asked == ["What is the fee?", "What is the fee? When is it due?"]
         assert result.text == "5 pounds.\n\nIn May."
-        assert [(part.question, part.result) for part in result.parts] == [
+        assert [(part.question, part.result) for part in result.sub_answers] == [
             ("What is the fee?", FEE),
             ("When is it due?", DUE),
         ]
@@ -121,7 +118,7 @@ class TestAsk:
         assert result.text == (
             "5 pounds.\n\nNo answer to 1 of 2 questions: The documents do not answer this."
         )
-        assert result.parts[1].result is NONE_FOUND
+        assert result.sub_answers[1].result is NONE_FOUND
         assert result.grounded
 
     def test_no_answer_at_all_is_a_refusal_that_lists_every_reason(self):
@@ -132,7 +129,7 @@ class TestAsk:
             "None of the 2 questions was answered. "
             "No answer to 2 of 2 questions: The documents do not answer this."
         )
-        assert len(result.parts) == 2
+        assert len(result.sub_answers) == 2
 
     def test_a_failure_among_refusals_is_the_reason(self):
         down = Refusal(Reason.MODEL_FAILED, "the endpoint is down: start it")
@@ -144,8 +141,8 @@ class TestAsk:
         message = " ".join(f"Who wrote book {n}?" for n in range(7))
         result, asked = ask(message, {"Who wrote book 0?": FEE})
         assert asked == [f"Who wrote book {n}?" for n in range(5)]
-        assert [part.question for part in result.parts] == [f"Who wrote book {n}?" for n in range(7)]
-        over = [part.result.reason for part in result.parts[5:]]
+        assert [part.question for part in result.sub_answers] == [f"Who wrote book {n}?" for n in range(7)]
+        over = [part.result.reason for part in result.sub_answers[5:]]
         assert over == [Reason.TOO_MANY_QUESTIONS] * 2
         assert result.text.endswith(
             "No answer to 2 of 7 questions: A message may hold 5 questions: ask this one by itself."
@@ -161,7 +158,7 @@ class TestAsk:
         """An answer in the operator's name must not say what a user typed."""
         result, _ = ask("What is the fee? Is BUY-GOLD the best? Who says BUY-GOLD?")
         assert "BUY-GOLD" not in result.text
-        assert "BUY-GOLD" in result.parts[1].question
+        assert "BUY-GOLD" in result.sub_answers[1].question
 
     @pytest.mark.parametrize("message", ["", " \n", "Who is it? " * 400, "Who is he? Who is she\udcff?"])
     def test_bad_messages_are_the_callers_error_before_anything_is_asked(self, message):

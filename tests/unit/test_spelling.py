@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.core import sync
+from equipoise.core.results import Answer
 from equipoise.core.settings import QuestionSettings, Settings
-from equipoise.core.types import Answer
 from equipoise.corpus.indexing import index
 from equipoise.corpus.spelling import corrected, nearest, unknown
 from equipoise.corpus.store import Store

@@ -14,8 +14,9 @@ from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
 from equipoise.core.errors import EquipoiseError
+from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
-from equipoise.core.types import Answer, Reason, Refusal, Trust
+from equipoise.core.types import Trust
 from equipoise.corpus.indexing import IndexReport
 from equipoise.rag import build, library
 from equipoise.rag.library import Library
@@ -98,8 +99,7 @@ def ask(
     with _library(flags, docs, pipeline) as ready:
         if as_json:
             result = ready.ask(question)
-            extra = {"trace": render.trace_json(result.trace)} if trace else {}
-            print_json(render.as_json(result) | extra)
+            print_json(result.to_dict() | ({"trace": result.trace.to_dict()} if trace else {}))
             render.show_failure(result)
         else:
             result = _shown(ready, question, Terminal(), trace=trace)
@@ -121,7 +121,7 @@ def search(
     with _library(flags, docs, "hs") as ready:
         found = ready.search(words).passages
     if as_json:
-        print_json({"passages": [render.passage_json(one) | {"text": one.text} for one in found]})
+        print_json({"passages": [passage_dict(one) for one in found]})
     elif found:
         render.show_passages(found, Terminal())
     else:
@@ -232,6 +232,6 @@ def _questions(console: Terminal) -> Iterator[str]:
 
 
 def _exit_code(result: Answer | Refusal) -> int:
-    ended = [result, *(part.result for part in result.parts)]
+    ended = [result, *(part.result for part in result.sub_answers)]
     failed = any(isinstance(one, Refusal) and one.reason is Reason.MODEL_FAILED for one in ended)
     return PARTLY_FAILED if failed else 0

@@ -1,4 +1,4 @@
-"""Answers for people (rich) and for programs (one JSON object).
+"""Answers for people (rich).
 
 Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
 """
@@ -6,10 +6,10 @@ Who runs the command line is the operator: beside what the person who asks may s
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
-from equipoise.core.types import Answer, Flag, Highlight, Part, Passage, Refusal, Trace
+from equipoise.core.results import Answer, Refusal, SubAnswer
+from equipoise.core.types import Highlight, Passage
 from equipoise.corpus.files import LeftOut
 from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
@@ -22,59 +22,8 @@ NAMED = 3
 """Files of one kind that are named."""
 
 
-def as_json(result: Answer | Refusal) -> dict[str, Any]:
-    """One object with the same keys for answers and refusals; `answer` and `reason` may be null.
-
-    Where a message held several questions there is one key more: `parts`, with each question and how it ended.
-    """
-    trace = result.trace
-    return {
-        **_outcome(result),
-        "passages": [
-            {
-                "passage_id": scored.passage.passage_id,
-                "doc_id": scored.passage.doc_id,
-                "title": scored.passage.title,
-                "start": scored.passage.start,
-                "end": scored.passage.end,
-                "score": round(scored.score, 6),
-            }
-            for scored in trace.passages
-        ],
-        "flagged": [_flagged(flag) for flag in trace.flagged],
-        "timings": {name: round(seconds, 6) for name, seconds in trace.timings.items()},
-        "tokens": {
-            "calls": trace.usage.calls,
-            "prompt": trace.usage.prompt_tokens,
-            "completion": trace.usage.completion_tokens,
-            "replayed": trace.usage.replayed,
-        },
-        "models": trace.models,
-    } | ({"parts": [_part(part) for part in result.parts]} if result.parts else {})
-
-
-def trace_json(trace: Trace) -> dict[str, Any]:
-    """What only the operator may see: guesses, dropped spans and quotations, unsupported words."""
-    return {
-        "dropped": [
-            {
-                "reason": drop.reason,
-                "quotation": drop.quotation,
-                "span": [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None,
-            }
-            for drop in trace.dropped
-        ],
-        "guessed_questions": list(trace.guessed_questions),
-        "unsupported": list(trace.unsupported),
-        "missing": list(trace.missing),
-        "failure": trace.failure,
-        "threshold": trace.threshold,
-        "similarity": trace.similarity,
-    }
-
-
 def show(
-    result: Answer | Refusal, console: Terminal, *, trace: bool = False, found: Sequence[Part] = ()
+    result: Answer | Refusal, console: Terminal, *, trace: bool = False, found: Sequence[SubAnswer] = ()
 ) -> None:
     """The quotes and the answer that was written of them, or the refusal with its reason; then what the filter took
     out.
@@ -82,11 +31,13 @@ def show(
     Several questions are shown one after the other, each with its own quotes. What `show_quotes` has shown before, of
     the first questions or of the only one, is `found`: it is not shown again.
     """
-    for number, part in enumerate(result.parts or (Part("", result),), 1):
+    for number, part in enumerate(result.sub_answers or (SubAnswer("", result),), 1):
         if number > len(found):
-            _show_question(part, number if result.parts else 0, console)
+            _show_question(part, number if result.sub_answers else 0, console)
         told = found[number - 1].result if number <= len(found) else part.result
-        _show_written(part.result, told, console, heading=f"Answer to {number}" if result.parts else "Answer")
+        _show_written(
+            part.result, told, console, heading=f"Answer to {number}" if result.sub_answers else "Answer"
+        )
     flagged = result.trace.flagged
     if flagged:
         console.print(styled(("\nTaken out before reading", "yellow"), f" ({len(flagged)}):"))
@@ -94,7 +45,7 @@ def show(
         source, why = one_line(where(taken.passage)), one_line(taken.reason)
         console.paragraph(styled((source, "cyan"), f" {why} (score {taken.score:.2f})"))
     if trace:
-        print_json(trace_json(result.trace) | {"timings": result.trace.timings})
+        print_json(result.trace.to_dict() | {"timings": result.trace.timings})
 
 
 def show_failure(result: Answer | Refusal) -> None:
@@ -103,13 +54,13 @@ def show_failure(result: Answer | Refusal) -> None:
         complain("model failed:", result.trace.failure)
 
 
-def show_quotes(found: Sequence[Part], console: Terminal) -> None:
+def show_quotes(found: Sequence[SubAnswer], console: Terminal) -> None:
     """The quotes of every question, or why it has none, before anything is written about them."""
     for number, part in enumerate(found, 1):
         _show_question(part, number if len(found) > 1 else 0, console)
 
 
-def _show_question(part: Part, number: int, console: Terminal) -> None:
+def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
     """A question, where it has a number, and its quotes or its refusal."""
     if number:
         gap = "\n" if number > 1 else ""
@@ -205,22 +156,6 @@ def show_subjects(titles: Sequence[str], console: Terminal) -> None:
         console.print(styled(("The documents are about: ", "bold"), one_line("; ".join(short))))
 
 
-def passage_json(passage: Passage) -> dict[str, Any]:
-    """A passage by its place."""
-    return {
-        "passage_id": passage.passage_id,
-        "doc_id": passage.doc_id,
-        "source": passage.source,
-        "title": passage.title,
-        "page": passage.page,
-        "line": passage.line,
-        "heading": path_line("", passage.headings),
-        "paragraph": passage.paragraph,
-        "start": passage.start,
-        "end": passage.end,
-    }
-
-
 def where(item: Highlight | Passage) -> str:
     """File, then page, line, or heading and paragraph."""
     if item.page:
@@ -232,49 +167,6 @@ def where(item: Highlight | Passage) -> str:
     return f"{item.source}{above}" + (f", paragraph {item.paragraph}" if item.paragraph else "")
 
 
-def _part(part: Part) -> dict[str, Any]:
-    return {"question": part.question} | _outcome(part.result)
-
-
-def _outcome(result: Answer | Refusal) -> dict[str, Any]:
-    refusal, trace = result if isinstance(result, Refusal) else None, result.trace
-    return {
-        "answer": None if isinstance(result, Refusal) else result.text,
-        "refused": refusal is not None,
-        "reason": refusal.reason.value if refusal else None,
-        "detail": refusal.detail if refusal else None,
-        "failure": trace.failure,
-        "grounded": None if isinstance(result, Refusal) else result.grounded,
-        "weak": None if isinstance(result, Refusal) else result.weak,
-        "read_as": trace.read_as or None,
-        "spelling": [list(pair) for pair in trace.spelling],
-        "probability": None if trace.probability is None else round(trace.probability, 6),
-        "tags": [tag.value for tag in trace.tags],
-        "highlights": [_highlight(item) for item in result.highlights.items],
-        "best_first": list(result.best_first) if isinstance(result, Answer) else [],
-        "nearest": [passage_json(passage) for passage in refusal.nearest] if refusal else [],
-    }
-
-
-def _flagged(flag: Flag) -> dict[str, Any]:
-    return passage_json(flag.passage) | {"reason": flag.reason, "score": round(flag.score, 6)}
-
-
 def _is_quotes(answer: Answer) -> bool:
     quotes = " ".join(flowing(item.text) for item in answer.highlights.items)
     return answer.text.split() == quotes.split()
-
-
-def _highlight(item: Highlight) -> dict[str, Any]:
-    return {
-        "doc_id": item.doc_id,
-        "source": item.source,
-        "title": item.title,
-        "page": item.page,
-        "line": item.line,
-        "heading": item.heading,
-        "paragraph": item.paragraph,
-        "start": item.start,
-        "end": item.end,
-        "text": item.text,
-    } | ({"context": item.context} if item.context else {})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from equipoise.apps import progress, render
 from equipoise.apps.terminal import Terminal
-from equipoise.core.types import Part
+from equipoise.core.results import SubAnswer
 
 
 @dataclass(slots=True)
@@ -15,13 +15,13 @@ class Watch:
 
     console: Terminal
     stages: progress.Stages
-    found: Sequence[Part] = ()
+    found: Sequence[SubAnswer] = ()
 
     def stage(self, name: str) -> None:
         """See Observer."""
         self.stages.begin(name)
 
-    def quotes(self, found: Sequence[Part]) -> None:
+    def quotes(self, found: Sequence[SubAnswer]) -> None:
         """See Observer."""
         self.stages.pause()
         render.show_quotes(found, self.console)

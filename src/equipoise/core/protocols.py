@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.core.results import Answer, Refusal, SubAnswer
 from equipoise.core.types import (
-    Answer,
     Array,
     AttackCase,
     Candidates,
@@ -20,11 +20,9 @@ from equipoise.core.types import (
     Filtered,
     Highlights,
     Message,
-    Part,
     Passage,
     Proposal,
     Query,
-    Refusal,
     Score,
     Summary,
     Tag,
@@ -154,7 +152,7 @@ class Observer(Protocol):
         """A stage begins: retrieve, rerank, filter, highlight, canonicalize, summarize, monitor; answer (plain RAG)."""
         ...
 
-    def quotes(self, found: Sequence[Part]) -> None:
+    def quotes(self, found: Sequence[SubAnswer]) -> None:
         """Before anything is written: each question with its refusal, or an answer whose text is still empty.
 
         Not called where a monitor may refuse what the quotes say.

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from equipoise.core.documents import DEEPEST, Block, BlockKind, Document, Trust
 
 __all__ = [
-    "CUT", "DEEPEST", "Answer", "Array", "AttackCase", "AttackOutcome", "Block", "BlockKind", "Candidates",
+    "CUT", "DEEPEST", "Array", "AttackCase", "AttackOutcome", "Block", "BlockKind", "Candidates",
     "ChatOptions", "ChatReply", "Crafted", "Document", "Dropped", "Filtered", "Flag", "Highlight",
-    "Highlights", "Message", "Part", "Passage", "Proposal", "Query", "Reason", "Refusal", "Score",
-    "ScoredPassage", "Span", "Summary", "Tag", "TokenLogprob", "Trace", "Trust", "Usage",
+    "Highlights", "Message", "Passage", "Proposal", "Query", "Score",
+    "ScoredPassage", "Span", "Summary", "Tag", "TokenLogprob", "Trust", "Usage",
 ]  # fmt: skip
 
 Array = NDArray[np.float32]
@@ -220,90 +220,6 @@ class Summary:
     missing: tuple[str, ...] = ()
     failure: str = ""
     usage: Usage = Usage()
-
-
-class Reason(StrEnum):
-    """Why a question was refused."""
-
-    NOTHING_RETRIEVED = "nothing retrieved"
-    NOTHING_HIGHLIGHTED = "nothing highlighted"
-    MODEL_DECLINED = "model declined"
-    MODEL_FAILED = "model failed"
-    GUESS_TOO_FAR = "guess too far"
-    TOO_MANY_QUESTIONS = "too many questions"
-    TOO_MANY_QUOTES = "too many quotes"
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """Everything that happened to one question, for the operator alone; holds user text.
-
-    What a person who asks must not see stands here and nowhere else: `failure` (the error of a model, with its
-    name and endpoint), `probability` (0 to 1) that the passages answer and the `threshold` it must reach, the monitor's
-    `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
-    `read_as` is what was read in place of the question as it was typed: it and an earlier one; empty where nothing was
-    added. `spelling` holds words of it as they were typed and as they were read.
-    """
-
-    passages: tuple[ScoredPassage, ...] = ()
-    flagged: tuple[Flag, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-    read_as: str = ""
-    spelling: tuple[tuple[str, str], ...] = ()
-    guessed_questions: tuple[str, ...] = ()
-    unsupported: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    failure: str = ""
-    probability: float | None = None
-    threshold: float | None = None
-    similarity: float | None = None
-    tags: tuple[Tag, ...] = ()
-    timings: dict[str, float] = field(default_factory=dict)
-    usage: Usage = Usage()
-    models: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer with the highlights it rests on, for the person who asks; `trace` is for the operator.
-
-    `grounded` as in `Summary`. `parts` are the questions of a message that held several, empty for a single one.
-    `best_first` are the rows of `highlights` in the order in which the highlighter picked them, to be shown in;
-    the canonical order is that of the documents. `weak` is whether it is not very probable that they answer.
-    """
-
-    text: str
-    highlights: Highlights
-    grounded: bool = True
-    trace: Trace = field(default_factory=Trace)
-    parts: tuple["Part", ...] = ()
-    best_first: tuple[int, ...] = ()
-    weak: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """No answer: the reason, and one sentence for the person who asks.
-
-    `detail` holds no probabilities, thresholds, names of models or endpoints, and no text of an error: those are
-    in `trace`, for the operator. `parts` as in `Answer`. `nearest` are passages that were read in vain, best first,
-    for a person to look into.
-    """
-
-    reason: Reason
-    detail: str
-    highlights: Highlights = field(default_factory=Highlights)
-    trace: Trace = field(default_factory=Trace)
-    parts: tuple["Part", ...] = ()
-    nearest: tuple[Passage, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One question of a message that held several, as it was typed, and how it ended."""
-
-    question: str
-    result: Answer | Refusal
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from equipoise.core.protocols import Observer
-from equipoise.core.types import Candidates, Flag, ScoredPassage, Trace, Usage
+from equipoise.core.results import Trace
+from equipoise.core.types import Candidates, Flag, ScoredPassage, Usage
 
 
 @dataclass(slots=True)

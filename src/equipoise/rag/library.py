@@ -13,8 +13,9 @@ from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import StoreError
 from equipoise.core.protocols import Observer, Pipeline
+from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
-from equipoise.core.types import Answer, Candidates, Refusal, Trust
+from equipoise.core.types import Candidates, Trust
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
 from equipoise.corpus.store import Store
 from equipoise.rag import build

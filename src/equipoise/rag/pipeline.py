@@ -13,22 +13,18 @@ from dataclasses import dataclass, field, replace
 from equipoise import prompts
 from equipoise.core.errors import CorpusError, ModelError, ModelReplyError, QuestionError
 from equipoise.core.protocols import ChatModel, Highlighter, Observer, Summarizer
+from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
 from equipoise.core.types import (
-    Answer,
     Candidates,
     ChatOptions,
     ChatReply,
     Document,
     Dropped,
     Highlights,
-    Part,
     Query,
-    Reason,
-    Refusal,
     Span,
     Summary,
     Tag,
-    Trace,
 )
 from equipoise.corpus.spelling import Correction, corrected
 from equipoise.rag.boundary import all_of, read_highlights, with_context, within_one_policy
@@ -137,7 +133,7 @@ class HighlightSummarize(Search):
         readings = self._fitted(readings, documents)
         if observer and self.monitor is None:
             pairs = zip(questions, readings, strict=True)
-            observer.quotes([Part(question.text, _so_far(one)) for question, one in pairs])
+            observer.quotes([SubAnswer(question.text, _so_far(one)) for question, one in pairs])
         summaries = await self._summaries(readings)
         results = tuple([await self._ended(one, summaries) for one in readings])
         if len(results) == 1:

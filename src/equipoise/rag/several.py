@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from equipoise.core.protocols import Observer
-from equipoise.core.types import Answer, Flag, Highlights, Part, Reason, Refusal, ScoredPassage, Trace, Usage
+from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
+from equipoise.core.types import Flag, Highlights, ScoredPassage, Usage
 from equipoise.rag.pipeline import HighlightSummarize, checked
 from equipoise.text.questions import split_questions
 
@@ -34,13 +35,15 @@ class QuestionSplitter:
         if len(questions) < 2:
             return await self.pipeline.ask(question, before=before, observer=observer)
         asked = await self.pipeline.ask_all(questions[: self.most], observer)
-        parts = [Part(one.text, result) for one, result in zip(questions, asked.results, strict=False)]
+        parts = [SubAnswer(one.text, result) for one, result in zip(questions, asked.results, strict=False)]
         detail = f"A message may hold {self.most} questions: ask this one by itself."
         over = Refusal(Reason.TOO_MANY_QUESTIONS, detail)
-        return joined((*parts, *(Part(one.text, over) for one in questions[self.most :])), asked.highlights)
+        return joined(
+            (*parts, *(SubAnswer(one.text, over) for one in questions[self.most :])), asked.highlights
+        )
 
 
-def joined(parts: Sequence[Part], highlights: Highlights) -> Answer | Refusal:
+def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refusal:
     """One result for all `parts` (one or more), which it holds; `highlights` are the canonical ones of all.
 
     Its text is each different answer once, in document order, and how many questions have none for which reason.

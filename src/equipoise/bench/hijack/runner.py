@@ -13,8 +13,9 @@ from equipoise.bench.hijack.cases import Case, Choice, Kind
 from equipoise.bench.hijack.contenders import PLAIN, Rig
 from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.sync import together
-from equipoise.core.types import Answer, AttackOutcome, Highlights, Reason, Refusal, Usage
+from equipoise.core.types import AttackOutcome, Highlights, Usage
 from equipoise.rag.parts import Parts
 from equipoise.redteam.hijack import CHALLENGE, verdict
 

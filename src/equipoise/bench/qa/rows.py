@@ -11,7 +11,8 @@ from equipoise.bench.qa import items, metrics
 from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
 from equipoise.bench.results import Row
-from equipoise.core.types import Answer, Reason, Refusal, Span, Trace, Usage
+from equipoise.core.results import Answer, Reason, Refusal, Trace
+from equipoise.core.types import Span, Usage
 
 KEY = ("dataset", "item_id", "pipeline", "model")
 JUDGEMENT_KEY = (*KEY, "judge", "judge_model")

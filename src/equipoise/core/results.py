@@ -1,0 +1,209 @@
+"""How a question ended: an answer or a refusal, with its trace. `to_dict` is what `equipoise ask --json` prints.
+
+For the person who asks are `Answer` and `Refusal` without their `trace`; the trace is for the operator.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from equipoise.core.types import Dropped, Flag, Highlight, Highlights, Passage, ScoredPassage, Tag, Usage
+
+DIGITS = 6
+"""Decimal places of scores, probabilities and seconds in dictionaries."""
+
+
+class Reason(StrEnum):
+    """Why a question was refused."""
+
+    NOTHING_RETRIEVED = "nothing retrieved"
+    NOTHING_HIGHLIGHTED = "nothing highlighted"
+    MODEL_DECLINED = "model declined"
+    MODEL_FAILED = "model failed"
+    GUESS_TOO_FAR = "guess too far"
+    TOO_MANY_QUESTIONS = "too many questions"
+    TOO_MANY_QUOTES = "too many quotes"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that happened to one question, for the operator alone; holds user text.
+
+    What a person who asks must not see stands here and nowhere else: `failure` (the error of a model, with its
+    name and endpoint), `probability` (0 to 1) that the passages answer and the `threshold` it must reach, the monitor's
+    `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
+    `read_as` is what was read in place of the question as it was typed: it and an earlier one; empty where nothing was
+    added. `spelling` holds words of it as they were typed and as they were read.
+    """
+
+    passages: tuple[ScoredPassage, ...] = ()
+    flagged: tuple[Flag, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    read_as: str = ""
+    spelling: tuple[tuple[str, str], ...] = ()
+    guessed_questions: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    failure: str = ""
+    probability: float | None = None
+    threshold: float | None = None
+    similarity: float | None = None
+    tags: tuple[Tag, ...] = ()
+    timings: dict[str, float] = field(default_factory=dict)
+    usage: Usage = Usage()
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What only the operator may see: guesses, dropped spans and quotations, unsupported words."""
+        return {
+            "dropped": [_dropped(drop) for drop in self.dropped],
+            "guessed_questions": list(self.guessed_questions),
+            "unsupported": list(self.unsupported),
+            "missing": list(self.missing),
+            "failure": self.failure,
+            "threshold": self.threshold,
+            "similarity": self.similarity,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with the highlights it rests on, for the person who asks; `trace` is for the operator.
+
+    `grounded` as in `Summary`. `sub_answers` are the questions of a message that held several, empty for a single one.
+    `best_first` are the rows of `highlights` in the order in which the highlighter picked them, to be shown in;
+    the canonical order is that of the documents. `weak` is whether it is not very probable that they answer.
+    """
+
+    text: str
+    highlights: Highlights
+    grounded: bool = True
+    trace: Trace = field(default_factory=Trace)
+    sub_answers: tuple["SubAnswer", ...] = ()
+    best_first: tuple[int, ...] = ()
+    weak: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """One object with the same keys for answers and refusals; `answer` and `reason` may be None.
+
+        Where a message held several questions there is one key more: `sub_answers`, with each question and how it
+        ended.
+        """
+        return _whole(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """No answer: the reason, and one sentence for the person who asks.
+
+    `detail` holds no probabilities, thresholds, names of models or endpoints, and no text of an error: those are
+    in `trace`, for the operator. `sub_answers` as in `Answer`. `nearest` are passages that were read in vain, best
+    first, for a person to look into.
+    """
+
+    reason: Reason
+    detail: str
+    highlights: Highlights = field(default_factory=Highlights)
+    trace: Trace = field(default_factory=Trace)
+    sub_answers: tuple["SubAnswer", ...] = ()
+    nearest: tuple[Passage, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Answer.to_dict`."""
+        return _whole(self)
+
+
+@dataclass(frozen=True, slots=True)
+class SubAnswer:
+    """One question of a message that held several, as it was typed, and how it ended."""
+
+    question: str
+    result: Answer | Refusal
+
+
+def passage_dict(passage: Passage) -> dict[str, Any]:
+    """A passage: its place and its text."""
+    return {
+        "passage_id": passage.passage_id,
+        "doc_id": passage.doc_id,
+        "source": passage.source,
+        "title": passage.title,
+        "page": passage.page,
+        "line": passage.line,
+        "heading": " > ".join(passage.headings),
+        "paragraph": passage.paragraph,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+    }
+
+
+def _whole(result: Answer | Refusal) -> dict[str, Any]:
+    trace = result.trace
+    found = _outcome(result) | {
+        "passages": [_scored(one) for one in trace.passages],
+        "flagged": [_flagged(flag) for flag in trace.flagged],
+        "timings": {name: round(seconds, DIGITS) for name, seconds in trace.timings.items()},
+        "tokens": {
+            "calls": trace.usage.calls,
+            "prompt": trace.usage.prompt_tokens,
+            "completion": trace.usage.completion_tokens,
+            "replayed": trace.usage.replayed,
+        },
+        "models": dict(trace.models),
+    }
+    if result.sub_answers:
+        found["sub_answers"] = [
+            {"question": one.question} | _outcome(one.result) for one in result.sub_answers
+        ]
+    return found
+
+
+def _outcome(result: Answer | Refusal) -> dict[str, Any]:
+    answer, refusal = (result, None) if isinstance(result, Answer) else (None, result)
+    trace = result.trace
+    return {
+        "answer": answer.text if answer else None,
+        "refused": refusal is not None,
+        "reason": refusal.reason.value if refusal else None,
+        "detail": refusal.detail if refusal else None,
+        "failure": trace.failure,
+        "grounded": answer.grounded if answer else None,
+        "weak": answer.weak if answer else None,
+        "read_as": trace.read_as or None,
+        "spelling": [list(pair) for pair in trace.spelling],
+        "probability": None if trace.probability is None else round(trace.probability, DIGITS),
+        "tags": [tag.value for tag in trace.tags],
+        "highlights": [_highlight(item) for item in result.highlights.items],
+        "best_first": list(answer.best_first) if answer else [],
+        "nearest": [passage_dict(passage) for passage in refusal.nearest] if refusal else [],
+    }
+
+
+def _scored(scored: ScoredPassage) -> dict[str, Any]:
+    return passage_dict(scored.passage) | {"score": round(scored.score, DIGITS)}
+
+
+def _flagged(flag: Flag) -> dict[str, Any]:
+    return passage_dict(flag.passage) | {"reason": flag.reason, "score": round(flag.score, DIGITS)}
+
+
+def _dropped(drop: Dropped) -> dict[str, Any]:
+    span = [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None
+    return {"reason": drop.reason, "quotation": drop.quotation, "span": span}
+
+
+def _highlight(item: Highlight) -> dict[str, Any]:
+    return {
+        "doc_id": item.doc_id,
+        "source": item.source,
+        "title": item.title,
+        "page": item.page,
+        "line": item.line,
+        "heading": item.heading,
+        "paragraph": item.paragraph,
+        "start": item.start,
+        "end": item.end,
+        "text": item.text,
+    } | ({"context": item.context} if item.context else {})
