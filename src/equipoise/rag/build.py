@@ -5,7 +5,7 @@ from functools import partial
 from importlib import import_module
 from os import environ
 from shlex import quote
-from typing import Any
+from typing import Any, Unpack
 
 from equipoise.core import endpoints
 from equipoise.core.errors import InputError, ModelUnavailable
@@ -28,7 +28,7 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.parts import Parts
+from equipoise.rag.parts import Objects, Parts, check_objects
 from equipoise.rag.pipeline import HighlightSummarize, Speller, Vanilla
 from equipoise.rag.search import Search
 from equipoise.rag.several import QuestionSplitter
@@ -103,53 +103,64 @@ def pipeline(name: str, parts: Parts) -> Pipeline:
     return QuestionSplitter(single, question.most) if question.split else single
 
 
-def highlight_summarize(parts: Parts, given: Highlighter | None = None) -> HighlightSummarize:
-    """H&S for one question, with the highlighter `given`, else that of the settings; "auto" parts depend on whether
-    there is a language model."""
-    settings, names = parts.settings, chosen(parts)
+def highlight_summarize(parts: Parts) -> HighlightSummarize:
+    """H&S for one question; "auto" parts depend on whether there is a language model."""
+    settings, chosen = parts.settings, names(parts)
     least = settings.monitor.min_similarity
     return HighlightSummarize(
         **_searching(parts),
-        highlighter=given or highlighter(parts),
+        highlighter=highlighter(parts),
         summarizer=summarizer(parts),
         policy=policy(settings),
         monitor=None if least is None else Monitor(parts.encoder, least),
-        context=settings.summarize.context == "passage" and names["summarizer"] != "extractive",
+        context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
         speller=speller(parts),
-        models=_names(parts, names),
+        models=_models(parts) | chosen,
     )
 
 
 def vanilla(parts: Parts) -> Vanilla:
     """Plain RAG; raises ModelUnavailable without a language model."""
     chat = parts.need_chat("the pipeline 'vanilla'")
-    return Vanilla(**_searching(parts), chat=chat, models=_names(parts, {}), options=parts.options)
+    return Vanilla(
+        **_searching(parts),
+        chat=chat,
+        models=_models(parts) | {"filter": names(parts)["filter"]},
+        options=parts.options,
+    )
 
 
-def chosen(parts: Parts) -> dict[str, str]:
-    """The names of highlighter and summarizer, "auto" put into words."""
+def names(parts: Parts) -> dict[str, str]:
+    """The names of filter, highlighter and summarizer: of an object that was given its class, "auto" put into words."""
     settings, with_llm = parts.settings, parts.chat is not None
-    return {
+    by_settings = {
+        "filter": settings.filter.name,
         "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else parts.reads),
         "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
+    }
+    given = {name: getattr(parts, name) for name in by_settings}
+    return {
+        name: type(given[name]).__name__ if given[name] else chosen for name, chosen in by_settings.items()
     }
 
 
 def retriever(parts: Parts) -> Retriever:
-    """The retriever of the settings."""
-    made: Retriever = make("retriever", RETRIEVERS, parts.settings.retrieval.name, parts)
+    """The one given, else that of the settings."""
+    made: Retriever = parts.retriever or make("retriever", RETRIEVERS, parts.settings.retrieval.name, parts)
     return made
 
 
 def passage_filter(parts: Parts) -> PassageFilter:
-    """The filter of the settings."""
-    made: PassageFilter = make("filter", FILTERS, parts.settings.filter.name, parts)
+    """The one given, else that of the settings."""
+    made: PassageFilter = parts.filter or make("filter", FILTERS, parts.settings.filter.name, parts)
     return made
 
 
 def highlighter(parts: Parts) -> Highlighter:
-    """The highlighter of the settings, behind a check where `highlight.abstain` wants one."""
-    name = chosen(parts)["highlighter"]
+    """The one given, else that of the settings, behind a check where `highlight.abstain` wants one."""
+    if parts.highlighter:
+        return parts.highlighter
+    name = names(parts)["highlighter"]
     made: Highlighter = make("highlighter", HIGHLIGHTERS, name, parts)
     if parts.settings.highlight.abstain and name not in ABSTAINING:
         return AbstainingHighlighter(made, Check.from_parts(parts, "highlight.abstain"))
@@ -157,8 +168,8 @@ def highlighter(parts: Parts) -> Highlighter:
 
 
 def summarizer(parts: Parts) -> Summarizer:
-    """The summarizer of the settings."""
-    made: Summarizer = make("summarizer", SUMMARIZERS, chosen(parts)["summarizer"], parts)
+    """The one given, else that of the settings."""
+    made: Summarizer = parts.summarizer or make("summarizer", SUMMARIZERS, names(parts)["summarizer"], parts)
     return made
 
 
@@ -202,14 +213,21 @@ def policy(settings: Settings) -> SpanPolicy:
     )
 
 
-def parts(settings: Settings, store: Store) -> Parts:
-    """Everything a pipeline is built from; encoder and reranker load their weights at first use.
+def parts(settings: Settings, store: Store, **given: Unpack[Objects]) -> Parts:
+    """Everything a pipeline is built from, the `given` objects in place of what the settings name; encoder and
+    reranker load their weights at first use.
 
-    Raises StoreError where the store was built with another encoder, and what `encoder` raises.
+    Raises StoreError where the store was built with another encoder, InputError for an object that lacks what its
+    protocol asks, and what `encoder` raises.
     """
-    chosen = encoder(settings.retrieval.encoder, store)
+    check_objects(given)
+    chosen = given.get("encoder") or encoder(settings.retrieval.encoder, store)
     store.check_encoder(chosen)
-    return Parts(settings, store, chosen, chat_model(settings.model), CrossEncoder())
+    found: Objects = {"encoder": chosen, **given}
+    found.setdefault("reranker", CrossEncoder())
+    if "chat" not in found:
+        found["chat"] = chat_model(settings.model)
+    return Parts(settings, store, **found)
 
 
 def encoder(name: str, store: Store | None = None) -> Encoder:
@@ -332,6 +350,6 @@ def _auto(name: str, otherwise: str) -> str:
     return otherwise if name == AUTO else name
 
 
-def _names(parts: Parts, chosen: dict[str, str]) -> dict[str, str]:
+def _models(parts: Parts) -> dict[str, str]:
     llm = {"llm": parts.chat.name} if parts.chat else {}
-    return {"encoder": parts.encoder.name, **llm, "filter": parts.settings.filter.name, **chosen}
+    return {"encoder": parts.encoder.name, **llm}

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 import platformdirs
 
 from equipoise.core import settings as layers
 from equipoise.core import sync
-from equipoise.core.errors import StoreError
+from equipoise.core.errors import InputError, StoreError
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
@@ -20,13 +20,13 @@ from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.journal import Journal
-from equipoise.rag.parts import Parts
+from equipoise.rag.parts import Objects, Parts
 from equipoise.rag.pipeline import checked
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """An open index and the pipeline over it. `async` callers use `pipeline.ask`."""
+    """An index and the pipeline over it. Close it, or use it in a `with` block."""
 
     store: Store
     pipeline: Pipeline
@@ -34,17 +34,66 @@ class Library:
 
     @classmethod
     def open(
-        cls, path: Path | None = None, *, settings: Settings | None = None, pipeline: str = "hs"
+        cls,
+        path: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        pipeline: str = "hs",
+        **objects: Unpack[Objects],
     ) -> Self:
-        """The index at `path` (default: the settings'). Raises StoreError, InputError or ModelUnavailable."""
+        """The index at `path` (default: the settings'), to read; `objects` stand in for what the settings name.
+
+        Raises StoreError, InputError or ModelUnavailable.
+        """
+        return cls._over(path, settings, pipeline, objects, create=False)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        pipeline: str = "hs",
+        **objects: Unpack[Objects],
+    ) -> Self:
+        """As `open`, to write too; it is made where there is none."""
+        return cls._over(path, settings, pipeline, objects, create=True)
+
+    @classmethod
+    def _over(
+        cls,
+        path: str | Path | None,
+        settings: Settings | None,
+        pipeline: str,
+        objects: Objects,
+        *,
+        create: bool,
+    ) -> Self:
         chosen = settings or layers.load().settings
-        store = Store.open(path or chosen.store.path, read_only=True)
+        place = chosen.store.path if path is None else one_path(path)
+        store = Store.open(place, create=True) if create else Store.open(place, read_only=True)
         try:
-            parts = build.parts(chosen, store)
+            parts = build.parts(chosen, store, **objects)
             return cls(store, build.pipeline(pipeline, parts), parts)
         except BaseException:
             store.close()
             raise
+
+    def index(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        trust: Trust | str = Trust.TRUSTED,
+        prune: bool = False,
+        progress: Progress | None = None,
+    ) -> IndexReport:
+        """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`.
+
+        Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
+        """
+        chosen = one_trust(trust)
+        every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+        return index(every, self.store, self.parts.encoder, trust=chosen, prune=prune, progress=progress)
 
     def ask(
         self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
@@ -54,7 +103,14 @@ class Library:
         `before` are the questions that the same person asked earlier, oldest first, for follow-ups, and `observer` is
         told how far it is: see `Pipeline` and `Observer`.
         """
-        return sync.run(self.pipeline.ask(question, before=before, observer=observer))
+        return sync.run(self.aask(question, before=before, observer=observer))
+
+    async def aask(
+        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+    ) -> Answer | Refusal:
+        """As `ask`, for async callers."""
+        earlier = (before,) if isinstance(before, str) else before
+        return await self.pipeline.ask(question, before=earlier, observer=observer)
 
     def search(self, words: str) -> Candidates:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""
@@ -77,10 +133,12 @@ class Library:
         self.close()
 
 
-def ask(question: str, *, docs: Iterable[Path], settings: Settings | None = None) -> Answer | Refusal:
+def ask(
+    question: str, *, docs: str | Path | Iterable[str | Path], settings: Settings | None = None
+) -> Answer | Refusal:
     """Index `docs` (only what has changed since the last time) and answer from them alone."""
     chosen = settings or layers.load().settings
-    paths = list(docs)
+    paths = [one_path(path) for path in ([docs] if isinstance(docs, str | Path) else docs)]
     path = private_index(paths, chosen.retrieval.encoder)
     update(path, paths, prune=True, encoder=chosen.retrieval.encoder)
     with Library.open(path, settings=chosen) as library:
@@ -102,6 +160,21 @@ def update(
     with Store.open(path, create=True) as store:
         made = build.encoder(encoder, store)
         return index(docs, store, made, trust=trust, prune=prune, progress=progress)
+
+
+def one_path(given: object) -> Path:
+    """`given` as a path; raises InputError for what is none."""
+    if isinstance(given, str | Path):
+        return Path(given)
+    raise InputError(f"a path is a string or a pathlib.Path, not of type {type(given).__name__}")
+
+
+def one_trust(given: str) -> Trust:
+    """`given` as a Trust; raises InputError for what is none."""
+    try:
+        return Trust(given)
+    except ValueError:
+        raise InputError(f"there is no trust {given!r}: write {' or '.join(Trust)}") from None
 
 
 def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:

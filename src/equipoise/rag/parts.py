@@ -1,25 +1,77 @@
 """What the pieces of a pipeline are built from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
-from equipoise.core.errors import ModelUnavailable
-from equipoise.core.protocols import ChatModel, Encoder, Reranker
+from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.protocols import (
+    ChatModel,
+    Encoder,
+    Highlighter,
+    PassageFilter,
+    Reranker,
+    Retriever,
+    Summarizer,
+)
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import is_multilingual
 
 
+class Objects(TypedDict, total=False):
+    """Objects of one's own in place of what the settings name; `chat` None is no language model."""
+
+    encoder: Encoder
+    chat: ChatModel | None
+    reranker: Reranker | None
+    retriever: Retriever
+    filter: PassageFilter
+    highlighter: Highlighter
+    summarizer: Summarizer
+
+
+SEAMS: Mapping[str, tuple[type, str]] = {
+    "encoder": (Encoder, "name, dimensions, encode(texts)"),
+    "chat": (ChatModel, "name, async complete(messages, *, schema, options)"),
+    "reranker": (Reranker, "name, scores(question, texts)"),
+    "retriever": (Retriever, "retrieve(query, *, k)"),
+    "filter": (PassageFilter, "async filter(query, candidates, *, k)"),
+    "highlighter": (Highlighter, "async highlight(query, passages)"),
+    "summarizer": (Summarizer, "async summarize(highlights, *, tags)"),
+}
+"""Keyword: the protocol of the object, and what that asks for."""
+
+
+def check_objects(given: Mapping[str, object]) -> None:
+    """Raises InputError for a keyword that names no part, and for an object that lacks what its protocol asks for."""
+    for name, one in given.items():
+        if name not in SEAMS:
+            raise InputError(f"there is no part {name!r} to give: choose among {', '.join(SEAMS)}")
+        protocol, methods = SEAMS[name]
+        if isinstance(one, type):
+            raise InputError(f"{name} is the class {one.__name__}: give an object, {one.__name__}(...)")
+        if not isinstance(one, protocol) and not (one is None and name in ("chat", "reranker")):
+            raise InputError(
+                f"{name} is of type {type(one).__name__}, which lacks {methods}: see docs/seams.md"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """Shared by everything `build` makes; `chat` is None where no language model is set up, `reranker` where
-    nothing is to be reranked."""
+    nothing is to be reranked. The others stand in for what the settings name."""
 
     settings: Settings
     store: Store
     encoder: Encoder
     chat: ChatModel | None = None
     reranker: Reranker | None = None
+    retriever: Retriever | None = None
+    filter: PassageFilter | None = None
+    highlighter: Highlighter | None = None
+    summarizer: Summarizer | None = None
 
     @property
     def options(self) -> ChatOptions:

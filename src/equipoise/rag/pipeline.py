@@ -59,6 +59,8 @@ Group = tuple[Highlights, frozenset[Tag]]
 
 def checked(question: str) -> Query:
     """The question as a query; raises QuestionError for an empty one, one over 4,000 characters, or no text."""
+    if not isinstance(question, str):
+        raise QuestionError(f"a question is a string, not of type {type(question).__name__}")
     if not question.strip():
         raise QuestionError("the question is empty: type one, for example  equipoise ask 'Who wrote this?'")
     if len(question) > MAX_QUESTION:

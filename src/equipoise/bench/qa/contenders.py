@@ -41,12 +41,9 @@ class Contender:
         """Its highlighter, which serves every store; None for vanilla. Raises what it raises that is not there."""
         return build.highlighter(self._own(parts)) if self.highlights else None
 
-    def pipeline(self, parts: Parts, highlighter: Highlighter | None) -> Pipeline:
-        """The pipeline over the store of `parts` with its `highlighting`. Raises what the parts raise that are not
-        there."""
-        if highlighter is None:
-            return build.vanilla(parts)
-        return build.highlight_summarize(self._own(parts), highlighter)
+    def pipeline(self, parts: Parts) -> Pipeline:
+        """The pipeline over the store of `parts`. Raises what the parts raise that are not there."""
+        return build.highlight_summarize(self._own(parts)) if self.highlights else build.vanilla(parts)
 
     def _own(self, parts: Parts) -> Parts:
         return replace(parts, settings=self.settings(parts.settings))

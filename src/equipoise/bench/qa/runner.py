@@ -8,7 +8,7 @@ documents by then. A budget that is used up lets what runs end and begins nothin
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.bench.qa import rows, stores
@@ -145,7 +145,7 @@ class _Work:
         parts = Parts(desk.settings, store, desk.encoder, desk.chat, desk.reranker)
         if contender.name not in self.highlighters:
             self.highlighters[contender.name] = contender.highlighting(parts)
-        return contender.pipeline(parts, self.highlighters[contender.name])
+        return contender.pipeline(replace(parts, highlighter=self.highlighters[contender.name]))
 
     def _key(self, item: Item, contender: Contender) -> tuple[str, ...]:
         return self.dataset, item.item_id, contender.name, contender.model(self.desk.chat)
