@@ -5,7 +5,7 @@ Exit codes: 0 answered or refused, 2 bad input, 3 something failed.
 
 import os
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
 from typing import Annotated, Any
 
 import typer
@@ -52,7 +52,6 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,  # help texts hold [/NAME]
     help="Ask your documents; answers rest on quotes.",
 )
@@ -63,8 +62,20 @@ def main() -> None:
     sys.exit(guard.run(lambda: app(prog_name="equipoise", standalone_mode=False)))
 
 
+def _version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"equipoise {metadata.version('equipoise')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=lambda wanted: _version(wanted=wanted), is_eager=True, help="Show it."
+        ),
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error was raised.")] = False,
 ) -> None:
     """Ask your documents; answers rest on quotes."""

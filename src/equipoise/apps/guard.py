@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import typer
 
-from equipoise.apps import terminal
+from equipoise.apps import streams
 from equipoise.core.errors import EquipoiseError
 
 DEBUG = "EQUIPOISE_DEBUG"
@@ -23,7 +23,7 @@ _USAGE: type[Exception] = typer.BadParameter.__mro__[2]
 def run(command: Callable[[], object]) -> int:
     """Do `command` and return the exit code: its own result where that is a number, 0 otherwise."""
     try:
-        terminal.prepare()
+        streams.prepare()
         code = command()
         if sys.stdout:
             sys.stdout.flush()
@@ -37,12 +37,14 @@ def run(command: Callable[[], object]) -> int:
 
 def _explained(error: Exception) -> int:
     """Say in one line what happened; the exit code."""
+    from equipoise.apps import terminal  # noqa: PLC0415 - it takes rich, which a command that succeeds may not need
+
     if os.environ.get(DEBUG) == "1":
         terminal.tell("".join(traceback.format_exception(error)))
     if isinstance(error, _USAGE):
         return _misused(error)
     if isinstance(error, BrokenPipeError):
-        return terminal.GONE
+        return streams.GONE
     code = error.exit_code if isinstance(error, EquipoiseError) else FAILED
     terminal.complain("equipoise:", _sentence(error), style="red")
     return code
@@ -64,6 +66,8 @@ def _sentence(error: Exception) -> str:
 
 def _misused(error: Exception) -> int:
     """A command line that cannot be parsed; a group without a command shows its help."""
+    from equipoise.apps import terminal  # noqa: PLC0415
+
     said = str(getattr(error, "format_message", error.__str__)())
     context = getattr(error, "ctx", None)
     if context is not None and said.strip() == context.get_help().strip():
@@ -80,4 +84,4 @@ def _write_nothing_more() -> None:
         if sys.stdout:
             sys.stdout.flush()
     except (OSError, ValueError):
-        terminal.abandon_stdout()
+        streams.abandon_stdout()

@@ -4,9 +4,7 @@ Every command prints through `Terminal`, which reads no markup and no emoji name
 names, questions and endpoints hold is shown as it is. Styles are objects (`styled`), not tags in a string.
 """
 
-import io
 import json
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -17,11 +15,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.streams import GONE, abandon_stdout
 from equipoise.text.visible import visible
 
 INDENT = "    "
-GONE = 141
-"""Exit code where the reader of a pipe has gone: 128 + SIGPIPE, as of other tools."""
 MAX_LINE = 4000
 UNBOUNDED = 1_000_000
 """Columns of a pipe: whoever reads it wraps, or does not."""
@@ -99,29 +96,6 @@ def print_json(data: object) -> None:
     except BrokenPipeError:
         abandon_stdout()
         raise SystemExit(GONE) from None
-
-
-def prepare() -> None:
-    """Makes the standard streams safe: none closed (a file would get its number), none that fails for a letter."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, this one
-    for stream, errors in (
-        (sys.stdin, "replace"),
-        (sys.stdout, "backslashreplace"),
-        (sys.stderr, "backslashreplace"),
-    ):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=errors)
-
-
-def abandon_stdout() -> None:
-    """What is left to write goes nowhere, so that the interpreter's end does not complain about it."""
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, 1)
-    os.close(sink)
 
 
 def _can_write(text: str) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-from equipoise.core.types import Usage
+from equipoise.core.usage import Usage
 
 
 class EquipoiseError(Exception):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.documents import DEEPEST, Block, BlockKind, Document, Trust
+from equipoise.core.usage import Usage
 
 __all__ = [
     "CUT", "DEEPEST", "Array", "AttackCase", "AttackOutcome", "Block", "BlockKind", "Candidates",
@@ -120,24 +121,6 @@ class Dropped:
     reason: str
     span: Span | None = None
     quotation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the models of one question cost. Adds up."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    replayed: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.replayed + other.replayed,
-        )
 
 
 class Tag(StrEnum):
