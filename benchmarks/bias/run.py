@@ -29,7 +29,7 @@ from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -49,9 +49,9 @@ def main() -> None:
     if arguments.answers:
         _answers(config, options, arguments.out)
     with Store.open(arguments.out / "index.db", create=True) as store:
-        parts = Parts(Settings(), store, EmbeddedEncoder())
-        desk = Desk(parts.encoder, arguments.out, _say)
-        summary = sync.run(bench.bench(plan, options, parts, desk))
+        components = Components(Settings(), store, EmbeddedEncoder())
+        desk = Desk(components.encoder, arguments.out, _say)
+        summary = sync.run(bench.bench(plan, options, components, desk))
         stances = [bench.stance_only(arguments.data / name, desk) for name in config["stance"]]
     for name in COPIED:
         shutil.copyfile(arguments.out / name, HERE / name)
@@ -77,10 +77,10 @@ def _answers(config: dict, options: Options, out: Path) -> None:
     }
     settings = layers.load(flags, environment={}, folder=HERE).settings
     with Store.open(out / "index.db", create=True) as store:
-        parts = Parts(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
-        desk = Desk(parts.encoder, out, _say, wanted["slots"])
+        components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
+        desk = Desk(components.encoder, out, _say, wanted["slots"])
         asked = replace(options, answers=True)
-        summary = sync.run(bench.bench(_plan(config, wanted), asked, parts, desk))
+        summary = sync.run(bench.bench(_plan(config, wanted), asked, components, desk))
     rows = [json.loads(line) for line in (out / answers.ANSWERS).read_text("utf-8").splitlines()]
     content = b"".join(encoded({name: row[name] for name in row if name != "text"}) for row in rows)
     (HERE / answers.ANSWERS).write_bytes(content)

@@ -23,7 +23,7 @@ from equipoise.core import sync
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 HERE = Path(__file__).resolve().parent
 
@@ -49,9 +49,9 @@ def main() -> None:
     }
     settings = layers.load(flags, environment={}, folder=HERE).settings
     with Store.open(arguments.out / "index.db", create=True) as store:
-        parts = Parts(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
+        components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
         place = Place(arguments.data, arguments.out)
-        summary = sync.run(bench.bench(plan, place, parts, _say))
+        summary = sync.run(bench.bench(plan, place, components, _say))
     rows = [json.loads(line) for line in (arguments.out / RESULTS).read_text("utf-8").splitlines()]
     (HERE / RESULTS).write_bytes(b"".join(encoded(_without_words(row)) for row in rows))
     summary["errors"] = [_without_words(row) for row in summary["errors"]]

@@ -15,7 +15,7 @@ from equipoise.core.errors import CorpusError, SettingsError, UnreadableFile
 from equipoise.corpus.loaders import load
 from equipoise.corpus.store import Store
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from hashed_words import HashedWords
 
 
@@ -99,8 +99,8 @@ def _used(path: Path) -> None:
         ids, matrix = store.matrix()
         assert len(ids) == len(matrix), "vectors without a passage"
         store.bm25("gold miners", 5)
-        parts = Parts(_choices(), store, encoder)
-        asyncio.run(build.pipeline("hs", parts).ask("Who found gold in 1851? Is the town well known?"))
+        components = Components(_choices(), store, encoder)
+        asyncio.run(build.pipeline("hs", components).ask("Who found gold in 1851? Is the town well known?"))
         store.verify()
     with Store.open(path) as store:
         store.optimize()

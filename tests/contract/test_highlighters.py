@@ -18,8 +18,8 @@ from equipoise.models.extractive import Found
 from equipoise.models.pretrained import installed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import HIGHLIGHTERS, make
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
-from equipoise.rag.parts import Parts
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.spans import DropReason
 from small_corpus import ANSWER, QUESTION
@@ -107,7 +107,7 @@ def built(store, encoder, request):
         if name == "extractive_qa":
             folder = request.getfixturevalue("qa_folder")
             chosen = Settings(highlight=HighlightSettings(qa_model=folder))
-        return make("highlighter", HIGHLIGHTERS, name, Parts(chosen, store, encoder, chat))
+        return make("highlighter", HIGHLIGHTERS, name, Components(chosen, store, encoder, chat))
 
     return build
 

@@ -12,7 +12,7 @@ from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.settings import HighlightSettings, MonitorSettings, Settings, SummarizeSettings
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import PIPELINES, pipeline
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.text.questions import MAX_QUESTION
 from small_corpus import ANSWER, QUESTION
 
@@ -61,8 +61,8 @@ def asked(store, encoder):
     """A function: the result of `question` with the pipeline `name`."""
 
     def ask(name, question=QUESTION, *, chat=None, settings=STRUCTURED, over=store, **more):
-        parts = Parts(settings, over, encoder, script() if chat is None else chat)
-        return sync.run(pipeline(name, parts).ask(question, **more))
+        components = Components(settings, over, encoder, script() if chat is None else chat)
+        return sync.run(pipeline(name, components).ask(question, **more))
 
     return ask
 
@@ -91,7 +91,7 @@ def test_every_pipeline_has_its_stages_here():
 @pytest.mark.parametrize("name", PIPELINES)
 class TestEveryPipeline:
     def test_is_a_pipeline(self, name, store, encoder):
-        assert isinstance(pipeline(name, Parts(STRUCTURED, store, encoder, script())), Pipeline)
+        assert isinstance(pipeline(name, Components(STRUCTURED, store, encoder, script())), Pipeline)
 
     def test_answers_and_writes_down_how(self, name, asked, store):
         result = asked(name)
@@ -167,7 +167,7 @@ class TestEveryPipeline:
         assert result.trace.passages
 
     def test_without_a_model_it_is_built_or_says_how_to_get_one(self, name, store, encoder):
-        without = Parts(Settings(), store, encoder, None)
+        without = Components(Settings(), store, encoder, None)
         if name == "hs":
             assert_lawful(sync.run(pipeline(name, without).ask(QUESTION)), store)
         else:

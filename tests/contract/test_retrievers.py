@@ -10,7 +10,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.store import Store
 from equipoise.rag.build import RETRIEVERS, make
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from small_corpus import QUESTION
 
 ODD = {
@@ -29,7 +29,7 @@ ODD = {
 @pytest.fixture(params=RETRIEVERS)
 def retriever_for(request, encoder):
     """A function: the retriever of this row over a store."""
-    return lambda store: make("retriever", RETRIEVERS, request.param, Parts(Settings(), store, encoder))
+    return lambda store: make("retriever", RETRIEVERS, request.param, Components(Settings(), store, encoder))
 
 
 def ids(found):

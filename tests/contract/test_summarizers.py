@@ -15,7 +15,7 @@ from equipoise.core.types import Highlights, Span, Tag, Usage
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.boundary import read_span
 from equipoise.rag.build import SUMMARIZERS, make
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
 from small_corpus import ANSWER
 
@@ -39,7 +39,7 @@ def built(store, encoder):
 
     def build(name, chat, **wanted):
         settings = Settings(summarize=SummarizeSettings(**{"when": "always", "guesses": 1} | wanted))
-        return make("summarizer", SUMMARIZERS, name, Parts(settings, store, encoder, chat))
+        return make("summarizer", SUMMARIZERS, name, Components(settings, store, encoder, chat))
 
     return build
 

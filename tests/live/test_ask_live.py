@@ -25,7 +25,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
@@ -82,8 +82,8 @@ def ask(local_chat, stores):
             summarize=SummarizeSettings(name=summarizer, guesses=3),
         )
         began = time.monotonic()
-        parts = Parts(settings, stores[doc_id], encoder, local_chat)
-        result = sync.run(build.pipeline(name, parts).ask(question))
+        components = Components(settings, stores[doc_id], encoder, local_chat)
+        result = sync.run(build.pipeline(name, components).ask(question))
         said = result.text if isinstance(result, Answer) else f"[{result.reason}] {result.detail}"
         print(
             f"{name}/{highlighter}+{summarizer} {time.monotonic() - began:.1f} s\n  Q {question}\n  A {said}"

@@ -18,8 +18,8 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
+from equipoise.rag.components import Components
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.parts import Parts
 from equipoise.rag.several import QuestionSplitter
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
@@ -96,8 +96,8 @@ def built(store, *, name="hs", quotes=SAYS, written=WRITTEN, encoder=None):
         monitor=MonitorSettings(min_similarity=0.6),
     )
     chat = ScriptedChat(lines, name=f"model-{CANARY}")
-    parts = Parts(settings, store, encoder or Broken(), chat)
-    return build.vanilla(parts) if name == "vanilla" else build.highlight_summarize(parts)
+    components = Components(settings, store, encoder or Broken(), chat)
+    return build.vanilla(components) if name == "vanilla" else build.highlight_summarize(components)
 
 
 FAR = {"guessed_questions": ["Which moons does Neptune have?"], "answer": FEE}
@@ -127,10 +127,10 @@ PLAIN = ("plain RAG", "a decline")
 
 
 def seen_by_who_asks(result):
-    """Every field that is not in the trace, those of the parts included."""
+    """Every field that is not in the trace, those of the sub-answers included."""
     text = result.text if isinstance(result, Answer) else f"{result.reason} {result.detail}"
-    parts = [f"{part.question}\n{seen_by_who_asks(part.result)}" for part in result.sub_answers]
-    return "\n".join([text, repr(result.highlights), *parts])
+    below = [f"{part.question}\n{seen_by_who_asks(part.result)}" for part in result.sub_answers]
+    return "\n".join([text, repr(result.highlights), *below])
 
 
 def assert_clean(result):

@@ -26,7 +26,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from hashed_words import HashedWords
 
 PARAMETERS = ["response_format", "seed", "temperature", "logprobs", "max_tokens", "max_completion_tokens"]
@@ -145,7 +145,7 @@ def asked(library, name, questions, *, refuses=(), thinks=False, tags=frozenset(
         chosen = Settings.model_validate(
             {"highlight": {"name": name}, "summarize": {"when": "always", "guesses": 1}}
         )
-        built = build.highlight_summarize(Parts(chosen, store, encoder, wrap(chat)))
+        built = build.highlight_summarize(Components(chosen, store, encoder, wrap(chat)))
         pipeline = replace(built, highlighter=Overruled(built.highlighter, proposal))
 
         async def ask_all():

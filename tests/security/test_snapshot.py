@@ -21,7 +21,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.text.questions import Question
 from hashed_words import HashedWords
 from library_texts import TEXTS
@@ -133,7 +133,7 @@ def pipeline(store):
         filter=FilterSettings(name="none"),
     )
     chat = ScriptedChat(say)
-    made = build.highlight_summarize(Parts(settings, store, HashedWords(64), chat))
+    made = build.highlight_summarize(Components(settings, store, HashedWords(64), chat))
     return replace(made, filter=TakesTheLastOut()), chat
 
 

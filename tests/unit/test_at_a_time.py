@@ -20,7 +20,7 @@ from equipoise.core.types import ChatReply, Message, Usage
 from equipoise.corpus.store import Store
 from equipoise.models.local import LocalChat
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from hashed_words import HashedWords
 
 FEW = Plan(("none", "biasdef"), (0, 2), k=3, candidates=8)
@@ -52,10 +52,10 @@ class Meeting:
 def answers_of(out, concurrency):
     chat = Meeting(lambda messages: f"answer {len(messages[0].content)}", concurrency)
     with Store.open(out / "index.db", create=True) as store:
-        parts = Parts(Settings(), store, HashedWords(256), chat)
-        desk = Desk(parts.encoder, out, test_bias_run.silent, concurrency)
+        components = Components(Settings(), store, HashedWords(256), chat)
+        desk = Desk(components.encoder, out, test_bias_run.silent, concurrency)
         inputs = bias_corpus.write(out / "inputs")
-        sync.run(bench.bench(FEW, Options(*inputs, answers=True), parts, desk))
+        sync.run(bench.bench(FEW, Options(*inputs, answers=True), components, desk))
     return chat, (out / "answers.jsonl").read_bytes()
 
 

@@ -18,7 +18,7 @@ from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
 from equipoise.core.types import Query
 from equipoise.corpus.store import Store
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.rag.retrieval import DenseRetriever
 from equipoise.redteam.passages import Kind
 from equipoise.redteam.planter import PREFIX, planted
@@ -36,9 +36,9 @@ def run(inputs, out, *, plan=None, chat=None, **options):
     plan = plan or Plan(FILTERS, (0, 1, 3), k=3, candidates=8)
     out.mkdir(parents=True, exist_ok=True)
     with Store.open(out / "index.db", create=True) as store:
-        parts = Parts(Settings(), store, HashedWords(256), chat)
-        desk = Desk(parts.encoder, out, silent)
-        return sync.run(bench.bench(plan, Options(*inputs, **options), parts, desk))
+        components = Components(Settings(), store, HashedWords(256), chat)
+        desk = Desk(components.encoder, out, silent)
+        return sync.run(bench.bench(plan, Options(*inputs, **options), components, desk))
 
 
 @pytest.fixture(scope="module")

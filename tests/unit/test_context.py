@@ -19,7 +19,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.boundary import MAX_CONTEXT, read_span, with_context
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.rag.summarizers.llm import evidence, request, room
 from equipoise.text.sentences import sentence_spans
 from hashed_words import HashedWords
@@ -64,7 +64,7 @@ def ask(store, context, answer=WHOLE):
         highlight=HighlightSettings(name="structured"),
         summarize=SummarizeSettings(name="llm", when="always", guesses=1, context=context),
     )
-    result = sync.run(build.pipeline("hs", Parts(settings, store, HashedWords(), chat)).ask(QUESTION))
+    result = sync.run(build.pipeline("hs", Components(settings, store, HashedWords(), chat)).ask(QUESTION))
     return result, "\n".join(message.content for message in chat.requests[-1].messages)
 
 
@@ -118,9 +118,9 @@ class TestShown:
 
     def test_extractive_reads_none(self, store):
         settings = Settings(summarize=SummarizeSettings(name="extractive", context="passage"))
-        assert not build.highlight_summarize(Parts(settings, store, HashedWords())).context
+        assert not build.highlight_summarize(Components(settings, store, HashedWords())).context
         written = Settings(summarize=SummarizeSettings(name="llm", guesses=1, context="passage"))
-        assert build.highlight_summarize(Parts(written, store, HashedWords(), ScriptedChat([]))).context
+        assert build.highlight_summarize(Components(written, store, HashedWords(), ScriptedChat([]))).context
 
 
 def document(*sentences, doc_id="d"):

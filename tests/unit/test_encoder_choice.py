@@ -18,6 +18,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder
 from equipoise.rag import build
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters import sentence
 from equipoise.rag.highlighters.clues import FEATURES, features
 from equipoise.rag.highlighters.evidence import CLUES, clues
@@ -26,7 +27,6 @@ from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.rag.library import private_index, update
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.parts import Parts
 from hashed_words import HashedWords
 
 FOX, OWL = (
@@ -109,7 +109,7 @@ class TestByTheIndex:
         with pytest.raises(
             StoreError, match=r"all-MiniLM-L6-v2/older .*let retrieval\.encoder be auto or that one"
         ):
-            build.parts(Settings(), store)
+            build.components(Settings(), store)
 
     def test_documents_on_the_spot_have_an_index_for_each_encoder(self, tmp_path, monkeypatch):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -121,24 +121,26 @@ class TestByTheIndex:
 
 
 class TestThePipeline:
-    def parts(self, store, encoder: Encoder, **retrieval):
-        return Parts(Settings(retrieval=RetrievalSettings(**retrieval)), store, encoder, None, CrossEncoder())
+    def components(self, store, encoder: Encoder, **retrieval):
+        return Components(
+            Settings(retrieval=RetrievalSettings(**retrieval)), store, encoder, None, CrossEncoder()
+        )
 
     def test_many_languages_are_not_read_by_a_model_of_english(self, store):
-        parts = self.parts(store, Apart())
-        assert isinstance(build.highlight_summarize(parts).highlighter, SentenceHighlighter)
-        assert build.search(parts).reranker is None
-        assert build.search(self.parts(store, Apart(), rerank=True)).reranker is not None
+        components = self.components(store, Apart())
+        assert isinstance(build.highlight_summarize(components).highlighter, SentenceHighlighter)
+        assert build.search(components).reranker is None
+        assert build.search(self.components(store, Apart(), rerank=True)).reranker is not None
 
     def test_one_language_is(self, store):
-        assert build.search(self.parts(store, HashedWords())).reranker is not None
-        assert build.search(self.parts(store, HashedWords(), rerank=False)).reranker is None
+        assert build.search(self.components(store, HashedWords())).reranker is not None
+        assert build.search(self.components(store, HashedWords(), rerank=False)).reranker is None
 
     @pytest.mark.parametrize("name", ["dense", "hybrid", "bm25"])
     def test_retrieval_encodes_a_question_as_one(self, store, name):
         encoder = Apart()
-        parts = self.parts(filled(store, encoder), encoder, name=name)
-        found = build.make("retriever", build.RETRIEVERS, name, parts).retrieve(Query("red fox"), k=1)
+        components = self.components(filled(store, encoder), encoder, name=name)
+        found = build.make("retriever", build.RETRIEVERS, name, components).retrieve(Query("red fox"), k=1)
         assert np.array_equal(found.query_embedding, encoder.encode(["xof der"])[0])
 
 
@@ -186,5 +188,5 @@ class TestCalibration:
         assert calibration("hf/intfloat/e5-base-v2").bias == calibration(sentence.E5).bias
 
     def test_the_highlighter_takes_it(self, store):
-        parts = Parts(Settings(), store, HashedWords(name=sentence.E5))
-        assert SentenceHighlighter.from_parts(parts).fitted.bias == calibration(sentence.E5).bias
+        components = Components(Settings(), store, HashedWords(name=sentence.E5))
+        assert SentenceHighlighter.from_components(components).fitted.bias == calibration(sentence.E5).bias

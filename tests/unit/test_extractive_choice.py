@@ -9,9 +9,9 @@ from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.sync import run
 from equipoise.models import pretrained
 from equipoise.models.extractive import DEFAULT, ExtractiveQA
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters import extractive_qa
 from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
-from equipoise.rag.parts import Parts
 
 
 def test_no_texts_load_nothing():
@@ -28,15 +28,15 @@ def test_without_transformers_the_extra_is_named(monkeypatch):
 def test_settings_name_the_model_and_the_threshold(monkeypatch):
     monkeypatch.setattr(extractive_qa, "installed", lambda: True)
     chosen = Settings(highlight=HighlightSettings(qa_model="some/folder", threshold=0.25))
-    found = ExtractiveQAHighlighter.from_parts(Parts(chosen, None, None))
+    found = ExtractiveQAHighlighter.from_components(Components(chosen, None, None))
     assert (found.model.name, found.threshold, found.most) == ("some/folder", 0.25, 1)
-    assert ExtractiveQAHighlighter.from_parts(Parts(Settings(), None, None)).threshold == 0.5
+    assert ExtractiveQAHighlighter.from_components(Components(Settings(), None, None)).threshold == 0.5
 
 
 def test_without_the_extra_it_is_named_when_built(monkeypatch):
     monkeypatch.setattr(extractive_qa, "installed", lambda: False)
     with pytest.raises(MissingExtra, match=r"'extractive_qa'.*equipoise\[hf\]"):
-        ExtractiveQAHighlighter.from_parts(Parts(Settings(), None, None))
+        ExtractiveQAHighlighter.from_components(Components(Settings(), None, None))
 
 
 def test_a_folder_that_bears_the_name_of_a_model_is_not_taken_for_it(tmp_path, monkeypatch):

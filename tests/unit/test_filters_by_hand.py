@@ -12,8 +12,8 @@ from equipoise.core.types import Query, Trust
 from equipoise.maths import biasdef
 from equipoise.maths.biasdef import BiasDefSettings
 from equipoise.rag import build
+from equipoise.rag.components import Components
 from equipoise.rag.filters import BEST, BiasDefFilter, BrraFilter, ByTrust, MmrFilter, NoFilter, SmartFilter
-from equipoise.rag.parts import Parts
 from geometry import angles, candidates, planted
 
 QUERY = Query("?")
@@ -167,9 +167,12 @@ class TestBiasDef:
         assert result.flagged[-1].reason.startswith("mahalanobis: in a one-sided cluster by its distance")
 
     def test_settings_reach_it(self):
-        made = BiasDefFilter.from_parts(Parts(settings_of(bins=7, most=0.5), None, None))
+        made = BiasDefFilter.from_components(Components(settings_of(bins=7, most=0.5), None, None))
         assert made.parameters == dataclasses.replace(biasdef.DEFAULTS, bins=7, most=0.5)
-        assert BiasDefFilter.from_parts(Parts(settings_of(), None, None)).parameters == biasdef.DEFAULTS
+        assert (
+            BiasDefFilter.from_components(Components(settings_of(), None, None)).parameters
+            == biasdef.DEFAULTS
+        )
 
 
 class TestByTrust:
@@ -206,21 +209,21 @@ class TestBuild:
         [("none", NoFilter), ("mmr", MmrFilter), ("brra", BrraFilter), ("biasdef", BiasDefFilter)],
     )
     def test_names(self, name, kind):
-        made = build.make("filter", build.FILTERS, name, Parts(settings_of(name=name), None, None))
+        made = build.make("filter", build.FILTERS, name, Components(settings_of(name=name), None, None))
         assert isinstance(made, kind)
 
     def test_auto_is_the_best_by_trust(self):
-        made = build.make("filter", build.FILTERS, "auto", Parts(settings_of(), None, None))
+        made = build.make("filter", build.FILTERS, "auto", Components(settings_of(), None, None))
         assert isinstance(made, ByTrust)
         assert isinstance(made.best, BEST)
 
     def test_smart_takes_its_settings(self):
-        parts = Parts(settings_of(nli="none", nli_pairs=7, sharpness=2.0), None, None)
-        assert build.make("filter", build.FILTERS, "smart", parts) == SmartFilter(None, 7, 2.0)
+        components = Components(settings_of(nli="none", nli_pairs=7, sharpness=2.0), None, None)
+        assert build.make("filter", build.FILTERS, "smart", components) == SmartFilter(None, 7, 2.0)
 
     def test_an_unknown_name_lists_those_there_are(self):
         with pytest.raises(InputError, match="auto, none, mmr, smart, brra, biasdef"):
-            build.make("filter", build.FILTERS, "best", Parts(settings_of(), None, None))
+            build.make("filter", build.FILTERS, "best", Components(settings_of(), None, None))
 
     @pytest.mark.parametrize("wrong", [{"trade_off": 2}, {"bins": 1}, {"most": 0}, {"nli_pairs": -1}])
     def test_values_out_of_range_are_named(self, wrong):

@@ -16,8 +16,8 @@ from equipoise.models import pretrained
 from equipoise.models.nli import DEFAULT, CrossEncoderNLI
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import nli
+from equipoise.rag.components import Components
 from equipoise.rag.nli import ChatNLI, conflicts
-from equipoise.rag.parts import Parts
 
 PAIRS = [
     ("cats sleep", "dogs bark"),
@@ -128,25 +128,25 @@ class TestConflicts:
 
 
 class TestChoice:
-    def parts(self, name, chat=None):
-        return Parts(load({"filter.nli": name}, environment={}).settings, None, None, chat)
+    def components(self, name, chat=None):
+        return Components(load({"filter.nli": name}, environment={}).settings, None, None, chat)
 
     def test_names(self, monkeypatch):
         monkeypatch.setattr(nli, "installed", lambda: True)
-        assert nli.from_parts(self.parts("none")) is None
-        assert isinstance(nli.from_parts(self.parts("chat", ScriptedChat([]))), ChatNLI)
-        assert nli.from_parts(self.parts("hf")).name == DEFAULT
-        assert nli.from_parts(self.parts("hf/some/folder")).name == "some/folder"
-        assert nli.from_parts(self.parts("hf//root/folder")).name == "/root/folder"
+        assert nli.from_components(self.components("none")) is None
+        assert isinstance(nli.from_components(self.components("chat", ScriptedChat([]))), ChatNLI)
+        assert nli.from_components(self.components("hf")).name == DEFAULT
+        assert nli.from_components(self.components("hf/some/folder")).name == "some/folder"
+        assert nli.from_components(self.components("hf//root/folder")).name == "/root/folder"
 
     def test_what_is_missing_is_named(self, monkeypatch):
         monkeypatch.setattr(nli, "installed", lambda: False)
         with pytest.raises(MissingExtra, match=r"filter\.nli to chat or none.*equipoise\[hf\]"):
-            nli.from_parts(self.parts("hf"))
+            nli.from_components(self.components("hf"))
         with pytest.raises(ModelUnavailable, match=r"filter\.nli"):
-            nli.from_parts(self.parts("chat"))
+            nli.from_components(self.components("chat"))
         with pytest.raises(InputError, match="write hf"):
-            nli.from_parts(self.parts("bert"))
+            nli.from_components(self.components("bert"))
 
     def test_installed_tells_the_truth(self):
         try:

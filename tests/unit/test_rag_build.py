@@ -18,9 +18,9 @@ from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
 from equipoise.rag.highlighters.reader import ReaderHighlighter
-from equipoise.rag.parts import Parts
 from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
 from equipoise.rag.summarizers.llm import LlmSummarizer
 from hashed_words import HashedWords
@@ -45,10 +45,10 @@ def chat(tmp_path):
 
 
 @pytest.fixture
-def parts(tmp_path):
-    """A function: parts over an empty store, without a language model unless given."""
+def components(tmp_path):
+    """A function: components over an empty store, without a language model unless given."""
     with Store.open(tmp_path / "index.db", create=True) as store:
-        yield lambda chat=None, **sections: Parts(Settings(**sections), store, HashedWords(), chat)
+        yield lambda chat=None, **sections: Components(Settings(**sections), store, HashedWords(), chat)
 
 
 class TestChatModel:
@@ -132,14 +132,14 @@ class TestChatModel:
 
 class TestMake:
     @pytest.mark.parametrize("kind", TABLES)
-    def test_an_unknown_name_lists_the_names(self, kind, parts):
+    def test_an_unknown_name_lists_the_names(self, kind, components):
         with pytest.raises(InputError) as caught:
-            build.make(kind, TABLES[kind], "no-such", parts())
+            build.make(kind, TABLES[kind], "no-such", components())
         assert str(caught.value) == f"there is no {kind} 'no-such': choose one of {', '.join(TABLES[kind])}"
 
-    def test_an_unknown_pipeline_lists_the_names(self, parts):
+    def test_an_unknown_pipeline_lists_the_names(self, components):
         with pytest.raises(InputError, match="no pipeline 'rag': choose one of hs, vanilla"):
-            build.pipeline("rag", parts())
+            build.pipeline("rag", components())
 
     @pytest.mark.parametrize(
         "sections",
@@ -149,14 +149,14 @@ class TestMake:
             {"filter": FilterSettings(name="magic")},
         ],
     )
-    def test_an_unknown_part_of_a_pipeline_is_named(self, parts, sections):
+    def test_an_unknown_part_of_a_pipeline_is_named(self, components, sections):
         with pytest.raises(InputError, match="'magic': choose one of"):
-            build.highlight_summarize(parts(**sections))
+            build.highlight_summarize(components(**sections))
 
 
 class TestPipeline:
-    def test_without_a_model_everything_is_model_free(self, parts):
-        found = build.highlight_summarize(parts())
+    def test_without_a_model_everything_is_model_free(self, components):
+        found = build.highlight_summarize(components())
         assert isinstance(found.highlighter, ReaderHighlighter)
         assert isinstance(found.summarizer, ExtractiveSummarizer)
         assert found.models == {
@@ -166,8 +166,8 @@ class TestPipeline:
             "summarizer": "extractive",
         }
 
-    def test_with_a_model_both_use_it(self, parts):
-        found = build.highlight_summarize(parts(ScriptedChat([])))
+    def test_with_a_model_both_use_it(self, components):
+        found = build.highlight_summarize(components(ScriptedChat([])))
         assert isinstance(found.highlighter, IndexedHighlighter)
         assert isinstance(found.summarizer, LlmSummarizer)
         assert found.models["llm"] == "scripted"
@@ -175,21 +175,21 @@ class TestPipeline:
     @pytest.mark.parametrize(
         ("guesses", "watched", "most"), [(None, None, 0), (None, 0.5, 5), (3, None, 3), (3, 0.5, 3)]
     )
-    def test_a_monitor_gets_several_guesses(self, parts, guesses, watched, most):
+    def test_a_monitor_gets_several_guesses(self, components, guesses, watched, most):
         sections = {
             "summarize": SummarizeSettings(guesses=guesses),
             "monitor": MonitorSettings(min_similarity=watched),
         }
-        assert build.highlight_summarize(parts(ScriptedChat([]), **sections)).summarizer.guesses == most
+        assert build.highlight_summarize(components(ScriptedChat([]), **sections)).summarizer.guesses == most
 
-    def test_the_policy_and_the_limits_are_the_settings(self, parts):
+    def test_the_policy_and_the_limits_are_the_settings(self, components):
         sections = {
             "highlight": HighlightSettings(
                 min_words=3, max_spans=2, max_sentences_per_span=4, max_sentences=7
             ),
             "retrieval": RetrievalSettings(k=9, candidates=4),
         }
-        found = build.highlight_summarize(parts(**sections))
+        found = build.highlight_summarize(components(**sections))
         policy = found.policy
         assert (policy.min_words, policy.max_spans, policy.max_sentences_per_span, policy.max_sentences) == (
             3,

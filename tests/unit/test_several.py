@@ -24,7 +24,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.boundary import all_of, read_highlights, within_one_policy
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.rag.pipeline import Asked, HighlightSummarize, Vanilla
 from equipoise.rag.several import QuestionSplitter, total
 from equipoise.text.questions import one_question
@@ -266,18 +266,18 @@ class TestTotal:
 
 
 class TestBuild:
-    def parts(self, store, **more):
+    def components(self, store, **more):
         settings = Settings(question=QuestionSettings(**more), filter=FilterSettings(name="none"))
-        return Parts(settings, store, HashedWords(), ScriptedChat([]))
+        return Components(settings, store, HashedWords(), ScriptedChat([]))
 
     def test_it_is_on_by_default_for_hs_alone_and_settings_turn_it_off(self, tmp_path):
         with Store.open(tmp_path / "index.db", create=True) as store:
             self.check(store)
 
     def check(self, store):
-        found = build.pipeline("hs", self.parts(store, most=3))
+        found = build.pipeline("hs", self.components(store, most=3))
         assert isinstance(found, QuestionSplitter)
         assert isinstance(found.pipeline, HighlightSummarize)
         assert found.most == 3
-        assert isinstance(build.pipeline("hs", self.parts(store, split=False)), HighlightSummarize)
-        assert isinstance(build.pipeline("vanilla", self.parts(store)), Vanilla)
+        assert isinstance(build.pipeline("hs", self.components(store, split=False)), HighlightSummarize)
+        assert isinstance(build.pipeline("vanilla", self.components(store)), Vanilla)

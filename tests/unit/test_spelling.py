@@ -12,7 +12,7 @@ from equipoise.corpus.spelling import corrected, nearest, unknown
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from timing import LINEAR, growth
 
 ENCODER = EmbeddedEncoder()
@@ -91,7 +91,7 @@ def test_time_grows_linearly_with_the_question(store):
 @pytest.mark.parametrize("spelling", [True, False])
 def test_the_question_is_searched_for_and_read_as_it_was_meant(store, spelling):
     chosen = Settings(question=QuestionSettings(spelling=spelling))
-    pipeline = build.pipeline("hs", Parts(chosen, store, ENCODER))
+    pipeline = build.pipeline("hs", Components(chosen, store, ENCODER))
     result = sync.run(pipeline.ask("When is maintainance of the trubines?"))
     read = (("maintainance", "maintenance"), ("trubines", "turbines"))
     assert result.trace.spelling == (read if spelling else ())

@@ -25,7 +25,7 @@ from equipoise.core.types import Document, Passage, Query
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.training import checkpoints, extras, heads
 from equipoise.training.batches import epoch, labelled, tensors
 from equipoise.training.evaluation import quality
@@ -129,8 +129,8 @@ def test_the_span_model_is_one_for_question_answering(plan, trained):
 def test_the_span_folder_serves_extractive_qa_by_the_settings_and_others_are_refused(trained):
     kind, done, _ = trained
     wanted = HighlightSettings(name="extractive_qa", qa_model=str(done.model))
-    parts = Parts(Settings(highlight=wanted), store=None, encoder=None)
-    highlighter = build.make("highlighter", build.HIGHLIGHTERS, wanted.name, parts)
+    components = Components(Settings(highlight=wanted), store=None, encoder=None)
+    highlighter = build.make("highlighter", build.HIGHLIGHTERS, wanted.name, components)
     text = "The mill was sold. The bridge was built by Kardon."
     asked = highlighter.highlight(Query("Who built the bridge?"), [Passage(1, "d", 0, len(text), text)])
     if kind == "span":
@@ -152,7 +152,7 @@ def test_a_folder_of_sentences_takes_the_place_of_a_pipelines_highlighter(traine
     with Store.open(tmp_path / "index.db", create=True) as store:
         store.bind_encoder(encoder)
         store.add_documents(prepare([document], encoder))
-        built = build.highlight_summarize(Parts(Settings(), store, encoder))
+        built = build.highlight_summarize(Components(Settings(), store, encoder))
         own = replace(built, highlighter=TrainedHighlighter(done.model, max_tokens=64))
         result = sync.run(own.ask("Who built the bridge?"))
     assert [quote.text for quote in result.highlights.items] == ["The bridge was built by Kardon."]

@@ -21,7 +21,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from hashed_words import HashedWords
 from small_corpus import ANSWER, DOCUMENTS, QUESTION
 
@@ -61,7 +61,7 @@ def asked(store, capsys):
             monitor=MonitorSettings(min_similarity=least),
             question=QuestionSettings(most=2, spelling=False),
         )
-        made = build.pipeline("hs", Parts(settings, store, HashedWords(), ScriptedChat(say)))
+        made = build.pipeline("hs", Components(settings, store, HashedWords(), ScriptedChat(say)))
         console = Terminal()
         with watching(console) as watch:
             result = sync.run(made.ask(message, observer=watch))

@@ -27,7 +27,7 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.corpus.store import Store
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 app = group("Benchmarks: numbers with intervals, and a report page.")
 app.command("qa")(bench_qa.qa)
@@ -70,10 +70,10 @@ def bias(
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, out) as parts, progress.passages() as bar:
-        requests = bench_qa.at_a_time([parts.chat], parts.settings.model)
-        desk = Desk(parts.encoder, out, bar, requests)
-        summary = sync.run(biases.bench(plan, options, parts, desk))
+    with _parts(flags, out) as components, progress.passages() as bar:
+        requests = bench_qa.at_a_time([components.chat], components.settings.model)
+        desk = Desk(components.encoder, out, bar, requests)
+        summary = sync.run(biases.bench(plan, options, components, desk))
     Terminal().print(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")
 
 
@@ -85,10 +85,10 @@ def stance(
 ) -> None:
     """Does PS order passages as people do? Spearman with human labels, and what random directions get."""
     with (
-        _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as parts,
+        _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as components,
         progress.passages() as bar,
     ):
-        found = biases.stance_only(corpus, Desk(parts.encoder, out, bar))
+        found = biases.stance_only(corpus, Desk(components.encoder, out, bar))
     (out / "stance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     table = report.stance_table({"stance": found})
     Terminal().print(tables.as_markdown(table))
@@ -121,10 +121,10 @@ def hijack(
     flags: dict[str, str | None] = {"model.llm": llm}
     if layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, out) as parts, progress.passages() as bar:
+    with _parts(flags, out) as components, progress.passages() as bar:
         if concurrency is None:
-            plan = replace(plan, concurrency=bench_qa.at_a_time([parts.chat], parts.settings.model))
-        summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), parts, bar))
+            plan = replace(plan, concurrency=bench_qa.at_a_time([components.chat], components.settings.model))
+        summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))
     cases = sum(summary["cases"].values())
     Terminal().print(f"{cases} cases in {out}: report.html, summary.json, results.jsonl")
 
@@ -158,14 +158,14 @@ def fetch_llmail(
 
 
 @contextmanager
-def _parts(flags: dict[str, str | None], out: Path) -> Iterator[Parts]:
+def _parts(flags: dict[str, str | None], out: Path) -> Iterator[Components]:
     """What filters and retrievers are built from, on a store of the benchmark's own."""
     chosen = layers.load(flags).settings
     encoder = build.encoder(chosen.retrieval.encoder)
     chat = build.chat_model(chosen.model)
     out.mkdir(parents=True, exist_ok=True)
     with Store.open(out / "index.db", create=True) as store:
-        yield Parts(chosen, store, encoder, chat)
+        yield Components(chosen, store, encoder, chat)
 
 
 def _names(text: str) -> tuple[str, ...]:

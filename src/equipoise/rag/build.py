@@ -25,10 +25,10 @@ from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.parts import Objects, Parts, check_objects
 from equipoise.rag.pipeline import HighlightSummarize, Speller, Vanilla
 from equipoise.rag.search import Search
 from equipoise.rag.several import QuestionSplitter
@@ -83,122 +83,132 @@ DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
 DEFAULT_OPENAI = "gpt-4.1-mini"
 
 
-def make(kind: str, table: Mapping[str, str], name: str, parts: Parts) -> Any:  # noqa: ANN401
+def make(kind: str, table: Mapping[str, str], name: str, components: Components) -> Any:  # noqa: ANN401
     """The object called `name` in `table`; raises InputError that lists the names there are."""
     if name not in table:
         raise InputError(f"there is no {kind} {name!r}: choose one of {', '.join(table)}")
-    return _class(table[name]).from_parts(parts)
+    return _class(table[name]).from_components(components)
 
 
-def pipeline(name: str, parts: Parts) -> Pipeline:
+def pipeline(name: str, components: Components) -> Pipeline:
     """The pipeline `hs` or `vanilla` for messages as people type them: with `hs`, several questions are answered apart.
 
     Plain RAG has the whole message in its prompt and answers it as it is.
     """
     if name == "vanilla":
-        return vanilla(parts)
+        return vanilla(components)
     if name != "hs":
         raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
-    single, question = highlight_summarize(parts), parts.settings.question
+    single, question = highlight_summarize(components), components.settings.question
     return QuestionSplitter(single, question.most) if question.split else single
 
 
-def highlight_summarize(parts: Parts) -> HighlightSummarize:
-    """H&S for one question; "auto" parts depend on whether there is a language model."""
-    settings, chosen = parts.settings, names(parts)
+def highlight_summarize(components: Components) -> HighlightSummarize:
+    """H&S for one question; "auto" components depend on whether there is a language model."""
+    settings, chosen = components.settings, names(components)
     least = settings.monitor.min_similarity
     return HighlightSummarize(
-        **_searching(parts),
-        highlighter=highlighter(parts),
-        summarizer=summarizer(parts),
+        **_searching(components),
+        highlighter=highlighter(components),
+        summarizer=summarizer(components),
         policy=policy(settings),
-        monitor=None if least is None else Monitor(parts.encoder, least),
+        monitor=None if least is None else Monitor(components.encoder, least),
         context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
-        speller=speller(parts),
-        models=_models(parts) | chosen,
+        speller=speller(components),
+        models=_models(components) | chosen,
     )
 
 
-def vanilla(parts: Parts) -> Vanilla:
+def vanilla(components: Components) -> Vanilla:
     """Plain RAG; raises ModelUnavailable without a language model."""
-    chat = parts.need_chat("the pipeline 'vanilla'")
+    chat = components.need_chat("the pipeline 'vanilla'")
     return Vanilla(
-        **_searching(parts),
+        **_searching(components),
         chat=chat,
-        models=_models(parts) | {"filter": names(parts)["filter"]},
-        options=parts.options,
+        models=_models(components) | {"filter": names(components)["filter"]},
+        options=components.options,
     )
 
 
-def names(parts: Parts) -> dict[str, str]:
+def names(components: Components) -> dict[str, str]:
     """The names of filter, highlighter and summarizer: of an object that was given its class, "auto" put into words."""
-    settings, with_llm = parts.settings, parts.chat is not None
+    settings, with_llm = components.settings, components.chat is not None
     by_settings = {
         "filter": settings.filter.name,
-        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else parts.reads),
+        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else components.reads),
         "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
     }
-    given = {name: getattr(parts, name) for name in by_settings}
+    given = {name: getattr(components, name) for name in by_settings}
     return {
         name: type(given[name]).__name__ if given[name] else chosen for name, chosen in by_settings.items()
     }
 
 
-def retriever(parts: Parts) -> Retriever:
+def retriever(components: Components) -> Retriever:
     """The one given, else that of the settings."""
-    made: Retriever = parts.retriever or make("retriever", RETRIEVERS, parts.settings.retrieval.name, parts)
+    made: Retriever = components.retriever or make(
+        "retriever", RETRIEVERS, components.settings.retrieval.name, components
+    )
     return made
 
 
-def passage_filter(parts: Parts) -> PassageFilter:
+def passage_filter(components: Components) -> PassageFilter:
     """The one given, else that of the settings."""
-    made: PassageFilter = parts.filter or make("filter", FILTERS, parts.settings.filter.name, parts)
+    if components.filter:
+        return components.filter
+    made: PassageFilter = make("filter", FILTERS, components.settings.filter.name, components)
     return made
 
 
-def highlighter(parts: Parts) -> Highlighter:
+def highlighter(components: Components) -> Highlighter:
     """The one given, else that of the settings, behind a check where `highlight.abstain` wants one."""
-    if parts.highlighter:
-        return parts.highlighter
-    name = names(parts)["highlighter"]
-    made: Highlighter = make("highlighter", HIGHLIGHTERS, name, parts)
-    if parts.settings.highlight.abstain and name not in ABSTAINING:
-        return AbstainingHighlighter(made, Check.from_parts(parts, "highlight.abstain"))
+    if components.highlighter:
+        return components.highlighter
+    name = names(components)["highlighter"]
+    made: Highlighter = make("highlighter", HIGHLIGHTERS, name, components)
+    if components.settings.highlight.abstain and name not in ABSTAINING:
+        return AbstainingHighlighter(made, Check.from_components(components, "highlight.abstain"))
     return made
 
 
-def summarizer(parts: Parts) -> Summarizer:
+def summarizer(components: Components) -> Summarizer:
     """The one given, else that of the settings."""
-    made: Summarizer = parts.summarizer or make("summarizer", SUMMARIZERS, names(parts)["summarizer"], parts)
+    made: Summarizer = components.summarizer or make(
+        "summarizer", SUMMARIZERS, names(components)["summarizer"], components
+    )
     return made
 
 
-def speller(parts: Parts) -> Speller | None:
+def speller(components: Components) -> Speller | None:
     """Corrections of a question by the words of the store; the commonest words of English are right anyway.
 
     None where the settings want no corrections.
     """
-    if not parts.settings.question.spelling:
+    if not components.settings.question.spelling:
         return None
-    known = parts.encoder.knows if isinstance(parts.encoder, EmbeddedEncoder) else common_words().__contains__
-    return partial(parts.store.corrections, known=known)
+    known = (
+        components.encoder.knows
+        if isinstance(components.encoder, EmbeddedEncoder)
+        else common_words().__contains__
+    )
+    return partial(components.store.corrections, known=known)
 
 
-def search(parts: Parts) -> Search:
+def search(components: Components) -> Search:
     """Retriever, reranker and filter of the settings."""
-    return Search(**_searching(parts))
+    return Search(**_searching(components))
 
 
-def _searching(parts: Parts) -> dict[str, Any]:
-    wanted = parts.settings.retrieval
-    reranks = wanted.rerank if wanted.rerank is not None else not is_multilingual(parts.encoder)
+def _searching(components: Components) -> dict[str, Any]:
+    wanted = components.settings.retrieval
+    reranks = wanted.rerank if wanted.rerank is not None else not is_multilingual(components.encoder)
     return {
-        "retriever": retriever(parts),
-        "filter": passage_filter(parts),
-        "reranker": parts.reranker if reranks else None,
+        "retriever": retriever(components),
+        "filter": passage_filter(components),
+        "reranker": components.reranker if reranks else None,
         "k": wanted.k,
         "candidates": max(wanted.candidates, wanted.k),
-        "snapshot": parts.store.snapshot,
+        "snapshot": components.store.snapshot,
     }
 
 
@@ -213,7 +223,7 @@ def policy(settings: Settings) -> SpanPolicy:
     )
 
 
-def parts(settings: Settings, store: Store, **given: Unpack[Objects]) -> Parts:
+def components(settings: Settings, store: Store, **given: Unpack[Objects]) -> Components:
     """Everything a pipeline is built from, the `given` objects in place of what the settings name; encoder and
     reranker load their weights at first use.
 
@@ -227,7 +237,7 @@ def parts(settings: Settings, store: Store, **given: Unpack[Objects]) -> Parts:
     found.setdefault("reranker", CrossEncoder())
     if "chat" not in found:
         found["chat"] = chat_model(settings.model)
-    return Parts(settings, store, **found)
+    return Components(settings, store, **found)
 
 
 def encoder(name: str, store: Store | None = None) -> Encoder:
@@ -350,6 +360,6 @@ def _auto(name: str, otherwise: str) -> str:
     return otherwise if name == AUTO else name
 
 
-def _models(parts: Parts) -> dict[str, str]:
-    llm = {"llm": parts.chat.name} if parts.chat else {}
-    return {"encoder": parts.encoder.name, **llm}
+def _models(components: Components) -> dict[str, str]:
+    llm = {"llm": components.chat.name} if components.chat else {}
+    return {"encoder": components.encoder.name, **llm}

@@ -19,7 +19,7 @@ from equipoise.maths import biasdef, diversity
 from equipoise.maths.biasdef import BiasDefResult, BiasDefSettings, FlagReason
 from equipoise.maths.checks import Floats
 from equipoise.rag import nli
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 CONFLICT = 0.5
 """From this probability on, SMART's reason names a contradiction instead of a likeness."""
@@ -36,7 +36,7 @@ class NoFilter:
     """Keeps the first k candidates."""
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "NoFilter":
+    def from_components(cls, components: Components) -> "NoFilter":
         """Needs nothing."""
         return cls()
 
@@ -52,9 +52,9 @@ class MmrFilter:
     trade_off: float = 0.5
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "MmrFilter":
+    def from_components(cls, components: Components) -> "MmrFilter":
         """Built from the settings."""
-        return cls(parts.settings.filter.trade_off)
+        return cls(components.settings.filter.trade_off)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The k passages chosen; a flag's score is the similarity to the most similar kept passage.
@@ -87,10 +87,10 @@ class SmartFilter:
     sharpness: float = 1.0
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "SmartFilter":
+    def from_components(cls, components: Components) -> "SmartFilter":
         """Built from the settings; raises MissingExtra, ModelUnavailable or InputError for `filter.nli`."""
-        wanted = parts.settings.filter
-        return cls(nli.from_parts(parts), wanted.nli_pairs, wanted.sharpness)
+        wanted = components.settings.filter
+        return cls(nli.from_components(components), wanted.nli_pairs, wanted.sharpness)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """At most k passages, fewer where the others would only repeat or are unlike the question.
@@ -124,7 +124,7 @@ class BrraFilter:
     noise: float = 1.0
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "BrraFilter":
+    def from_components(cls, components: Components) -> "BrraFilter":
         """Needs nothing."""
         return cls()
 
@@ -159,9 +159,9 @@ class BiasDefFilter:
     parameters: BiasDefSettings = biasdef.DEFAULTS
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "BiasDefFilter":
+    def from_components(cls, components: Components) -> "BiasDefFilter":
         """Built from the settings; those that are None are `maths.biasdef.DEFAULTS`."""
-        wanted = parts.settings.filter
+        wanted = components.settings.filter
         given = {"bins": wanted.bins, "most": wanted.most, "distance": wanted.distance}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return cls(replace(biasdef.DEFAULTS, **changes))
@@ -192,9 +192,9 @@ class ByTrust:
     best: PassageFilter
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "ByTrust":
+    def from_components(cls, components: Components) -> "ByTrust":
         """`BEST`, built from the settings."""
-        return cls(BEST.from_parts(parts))
+        return cls(BEST.from_components(components))
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k passages without the open ones that `best` flags; raises what `best` raises."""

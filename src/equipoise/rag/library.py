@@ -19,8 +19,8 @@ from equipoise.core.types import Candidates, Trust
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
 from equipoise.corpus.store import Store
 from equipoise.rag import build
+from equipoise.rag.components import Components, Objects
 from equipoise.rag.journal import Journal
-from equipoise.rag.parts import Objects, Parts
 from equipoise.rag.pipeline import checked
 
 
@@ -30,7 +30,7 @@ class Library:
 
     store: Store
     pipeline: Pipeline
-    parts: Parts
+    components: Components
 
     @classmethod
     def open(
@@ -73,8 +73,8 @@ class Library:
         place = chosen.store.path if path is None else one_path(path)
         store = Store.open(place, create=True) if create else Store.open(place, read_only=True)
         try:
-            parts = build.parts(chosen, store, **objects)
-            return cls(store, build.pipeline(pipeline, parts), parts)
+            components = build.components(chosen, store, **objects)
+            return cls(store, build.pipeline(pipeline, components), components)
         except BaseException:
             store.close()
             raise
@@ -93,7 +93,7 @@ class Library:
         """
         chosen = one_trust(trust)
         every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-        return index(every, self.store, self.parts.encoder, trust=chosen, prune=prune, progress=progress)
+        return index(every, self.store, self.components.encoder, trust=chosen, prune=prune, progress=progress)
 
     def ask(
         self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
@@ -114,7 +114,7 @@ class Library:
 
     def search(self, words: str) -> Candidates:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""
-        return sync.run(build.search(self.parts).find(checked(words), Journal()))
+        return sync.run(build.search(self.components).find(checked(words), Journal()))
 
     def subjects(self, most: int = 5) -> tuple[str, ...]:
         """What the documents are about: the titles of the longest ones that only the operator writes, longest first."""

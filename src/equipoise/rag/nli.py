@@ -17,7 +17,7 @@ from equipoise.maths.diversity import conflict_matrix
 from equipoise.models.nli import DEFAULT, CrossEncoderNLI
 from equipoise.models.pretrained import installed
 from equipoise.models.structured import complete_as
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 CONCURRENCY = 4
 COLUMNS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
@@ -55,19 +55,19 @@ class ChatNLI:
         return COLUMNS[reply.relation]
 
 
-def from_parts(parts: Parts) -> NLI | None:
+def from_components(components: Components) -> NLI | None:
     """The model of the setting `filter.nli`; None for "none", which leaves conflicts out.
 
     Raises ModelUnavailable for "chat" without a language model, MissingExtra for "hf" without
     transformers, InputError for any other name.
     """
-    backend, _, name = parts.settings.filter.nli.partition("/")
+    backend, _, name = components.settings.filter.nli.partition("/")
     if backend == "none":
         return None
     if backend == "chat":
-        return ChatNLI(parts.need_chat("filter.nli = 'chat'"), parts.options)
+        return ChatNLI(components.need_chat("filter.nli = 'chat'"), components.options)
     if backend != "hf":
-        raise InputError(f"filter.nli is {parts.settings.filter.nli!r}: write hf[/NAME], chat or none")
+        raise InputError(f"filter.nli is {components.settings.filter.nli!r}: write hf[/NAME], chat or none")
     if not installed():
         what = (
             "the library for NLI models, which the filter 'smart' asks (or set filter.nli to chat or none),"

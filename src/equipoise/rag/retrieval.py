@@ -15,7 +15,7 @@ from equipoise.corpus.schema import damaged
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k
 from equipoise.models.abilities import encode_questions
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 RRF_CONSTANT = 5
 """Cormack, Clarke and Buettcher (SIGIR 2009) have 60, for whole runs: there a passage that both rankings have in the
@@ -37,9 +37,9 @@ class DenseRetriever:
     encoder: Encoder
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "DenseRetriever":
+    def from_components(cls, components: Components) -> "DenseRetriever":
         """Built from the settings."""
-        return cls(parts.store, parts.encoder)
+        return cls(components.store, components.encoder)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k nearest passages; scores are cosines."""
@@ -56,9 +56,9 @@ class Bm25Retriever:
     encoder: Encoder
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "Bm25Retriever":
+    def from_components(cls, components: Components) -> "Bm25Retriever":
         """Built from the settings."""
-        return cls(parts.store, parts.encoder)
+        return cls(components.store, components.encoder)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest BM25; none where no word is shared."""
@@ -75,9 +75,9 @@ class HybridRetriever:
     encoder: Encoder
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "HybridRetriever":
+    def from_components(cls, components: Components) -> "HybridRetriever":
         """Built from the settings."""
-        return cls(parts.store, parts.encoder)
+        return cls(components.store, components.encoder)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest fused score."""

@@ -31,7 +31,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.protocols import Retriever
 from equipoise.core.types import Passage
 from equipoise.rag import build, nli
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 PROFILES, SUMMARY, REPORT, TABLES = "passages.jsonl", "summary.json", "report.html", "tables.md"
 FACT_SAMPLE = 40
@@ -65,22 +65,22 @@ class Stage:
     background: Background
 
 
-async def bench(plan: Plan, options: Options, parts: Parts, desk: Desk) -> dict[str, object]:
+async def bench(plan: Plan, options: Options, components: Components, desk: Desk) -> dict[str, object]:
     """Measure what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, CorpusError, ModelError or MissingExtra. What was measured before one of them, or before
     the process was killed, stays.
     """
-    filters = contenders.contenders(plan.filters, parts)
+    filters = contenders.contenders(plan.filters, components)
     facts.check_name(options.facts)
     corpus = corpora.read(options.corpus)
     everything = attacks.read(options.attacks, corpus, variant=options.variant)
     attacks.need(everything, max(plan.injections, default=0))
-    config = _config(plan, corpus, everything, parts)
+    config = _config(plan, corpus, everything, components)
     written = everything[: options.limit]
     check_config(desk.out, config)
-    stage = _stage(corpus, written, plan.retriever, parts, desk)
-    checker = _checker(options.facts, stage.shelf, parts)
+    stage = _stage(corpus, written, plan.retriever, components, desk)
+    checker = _checker(options.facts, stage.shelf, components)
     results, timings = await runner.run(stage.scenes, stage.background, filters, plan, desk)
     profiles = profile.profiles(stage.scenes, corpus, stage.shelf, stage.background, depth=plan.candidates)
     measured = Measured(
@@ -91,7 +91,7 @@ async def bench(plan: Plan, options: Options, parts: Parts, desk: Desk) -> dict[
         results,
         timings,
         profiles,
-        answers=await _answers(results, stage, parts, desk) if options.answers else (),
+        answers=await _answers(results, stage, components, desk) if options.answers else (),
         facts=await _facts(stage, checker, options.facts, desk),
         stance=agreement(stage),
     )
@@ -134,22 +134,26 @@ def stance_only(folder: Path, desk: Desk) -> dict[str, object]:
     return {"corpus": corpus.name, **stance.agreement(corpus, shelf, {})}
 
 
-def _stage(corpus: Corpus, written: Sequence[Attack], retriever: str, parts: Parts, desk: Desk) -> Stage:
+def _stage(
+    corpus: Corpus, written: Sequence[Attack], retriever: str, components: Components, desk: Desk
+) -> Stage:
     shelf = scenes.shelf(corpus, desk)
     found = scenes.scenes(written, corpus, shelf, desk)
-    return Stage(corpus, shelf, found, _background(retriever, shelf, parts))
+    return Stage(corpus, shelf, found, _background(retriever, shelf, components))
 
 
-def _background(name: str, shelf: Shelf, parts: Parts) -> Background:
+def _background(name: str, shelf: Shelf, components: Components) -> Background:
     """Dense search needs no store; the product's other retrievers read one."""
     if name == "dense":
         return InMemory(shelf)
-    retriever: Retriever = build.make("retriever", build.RETRIEVERS, name, parts)
-    stored.fill(parts.store, shelf, parts.encoder)
-    return stored.Stored(parts.store, retriever)
+    retriever: Retriever = build.make("retriever", build.RETRIEVERS, name, components)
+    stored.fill(components.store, shelf, components.encoder)
+    return stored.Stored(components.store, retriever)
 
 
-def _config(plan: Plan, corpus: Corpus, written: Sequence[Attack], parts: Parts) -> dict[str, object]:
+def _config(
+    plan: Plan, corpus: Corpus, written: Sequence[Attack], components: Components
+) -> dict[str, object]:
     texts = [part for doc_id, d in corpus.documents.items() for part in (doc_id, d.title, d.text)]
     passages = [
         part
@@ -158,21 +162,21 @@ def _config(plan: Plan, corpus: Corpus, written: Sequence[Attack], parts: Parts)
         for passage in kind
         for part in (attack.question, passage.passage_id, passage.text)
     ]
-    chosen = parts.settings.filter.model_dump(exclude={"name"}, exclude_none=True)
-    if chosen["nli"] == "chat" and parts.chat:
-        chosen["llm"] = parts.chat.name
+    chosen = components.settings.filter.model_dump(exclude={"name"}, exclude_none=True)
+    if chosen["nli"] == "chat" and components.chat:
+        chosen["llm"] = components.chat.name
     return runner.config_of(
         plan,
         corpus=corpus.name,
         corpus_sha256=fingerprint(texts)[:16],
         attacks_sha256=fingerprint(passages)[:16],
-        encoder=parts.encoder.name,
+        encoder=components.encoder.name,
         filter_settings=", ".join(f"{name} {value}" for name, value in chosen.items()),
     )
 
 
-async def _answers(results: Sequence[Row], stage: Stage, parts: Parts, desk: Desk) -> list[Row]:
-    chat = parts.need_chat("measuring answers")
+async def _answers(results: Sequence[Row], stage: Stage, components: Components, desk: Desk) -> list[Row]:
+    chat = components.need_chat("measuring answers")
     shelves = (scene.planted[sign] for scene in stage.scenes for sign in SIGNS)
     passages: Mapping[str, Passage] = {
         passage.doc_id: passage for shelf in (stage.shelf, *shelves) for passage in shelf.passages
@@ -180,16 +184,16 @@ async def _answers(results: Sequence[Row], stage: Stage, parts: Parts, desk: Des
     return await answers.ask(results, stage.scenes, passages, chat, desk)
 
 
-def _checker(name: str, shelf: Shelf, parts: Parts) -> FactChecker | None:
+def _checker(name: str, shelf: Shelf, components: Components) -> FactChecker | None:
     """The fact checker of `--facts`; None for "none"."""
     if name == "none":
         return None
     if name != "nli":
         return WikiCheck(name)
-    model = nli.from_parts(parts)
+    model = nli.from_components(components)
     if model is None:
         raise InputError("--facts nli needs an NLI model: set filter.nli to hf or chat")
-    return NliChecker(model, parts.encoder, shelf)
+    return NliChecker(model, components.encoder, shelf)
 
 
 async def _facts(stage: Stage, checker: FactChecker | None, name: str, desk: Desk) -> list[Row]:

@@ -6,8 +6,8 @@ from equipoise.core.errors import InputError
 from equipoise.core.protocols import PassageFilter
 from equipoise.maths.biasdef import AS_WRITTEN
 from equipoise.rag import build
+from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter, SmartFilter
-from equipoise.rag.parts import Parts
 
 VARIANTS: dict[str, PassageFilter] = {
     "biasdef-as-written": BiasDefFilter(AS_WRITTEN),
@@ -24,15 +24,15 @@ def names() -> tuple[str, ...]:
     return (*(name for name in build.FILTERS if name != BY_TRUST), *VARIANTS)
 
 
-def contenders(wanted: Sequence[str], parts: Parts) -> dict[str, PassageFilter]:
+def contenders(wanted: Sequence[str], components: Components) -> dict[str, PassageFilter]:
     """The filters by name; raises InputError for an unknown one, and what a filter needs and has not."""
     if unknown := [name for name in wanted if name not in names()]:
         raise InputError(f"there is no filter {unknown[0]!r}: choose among {', '.join(names())}")
-    return {name: _contender(name, parts) for name in wanted}
+    return {name: _contender(name, components) for name in wanted}
 
 
-def _contender(name: str, parts: Parts) -> PassageFilter:
+def _contender(name: str, components: Components) -> PassageFilter:
     if name in VARIANTS:
         return VARIANTS[name]
-    found: PassageFilter = build.make("filter", build.FILTERS, name, parts)
+    found: PassageFilter = build.make("filter", build.FILTERS, name, components)
     return found

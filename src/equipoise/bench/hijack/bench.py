@@ -13,7 +13,7 @@ from equipoise.bench.hijack.runner import KEY, RESULTS, Plan, Progress
 from equipoise.bench.hijack.summary import Measured, summarise
 from equipoise.bench.results import Lines, check_config, fingerprint, write_atomically
 from equipoise.core.errors import InputError
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.redteam.hijack import told
 
 SUMMARY, REPORT, TABLES = "summary.json", "report.html", "tables.md"
@@ -28,23 +28,23 @@ class Place:
     llmail: Path | None = None
 
 
-async def bench(plan: Plan, place: Place, parts: Parts, progress: Progress) -> dict[str, Any]:
+async def bench(plan: Plan, place: Place, components: Components, progress: Progress) -> dict[str, Any]:
     """Ask what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, StoreError, ModelUnavailable (no language model) or MissingExtra. What was asked before one
     of them, or before the process was killed, stays.
     """
-    parts.need_chat("the tool hijack benchmark")
+    components.need_chat("the tool hijack benchmark")
     emails = _inbox(plan, place)
     llmail = place.llmail or place.data / cases.LLMAIL_FILE
     attacks = await cases.attacks(place.data, llmail, emails, plan.choice)
     everything = [*attacks, *cases.benign(place.data, emails, plan.choice)]
     wanted, skipped = cases.askable(cases.limited(everything, plan.limit))
-    config = _config(plan, emails, everything, parts)
+    config = _config(plan, emails, everything, components)
     check_config(place.out, config)
-    inbox.fill(parts.store, emails, parts.encoder)
+    inbox.fill(components.store, emails, components.encoder)
     with Lines(place.out / RESULTS, KEY) as lines:
-        results = await runner.run(wanted, plan, parts, lines, progress)
+        results = await runner.run(wanted, plan, components, lines, progress)
     names = tuple(email.email_id for email in emails)
     measured = Measured(config, plan.pipelines, names, wanted, skipped, results)
     return write(measured, place.out)
@@ -70,10 +70,10 @@ def _inbox(plan: Plan, place: Place) -> list[Email]:
 
 
 def _config(
-    plan: Plan, emails: Sequence[Email], everything: Sequence[Case], parts: Parts
+    plan: Plan, emails: Sequence[Email], everything: Sequence[Case], components: Components
 ) -> dict[str, object]:
     """What must not change between the runs that share an output folder."""
-    settings, chat = parts.settings, parts.need_chat("the tool hijack benchmark")
+    settings, chat = components.settings, components.need_chat("the tool hijack benchmark")
     sections = {
         name: getattr(settings, name).model_dump(mode="json", exclude={"name"}, exclude_none=True)
         for name in ("highlight", "summarize")
@@ -81,7 +81,7 @@ def _config(
     return {
         "llm": chat.name,
         "max_tokens": settings.model.max_tokens,
-        "encoder": parts.encoder.name,
+        "encoder": components.encoder.name,
         "retriever": f"{settings.retrieval.name}, {settings.retrieval.k} passages",
         "filter": settings.filter.name,
         **sections,

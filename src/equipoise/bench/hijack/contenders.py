@@ -7,7 +7,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.protocols import PassageFilter, Pipeline
 from equipoise.core.types import Candidates, Filtered, Query
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.rag.pipeline import VANILLA_PROMPT
 from equipoise.redteam.hijack import Told
 
@@ -62,21 +62,21 @@ def check(wanted: Sequence[str]) -> None:
         raise InputError(f"there is no pipeline {unknown[0]!r}: choose among {', '.join(names())}")
 
 
-def rig(name: str, parts: Parts) -> Rig:
-    """The pipeline `name` with fresh records of its models. Raises what building its parts raises."""
-    chat = parts.need_chat("the tool hijack benchmark")
+def rig(name: str, components: Components) -> Rig:
+    """The pipeline `name` with fresh records of its models. Raises what building its components raises."""
+    chat = components.need_chat("the tool hijack benchmark")
     reader, writer = Told(chat), Told(chat)
     if name in PLAIN:
-        plain = build.vanilla(replace(parts, chat=writer))
+        plain = build.vanilla(replace(components, chat=writer))
         return Rig(replace(plain, filter=InOrder(plain.filter), prompt=PLAIN[name]), None, writer)
-    settings = parts.settings
+    settings = components.settings
     chosen = settings.model_copy(
         update={
             "highlight": settings.highlight.model_copy(update={"name": name}),
             "summarize": settings.summarize.model_copy(update=ALWAYS),
         }
     )
-    reading = replace(parts, settings=chosen, chat=reader)
+    reading = replace(components, settings=chosen, chat=reader)
     whole = build.highlight_summarize(reading)
     summarizer = build.summarizer(replace(reading, chat=writer))
     return Rig(replace(whole, filter=InOrder(whole.filter), summarizer=summarizer), reader, writer)

@@ -16,7 +16,7 @@ from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.sync import together
 from equipoise.core.types import AttackOutcome, Highlights, Usage
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.redteam.hijack import CHALLENGE, verdict
 
 RESULTS = "results.jsonl"
@@ -51,7 +51,9 @@ class Plan:
         contenders.check(self.pipelines)
 
 
-async def run(cases: Sequence[Case], plan: Plan, parts: Parts, lines: Lines, progress: Progress) -> list[Row]:
+async def run(
+    cases: Sequence[Case], plan: Plan, components: Components, lines: Lines, progress: Progress
+) -> list[Row]:
     """Ask what `lines` does not hold yet, and return the rows of the plan in the order of their keys.
 
     The pipelines of one case follow each other: the model's prompt cache has the inbox and the question by then.
@@ -68,16 +70,16 @@ async def run(cases: Sequence[Case], plan: Plan, parts: Parts, lines: Lines, pro
             for name in plan.pipelines:
                 if (name, case.case_id) in todo:
                     progress(done, len(wanted), f"{name} {case.source}")
-                    lines.append(await observed(name, case, parts))
+                    lines.append(await observed(name, case, components))
                     done += 1
 
     await together(every_pipeline(case) for case in cases)
     return [row for row in lines.finish() if lines.key_of(row) in wanted]
 
 
-async def observed(name: str, case: Case, parts: Parts) -> Row:
+async def observed(name: str, case: Case, components: Components) -> Row:
     """The row of one case in the pipeline `name`: who called the tool, how far it came, how it ended."""
-    rig = contenders.rig(name, parts)
+    rig = contenders.rig(name, components)
     try:
         result: Answer | Refusal | EquipoiseError = await rig.pipeline.ask(case.question)
     except EquipoiseError as error:

@@ -7,7 +7,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.protocols import ChatModel, Highlighter, Pipeline
 from equipoise.core.settings import Settings
 from equipoise.rag import build
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 VANILLA = "vanilla"
 NO_MODEL = "none"
@@ -37,16 +37,18 @@ class Contender:
         """The name of its language model in rows."""
         return chat.name if chat and self.calls else NO_MODEL
 
-    def highlighting(self, parts: Parts) -> Highlighter | None:
+    def highlighting(self, components: Components) -> Highlighter | None:
         """Its highlighter, which serves every store; None for vanilla. Raises what it raises that is not there."""
-        return build.highlighter(self._own(parts)) if self.highlights else None
+        return build.highlighter(self._own(components)) if self.highlights else None
 
-    def pipeline(self, parts: Parts) -> Pipeline:
-        """The pipeline over the store of `parts`. Raises what the parts raise that are not there."""
-        return build.highlight_summarize(self._own(parts)) if self.highlights else build.vanilla(parts)
+    def pipeline(self, components: Components) -> Pipeline:
+        """The pipeline over the store of `components`. Raises what the components raise that are not there."""
+        return (
+            build.highlight_summarize(self._own(components)) if self.highlights else build.vanilla(components)
+        )
 
-    def _own(self, parts: Parts) -> Parts:
-        return replace(parts, settings=self.settings(parts.settings))
+    def _own(self, components: Components) -> Components:
+        return replace(components, settings=self.settings(components.settings))
 
     def settings(self, settings: Settings) -> Settings:
         """The settings with its highlighter and summarizer."""

@@ -23,7 +23,7 @@ from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Pipeline, 
 from equipoise.core.settings import Settings
 from equipoise.core.sync import together
 from equipoise.corpus.store import Store
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 
 RESULTS, TIMINGS = "results.jsonl", "timings.jsonl"
 TIME_DIGITS = 4
@@ -142,10 +142,10 @@ class _Work:
     def _pipeline(self, contender: Contender, store: Store) -> Pipeline:
         """The contender's pipeline over this store; its models are loaded once for the whole run."""
         desk = self.desk
-        parts = Parts(desk.settings, store, desk.encoder, desk.chat, desk.reranker)
+        components = Components(desk.settings, store, desk.encoder, desk.chat, desk.reranker)
         if contender.name not in self.highlighters:
-            self.highlighters[contender.name] = contender.highlighting(parts)
-        return contender.pipeline(replace(parts, highlighter=self.highlighters[contender.name]))
+            self.highlighters[contender.name] = contender.highlighting(components)
+        return contender.pipeline(replace(components, highlighter=self.highlighters[contender.name]))
 
     def _key(self, item: Item, contender: Contender) -> tuple[str, ...]:
         return self.dataset, item.item_id, contender.name, contender.model(self.desk.chat)
@@ -155,5 +155,5 @@ class _Work:
 
 
 def _timing(seconds: float, stages: Mapping[str, float]) -> Row:
-    parts = {name: round(part, TIME_DIGITS) for name, part in stages.items()}
-    return {"seconds": round(seconds, TIME_DIGITS), "stages": parts}
+    rounded = {name: round(part, TIME_DIGITS) for name, part in stages.items()}
+    return {"seconds": round(seconds, TIME_DIGITS), "stages": rounded}

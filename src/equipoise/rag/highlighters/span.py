@@ -13,8 +13,8 @@ from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span
 from equipoise.models.structured import complete_as
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.quotations import declined, declines, documents_text
-from equipoise.rag.parts import Parts
 from equipoise.text.align import align
 from equipoise.text.spans import DropReason
 
@@ -45,9 +45,9 @@ class SpanHighlighter:
     threshold: float = 95.0
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "SpanHighlighter":
+    def from_components(cls, components: Components) -> "SpanHighlighter":
         """Built from the settings."""
-        return cls(parts.need_chat("the highlighter 'span'"), parts.options)
+        return cls(components.need_chat("the highlighter 'span'"), components.options)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed passages, none where the model answers NONE; raises ModelError."""

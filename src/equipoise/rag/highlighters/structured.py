@@ -12,8 +12,8 @@ from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Passage, Proposal, Query
 from equipoise.models.structured import complete_as
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.quotations import declined, declines, documents_text, place
-from equipoise.rag.parts import Parts
 
 
 class StructuredReply(BaseModel):
@@ -32,9 +32,9 @@ class StructuredHighlighter:
     threshold: float = 95.0
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "StructuredHighlighter":
+    def from_components(cls, components: Components) -> "StructuredHighlighter":
         """Built from the settings."""
-        return cls(parts.need_chat("the highlighter 'structured'"), parts.options)
+        return cls(components.need_chat("the highlighter 'structured'"), components.options)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed extracts, none where the model answers NONE or nothing; raises ModelError."""

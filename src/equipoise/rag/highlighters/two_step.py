@@ -14,8 +14,8 @@ from equipoise.core.errors import after_spending
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Message, Passage, Proposal, Query
 from equipoise.models.structured import complete_as
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters.quotations import declines, documents_text, place
-from equipoise.rag.parts import Parts
 
 
 class ExtractsReply(BaseModel):
@@ -33,9 +33,9 @@ class TwoStepHighlighter:
     threshold: float = 95.0
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "TwoStepHighlighter":
+    def from_components(cls, components: Components) -> "TwoStepHighlighter":
         """Built from the settings."""
-        return cls(parts.need_chat("the highlighter 'two_step'"), parts.options)
+        return cls(components.need_chat("the highlighter 'two_step'"), components.options)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The placed extracts, none where the model answers NONE or nothing; raises ModelError."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from equipoise.core.types import Highlights, Summary, Tag
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.text.visible import flowing
 
 
@@ -13,7 +13,7 @@ class ExtractiveSummarizer:
     """Every word of the answer stands in the documents."""
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "ExtractiveSummarizer":
+    def from_components(cls, components: Components) -> "ExtractiveSummarizer":
         """Needs nothing."""
         return cls()
 

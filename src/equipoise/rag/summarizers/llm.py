@@ -26,7 +26,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Highlight, Highlights, Message, Summary, Tag
 from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.models.structured import complete_as
-from equipoise.rag.parts import Parts
+from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
@@ -102,13 +102,16 @@ class LlmSummarizer:
     only_long: bool = False
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> "LlmSummarizer":
+    def from_components(cls, components: Components) -> "LlmSummarizer":
         """Built from the settings."""
-        chat = for_role(parts.need_chat("the summarizer 'llm'"), SUMMARIZER)
-        wanted, watched = parts.settings.summarize, parts.settings.monitor.min_similarity is not None
+        chat = for_role(components.need_chat("the summarizer 'llm'"), SUMMARIZER)
+        wanted, watched = (
+            components.settings.summarize,
+            components.settings.monitor.min_similarity is not None,
+        )
         guesses = wanted.guesses or (WATCHED if watched else 0)
         only_long = wanted.when == "long" and wanted.context == "none" and not guesses
-        return cls(chat, parts.options, guesses, only_long)
+        return cls(chat, components.options, guesses, only_long)
 
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The model's answer; the quotes where it says what they do not, or twice wrote nothing usable.

@@ -59,7 +59,7 @@ def check_objects(given: Mapping[str, object]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Components:
     """Shared by everything `build` makes; `chat` is None where no language model is set up, `reranker` where
     nothing is to be reranked. The others stand in for what the settings name."""
 
