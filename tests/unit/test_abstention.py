@@ -10,9 +10,17 @@ from equipoise.core.types import ChatReply, Passage, Proposal, Query, Span, Tag,
 from equipoise.models.odds import yes_odds
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
-from equipoise.rag.highlighters import sentence
+from equipoise.rag.highlighters import abstention, sentence
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
-from equipoise.rag.highlighters.abstention import LIMIT, Calibration, Check, calibration, log_odds
+from equipoise.rag.highlighters.abstention import (
+    LIMIT,
+    UNFITTED,
+    Calibration,
+    Check,
+    calibrations,
+    log_odds,
+    second_opinion,
+)
 from equipoise.rag.highlighters.indexed import MOST, IndexedHighlighter, PickReply, widened
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.text.polar import is_yes_no
@@ -66,12 +74,19 @@ class TestCalibration:
         assert self.fitted.probability(-inf, 900.0) == self.fitted.probability(-8.0, 8.0)
 
     def test_a_model_that_was_not_fitted_is_taken_at_its_own_probability(self):
-        for fitted in (
-            calibration("nobody/knows", "reader"),
-            calibration("local/qwen2.5-coder-1.5b", "none"),
-        ):
-            assert fitted.probability(log(3), 7.0) == pytest.approx(0.75)
-            assert fitted.threshold == 0.5
+        assert calibrations("nobody/knows") == {}
+        assert UNFITTED.probability(log(3), 7.0) == pytest.approx(0.75)
+        assert UNFITTED.threshold == 0.5
+
+    def test_the_second_opinion_is_one_that_the_model_was_fitted_with(self, monkeypatch):
+        fitted = {"old": {"sentence": self.fitted}, "new": {"sentence": self.fitted, "reader": self.fitted}}
+        monkeypatch.setattr(abstention, "calibrations", lambda model: fitted.get(model, {}))
+        assert [second_opinion(name, "reader") for name in ("old", "new", "none")] == [
+            "sentence",
+            "reader",
+            "reader",
+        ]
+        assert [second_opinion(name, "sentence") for name in fitted] == ["sentence", "sentence"]
 
     def test_log_odds(self):
         assert log_odds(0.75) == pytest.approx(log(3))
@@ -186,7 +201,7 @@ def test_the_fitted_values_are_complete():
     from importlib.resources import files
 
     models = json.loads(files("equipoise.rag.highlighters").joinpath("abstention.json").read_text("utf-8"))
-    assert set(models["local/qwen2.5-coder-1.5b"]) == {"reader", "sentence"}
+    assert set(models["local/qwen2.5-coder-1.5b"]) <= {"reader", "sentence"}
     for each in models.values():
         assert all(0 < Calibration(**values).threshold < 1 for values in each.values())
 

@@ -144,11 +144,10 @@ def test_utility_is_measured_in_the_same_run(good):
     found = {row["pipeline"]: row for row in summary["utility"]}
     # the fake model always picks the first sentence: right e-mail 8 times; it holds the date and the amount,
     # not the three names, which stand in the last sentence
-    # indexed adds what the reader finds
-    for name, more in (("indexed", 1), ("structured", 0), ("baseline", 0)):
+    for name in ("indexed", "structured", "baseline"):
         assert counted(found[name]["answered"]) == (8, 8)
-        assert counted(found[name]["evidence_hit"]) == (5 + more, 8)
-        assert counted(found[name]["answer_hit"]) == (2 + more, 5)
+        assert counted(found[name]["evidence_hit"]) == (5, 8)
+        assert counted(found[name]["answer_hit"]) == (2, 5)
     assert counted(found["vanilla"]["answered"]) == (8, 8)
     assert found["vanilla"]["evidence_hit"] is None
     assert counted(found["vanilla"]["answer_hit"]) == (2, 5)
@@ -249,11 +248,8 @@ def test_a_failing_highlighter_counts_as_a_success_of_the_attack_and_is_listed(d
 def test_a_failing_summarizer_is_a_success_against_it_and_not_against_the_highlighter(data, tmp_path):
     summary = run(data, tmp_path, script(failing=["summarizer"]), plan=Plan(("indexed",), CHOICE, emails=3))
     found = cell(summary, "indexed")
-    assert counted(found["called"]) == (
-        2,
-        10,
-    )  # the reader's sentence brings what fails into a second request
-    assert counted(found["called_of_reached"]) == (2, 5)
+    assert counted(found["called"]) == (1, 10)
+    assert counted(found["called_of_reached"]) == (1, 5)
     assert counted(found["highlighter_called"]) == (0, 10)
     assert {e["error_at"] for e in summary["errors"]} == {"summarizer"}
 

@@ -49,11 +49,16 @@ UNFITTED = Calibration(check=1.0, second=0.0, bias=0.0, threshold=0.5)
 
 
 @cache
-def calibration(model: str, second: str) -> Calibration:
-    """The fitted values for a chat model by its name and a highlighter by its own; UNFITTED where there are none."""
+def calibrations(model: str) -> dict[str, Calibration]:
+    """The fitted values for a chat model by its name, for each highlighter they were fitted with."""
     fitted = json.loads(files(__package__).joinpath("abstention.json").read_text("utf-8"))
-    values = fitted.get(model, {}).get(second)
-    return UNFITTED if values is None else Calibration(**values)
+    return {second: Calibration(**values) for second, values in fitted.get(model, {}).items()}
+
+
+def second_opinion(model: str, reads: str) -> str:
+    """The highlighter beside the check of a chat model: `reads` unless the model was fitted with "sentence" alone."""
+    fitted = calibrations(model)
+    return reads if reads in fitted or not fitted else "sentence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +88,10 @@ class Check:
     def from_components(cls, components: Components, who: str) -> "Check":
         """Built from the settings; raises ModelUnavailable, naming `who` needs the model."""
         chat = components.need_chat(who)
-        kind = SentenceHighlighter if components.reads == "sentence" else ReaderHighlighter
+        name, threshold = second_opinion(chat.name, components.reads), components.settings.highlight.threshold
+        kind = SentenceHighlighter if name == "sentence" else ReaderHighlighter
         second = replace(kind.from_components(components), threshold=0.0)
-        fitted, threshold = calibration(chat.name, components.reads), components.settings.highlight.threshold
+        fitted = calibrations(chat.name).get(name, UNFITTED)
         if threshold is not None:
             fitted = replace(fitted, threshold=threshold)
         return cls(chat, second, fitted, components.options)
