@@ -13,7 +13,7 @@ from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
-from equipoise.core.errors import EquipoiseError
+from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
@@ -189,6 +189,8 @@ def _flags(
 
 @contextmanager
 def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> Iterator[Library]:
+    if docs and flags["store.path"] is not None:
+        raise InputError("--docs makes an index of its own: give --docs or --store, not both")
     chosen = layers.load(flags).settings
     path = library.private_index(docs, chosen.retrieval.encoder) if docs else chosen.store.path
     if docs:

@@ -25,6 +25,10 @@ PLACE = (
     "SELECT p.passage_id, d.doc_id, p.start, p.end FROM passages p JOIN documents d ON d.number = p.document"
 )
 DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages, blocks FROM documents"
+LISTED = (
+    "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, '') FROM documents"
+    " LEFT JOIN vectors ON document = number ORDER BY number"
+)
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
 MOST_DIMENSIONS = 65_536
 _MOST_IDS = 1 << 62
@@ -46,6 +50,19 @@ class FileRecord:
     mtime_ns: int
     trust: Trust
     root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document as it is listed, without its text. `path` is that of its file as in `FileRecord`, "" where it came
+    from none."""
+
+    doc_id: str
+    source: str
+    title: str
+    trust: Trust
+    passages: int
+    path: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +94,12 @@ def read_document(row: tuple[Any, ...]) -> Document:
         raise Damage(f"the blocks, sentences or pages of document {doc_id!r}: {error}") from error
     starts = tuple(pages.tolist())
     return Document(doc_id, body, source, visible.title(title), trust(row[4]), found, starts, structure)
+
+
+def read_listed(row: tuple[Any, ...]) -> Listed:
+    """The document in a row of LISTED. Raises Damage."""
+    doc_id, source, title = (text(value) for value in row[:3])
+    return Listed(doc_id, source, visible.title(title), trust(row[3]), _number(row[4]), text(row[5]))
 
 
 def read_place(row: tuple[Any, ...]) -> tuple[int, Span]:

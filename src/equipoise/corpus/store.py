@@ -21,7 +21,7 @@ from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import records, verification
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.pieces import search_text
-from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids
+from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids, Listed
 from equipoise.corpus.schema import connect, mapped
 from equipoise.corpus.spelling import Correction
 from equipoise.text.numerals import quantities
@@ -85,6 +85,11 @@ class Store:
         """Every indexed file by its path relative to the store's folder."""
         with mapped(self.path):
             return {row[0]: records.read_file(row) for row in self._rows(f"{FILE} ORDER BY path")}
+
+    def listing(self) -> tuple[Listed, ...]:
+        """Every document without its text, in the order of the store."""
+        with mapped(self.path):
+            return tuple(map(records.read_listed, self._rows(records.LISTED)))
 
     def doc_ids(self) -> tuple[str, ...]:
         """Every document, in the order of the store."""
@@ -230,6 +235,18 @@ class Store:
             records.write_file(self._connection, record)
             ask = "UPDATE documents SET trust = ? WHERE path = ?"
             self._connection.execute(ask, (record.trust.value, record.path))
+
+    def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
+        """Record another trust of documents, and of the files they came from. Raises CorpusError for unknown ones."""
+        with self._writing():
+            for doc_id in doc_ids:
+                changed = self._connection.execute(
+                    "UPDATE documents SET trust = ? WHERE doc_id = ?", (trust.value, doc_id)
+                )
+                if not changed.rowcount:
+                    raise CorpusError(f"there is no document {doc_id!r} in {self.path}")
+                ask = "UPDATE files SET trust = ? WHERE path = (SELECT path FROM documents WHERE doc_id = ?)"
+                self._connection.execute(ask, (trust.value, doc_id))
 
     def drop_file(self, path: str) -> None:
         """Take a file and its documents out; nothing happens where there is no such file."""

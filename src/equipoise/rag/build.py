@@ -78,7 +78,7 @@ CHATS = {
     "azure": "equipoise.models.openai:OpenAIChat",
 }
 PIPELINES = ("hs", "vanilla")
-AUTO = "auto"
+AUTO, NO_MODEL = "auto", "none"
 DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
 DEFAULT_OPENAI = "gpt-4.1-mini"
 
@@ -135,8 +135,8 @@ def names(components: Components) -> dict[str, str]:
     settings, with_llm = components.settings, components.chat is not None
     by_settings = {
         "filter": settings.filter.name,
-        "highlighter": _auto(settings.highlight.name, "indexed" if with_llm else components.reads),
-        "summarizer": _auto(settings.summarize.name, "llm" if with_llm else "extractive"),
+        "highlighter": auto(settings.highlight.name, "indexed" if with_llm else components.reads),
+        "summarizer": auto(settings.summarize.name, "llm" if with_llm else "extractive"),
     }
     given = {name: getattr(components, name) for name in by_settings}
     return {
@@ -290,6 +290,11 @@ def check_llm(name: str) -> None:
                          "openai/NAME or azure/DEPLOYMENT")  # fmt: skip
 
 
+def detected_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> str:
+    """The name of the model that would answer, NO_MODEL for none; nothing is loaded."""
+    return _detected(settings, environment) if settings.llm == AUTO else settings.llm
+
+
 def detected_place(settings: ModelSettings, environment: Mapping[str, str] = environ) -> str:
     """The model that `auto` takes and its endpoint, without a password; empty where it takes none."""
     if _detected(settings, environment) == "none":
@@ -356,7 +361,8 @@ def _azure(name: str, settings: ModelSettings, environment: Mapping[str, str]) -
     return chat
 
 
-def _auto(name: str, otherwise: str) -> str:
+def auto(name: str, otherwise: str) -> str:
+    """`name`, or what "auto" stands for."""
     return otherwise if name == AUTO else name
 
 

@@ -16,7 +16,9 @@ from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Trust
+from equipoise.corpus import catalogue
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
+from equipoise.corpus.records import Listed
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.components import Components, Objects
@@ -116,6 +118,18 @@ class Library:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""
         return sync.run(build.search(self.components).find(checked(words), Journal()))
 
+    def documents(self) -> tuple[Listed, ...]:
+        """What the index holds, without the texts."""
+        return self.store.listing()
+
+    def remove(self, name: str) -> int:
+        """Take out what is called `name` (an id, a source, or the end of its path), with all documents of the same
+        file; how many went. Raises InputError where it means nothing, or several files, StoreError."""
+        documents = self.store.listing()
+        chosen = catalogue.with_siblings(catalogue.named(name, documents), documents)
+        catalogue.remove(self.store, chosen)
+        return len(chosen)
+
     def subjects(self, most: int = 5) -> tuple[str, ...]:
         """What the documents are about: the titles of the longest ones that only the operator writes, longest first."""
         return self.store.subjects(most)
@@ -177,6 +191,11 @@ def one_trust(given: str) -> Trust:
         raise InputError(f"there is no trust {given!r}: write {' or '.join(Trust)}") from None
 
 
+def private_folder() -> Path:
+    """Where the indexes of `private_index` are."""
+    return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
+
+
 def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
     """Where the index of just these paths is kept, in the user's cache folder, apart for each encoder.
 
@@ -184,7 +203,7 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
     """
     name, usual = (build.encoder(one).name for one in (encoder, build.AUTO))
     key = "\n".join([*sorted(_resolved(path) for path in docs), *([name] if name != usual else [])])
-    folder = Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
+    folder = private_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

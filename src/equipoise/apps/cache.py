@@ -1,0 +1,78 @@
+"""`equipoise cache`: the indexes that `--docs` made in the user's cache folder."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.options import group
+from equipoise.apps.terminal import Terminal, complain, one_line
+from equipoise.core.errors import EquipoiseError, StoreError
+from equipoise.corpus.store import Store
+from equipoise.rag.library import private_folder
+
+app = group("The indexes that --docs made: list, clear.")
+
+BESIDE = ("", "-wal", "-shm")
+"""The endings of a store's files."""
+
+
+@app.command("list")
+def listing() -> None:
+    """Each index: its folders, size, last change."""
+    rows = [
+        (_folders(path), f"{_size(path) / 1e6:,.1f} MB", f"{_changed(path):%Y-%m-%d %H:%M}")
+        for path in _indexes()
+    ]
+    if rows:
+        Terminal().table(("documents", "size", "last change"), rows)
+    else:
+        Terminal().print("There are none.")
+
+
+@app.command("clear")
+def clear(
+    days: Annotated[
+        int, typer.Option("--older-than", metavar="DAYS", min=0, help="Keep those changed since.")
+    ] = 0,
+) -> None:
+    """Delete them; `--docs` makes an index anew when it is asked for."""
+    before = datetime.now(UTC) - timedelta(days=days)
+    old = [path for path in _indexes() if days == 0 or _changed(path) < before]
+    freed = sum(map(_size, old))
+    for path in old:
+        for ending in BESIDE:
+            try:
+                path.with_name(path.name + ending).unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(f"{path} cannot be deleted ({error.strerror})") from error
+    Terminal().print(f"{len(old)} indexes deleted, {freed / 1e6:,.1f} MB")
+
+
+def _indexes() -> list[Path]:
+    return sorted(path for path in private_folder().glob("*.db") if path.is_file())
+
+
+def _size(path: Path) -> int:
+    return sum(one.stat().st_size for one in _files(path))
+
+
+def _changed(path: Path) -> datetime:
+    return datetime.fromtimestamp(max(one.stat().st_mtime for one in _files(path)), UTC)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    return (one for ending in BESIDE if (one := path.with_name(path.name + ending)).is_file())
+
+
+def _folders(path: Path) -> str:
+    """What the index was made from, as far as it can be read."""
+    try:
+        with Store.open(path, read_only=True) as store:
+            roots = sorted({one.root for one in store.files().values()})
+    except EquipoiseError as error:
+        complain("cannot be read:", str(error))
+        return "?"
+    return one_line(", ".join(str((path.parent / root).resolve()) for root in roots)) or "nothing"

@@ -1,0 +1,55 @@
+"""`equipoise status`: what a question would be answered with."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.options import PathOption, group
+from equipoise.apps.terminal import Terminal, one_line, print_json
+from equipoise.core import settings as layers
+from equipoise.core.layering import Origin
+from equipoise.corpus.store import Store
+from equipoise.models.abilities import is_multilingual
+from equipoise.rag import build
+
+app = group()
+
+
+@app.command()
+def status(
+    store: Annotated[Path | None, PathOption("--store", help="The index file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """What would answer a question now: index, encoder, language model, settings."""
+    layered = layers.load({"store.path": store})
+    chosen = layered.settings
+    with Store.open(chosen.store.path, read_only=True) as opened:
+        counts, kept = opened.counts(), opened.encoder_name()
+        multilingual = is_multilingual(build.encoder(chosen.retrieval.encoder, opened))
+    model = build.detected_model(chosen.model)
+    reads = "sentence" if multilingual else "reader"
+    found = {
+        "index": str(chosen.store.path),
+        "files": counts.files,
+        "documents": counts.documents,
+        "passages": counts.passages,
+        "encoder": kept,
+        "language model": model,
+        "highlighter": build.auto(chosen.highlight.name, "indexed" if model != build.NO_MODEL else reads),
+        "filter": chosen.filter.name,
+        "settings files": _files(origin for _, _, origin in layered.rows()),
+    }
+    if as_json:
+        print_json({name.replace(" ", "_"): value for name, value in found.items()})
+        return
+    rows = [
+        (name, ", ".join(value) if isinstance(value, list) else str(value)) for name, value in found.items()
+    ]
+    Terminal().table(("", ""), [(name, one_line(value) or "none") for name, value in rows])
+
+
+def _files(origins: Iterable[Origin]) -> list[str]:
+    """The settings files that something comes from."""
+    return list(dict.fromkeys(one.place for one in origins if one.layer in ("user", "project")))

@@ -1,0 +1,52 @@
+"""Documents of a store by the names that people give them."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+from equipoise.core.errors import InputError
+from equipoise.core.types import Trust
+from equipoise.corpus.records import Listed
+from equipoise.corpus.store import Store
+
+SHOWN = 10
+"""Candidates that a message names."""
+
+
+def named(name: str, documents: Iterable[Listed]) -> tuple[Listed, ...]:
+    """The documents of one file, or the one document, that `name` means: an id, a source, or the end of a source's
+    path.
+
+    Raises InputError where it means none, or documents of several files.
+    """
+    every = tuple(documents)
+    exact = tuple(one for one in every if name in (one.doc_id, one.source))
+    found = exact or tuple(one for one in every if _ends(one.source, name))
+    if not found:
+        raise InputError(f"no document is called {name!r}: run  equipoise documents list")
+    if len({one.path or one.doc_id for one in found}) > 1:
+        listed = ", ".join(sorted({one.source for one in found})[:SHOWN])
+        raise InputError(f"{name!r} means {len(found)} documents: write more of the path ({listed})")
+    return found
+
+
+def remove(store: Store, chosen: Sequence[Listed]) -> None:
+    """Take the documents out, and the files they came from: all documents of such a file go."""
+    for path in {one.path for one in chosen if one.path}:
+        store.drop_file(path)
+    store.remove_documents([one.doc_id for one in chosen if not one.path])
+
+
+def with_siblings(chosen: Sequence[Listed], documents: Iterable[Listed]) -> tuple[Listed, ...]:
+    """`chosen` and all other documents of the same files: a file has one trust, and goes as a whole."""
+    paths, ids = {one.path for one in chosen if one.path}, {one.doc_id for one in chosen}
+    return tuple(one for one in documents if one.doc_id in ids or one.path in paths)
+
+
+def set_trust(store: Store, chosen: Sequence[Listed], trust: Trust) -> None:
+    """Say who may have written the documents."""
+    store.set_trust([one.doc_id for one in chosen], trust)
+
+
+def _ends(source: str, name: str) -> bool:
+    parts, wanted = PurePath(source).parts, PurePath(name).parts
+    return bool(wanted) and parts[-len(wanted) :] == wanted
