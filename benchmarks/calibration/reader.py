@@ -26,6 +26,7 @@ from fit import logistic
 from equipoise.bench.qa import datasets, stores
 from equipoise.bench.results import Lines, check_config, fingerprint
 from equipoise.core.types import Candidates, Passage, Query
+from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
 from equipoise.maths.calibration import auc
@@ -130,7 +131,7 @@ async def _field(name: str, arguments: argparse.Namespace) -> AsyncIterator[Case
     index = (arguments.indexes or arguments.out / "indexes") / f"{name}.db"
     if arguments.indexes is None:
         index.parent.mkdir(parents=True, exist_ok=True)
-        update(index, [field_sets.folder(arguments.cache, name)], prune=True)
+        update(index, [field_sets.folder(arguments.cache, name)], gone=Gone.DROP)
     with Store.open(index, read_only=True) as store:
         for q in field_questions.load(name):
             version = fingerprint([q.question, *q.before, *q.gold])[:8]

@@ -25,6 +25,7 @@ from equipoise.core import settings as layers
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Layered
+from equipoise.corpus.roots import Gone
 from equipoise.rag.library import Library, update
 
 ROOT = sets.HERE.parents[1]
@@ -85,7 +86,7 @@ def _ask(
         raise CorpusError(f"the documents of {one.name} are not in {folder}: run fetch.py first")
     index = arguments.out / "indexes" / f"{one.name}.db"
     index.parent.mkdir(parents=True, exist_ok=True)
-    report = update(index, [folder], prune=True, encoder=layered.settings.retrieval.encoder)
+    report = update(index, [folder], gone=Gone.DROP, encoder=layered.settings.retrieval.encoder)
     print(f"{one.name}: {report.documents} documents, {report.passages} passages", file=sys.stderr)
     with Library.open(index, settings=layered.settings, pipeline=arguments.pipeline) as library:
         for question in asked:

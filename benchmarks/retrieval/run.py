@@ -28,6 +28,7 @@ from equipoise.bench.qa.items import Item, Text
 from equipoise.bench.results import Lines, as_json, check_config
 from equipoise.bench.tables import interval
 from equipoise.core.types import Passage, Query
+from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
 from equipoise.maths.statistics import bootstrap_interval, wilson
@@ -158,7 +159,7 @@ async def _store(name: str, arguments: argparse.Namespace, encoder: EmbeddedEnco
         return
     index = arguments.out / "indexes" / f"{name}.db"
     index.parent.mkdir(parents=True, exist_ok=True)
-    update(index, [field_sets.folder(arguments.cache, name)], prune=True)
+    update(index, [field_sets.folder(arguments.cache, name)], gone=Gone.DROP)
     with Store.open(index, read_only=True) as store:
         yield store
 

@@ -9,7 +9,7 @@ import pytest
 
 import equipoise
 from chat_server import ChatServer
-from equipoise.core import consent, guarded, settings
+from equipoise.core import consent, guarded, sections, settings
 from equipoise.core.errors import SettingsError
 from equipoise.rag.library import Library
 
@@ -50,7 +50,7 @@ class TestDecisions:
         assert [key for key, field in every_field() if guarded.decision(field) is None] == []
 
     def test_a_field_without_a_decision_needs_consent(self, tmp_path):
-        class New(settings._Section):
+        class New(sections._Section):
             place: str = ""
             size: int = 3
 

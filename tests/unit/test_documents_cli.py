@@ -75,6 +75,20 @@ def test_nothing_happens_where_one_of_several_names_is_wrong(indexed, run):
     assert len(listed(run)) == 4
 
 
+def test_what_is_gone_from_a_folder_stops_answering(indexed, run):
+    (indexed / "b" / "ferry.txt").unlink()
+    assert run("index", "b", "--keep", "--store", "i.db")[0] == 0
+    assert "late" in run("search", "ferry", "--store", "i.db")[1]
+    assert "1 removed" in run("index", "b", "--store", "i.db")[1]
+    assert "late" not in run("search", "ferry", "--store", "i.db")[1]
+    (indexed / "a" / "ferry.txt").unlink()
+    code, _, err = run("index", "a", "--store", "i.db")
+    assert (code, "its 1 indexed files stay until it is indexed with --prune" in err) == (3, True)
+    assert "1 removed" in run("index", "a", "--prune", "--store", "i.db")[1]
+    code, _, err = run("index", "a", "--prune", "--keep", "--store", "i.db")
+    assert (code, "contradict each other" in err) == (2, True)
+
+
 def test_status_says_what_would_answer(indexed, run):
     code, out, _ = run("status", "--store", "i.db", "--json")
     found = json.loads(out)

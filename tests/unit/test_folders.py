@@ -13,6 +13,7 @@ from equipoise.corpus import files, indexing
 from equipoise.corpus.indexing import index, prepare
 from equipoise.corpus.places import Places
 from equipoise.corpus.records import FileRecord
+from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 from equipoise.rag import library
 from hashed_words import HashedWords
@@ -96,7 +97,7 @@ class TestLinks:
         places = Places(here)
         for record in store.files().values():
             store.update_file(FileRecord(record.path, "0", 1, 1, Trust.OPEN, places.key(here / "forum")))
-        assert indexing_of(store, "forum", prune=True).removed == 1
+        assert indexing_of(store, "forum", gone=Gone.DROP).removed == 1
         assert indexed(store) == ["forum/post.md"]
 
     def test_pruning_leaves_what_was_not_asked_for(self, store, here):
@@ -104,7 +105,7 @@ class TestLinks:
         Path("private/plan.md").unlink()
         Path("forum/post.md").unlink()
         write("forum/new.md", "New.")
-        report = indexing_of(store, "forum", prune=True)
+        report = indexing_of(store, "forum", gone=Gone.DROP)
         assert report.removed == 1
         assert indexed(store) == ["forum/new.md", "private/plan.md"]
 

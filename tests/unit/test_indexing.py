@@ -10,6 +10,7 @@ from equipoise.core.errors import CorpusError, ModelReplyError, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.files import HIDDEN, OF_A_PAGE, UNKNOWN
 from equipoise.corpus.indexing import document_id, index, prepare
+from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k
 from hashed_words import HashedWords
@@ -91,8 +92,24 @@ def test_changed_files_are_replaced_and_gone_ones_pruned_when_asked(store, here)
     assert numbers(index("docs", store, HashedWords())) == (0, 1, 1, 0, 0)
     assert store.bm25("leaves", 5) == []
     assert len(store.bm25("milk", 5)) == 1
-    assert numbers(index("docs", store, HashedWords(), prune=True)) == (0, 0, 2, 0, 1)
+    assert numbers(index("docs", store, HashedWords(), gone=Gone.DROP)) == (0, 0, 2, 0, 1)
     assert store.bm25("milk", 5) == []
+
+
+def test_a_mirrored_folder_loses_what_is_gone_but_not_all_at_once(store, here):
+    write(here / "notes" / "coffee.txt", "Coffee is black.")
+    index(["docs", "notes"], store, HashedWords())
+    (here / "docs" / "tea.md").unlink()
+    (here / "notes" / "coffee.txt").unlink()
+    report = index(["docs", "notes"], store, HashedWords(), gone=Gone.MIRROR)
+    assert report.removed == 1
+    assert len(store.bm25("coffee", 5)) == 1
+    ((path, why),) = [(left.path, left.reason) for left in report.left_out]
+    assert (path, "its 1 indexed files stay" in why) == ("notes", True)
+    with pytest.raises(CorpusError, match="its 1 indexed files stay"):
+        index("notes", store, HashedWords(), gone=Gone.MIRROR)
+    assert index("notes", store, HashedWords(), gone=Gone.DROP).removed == 1
+    assert store.bm25("coffee", 5) == []
 
 
 def test_pruning_stays_under_the_given_paths(store, here):
@@ -100,18 +117,18 @@ def test_pruning_stays_under_the_given_paths(store, here):
     (here / "docs" / "tea.md").unlink()
     (here / "docs" / "deep" / "milk.txt").unlink()
     write(here / "docs" / "deep" / "new.txt", "New.")
-    assert numbers(index("docs/deep", store, HashedWords(), prune=True)) == (1, 0, 0, 0, 1)
+    assert numbers(index("docs/deep", store, HashedWords(), gone=Gone.DROP)) == (1, 0, 0, 0, 1)
     assert "docs/tea.md" in sources(store)
     with pytest.raises(CorpusError, match="no such file"):
-        index("docs/gone", store, HashedWords(), prune=True)
-    assert numbers(index(["docs/tea.md"], store, HashedWords(), prune=True)) == (0, 0, 0, 0, 1)
+        index("docs/gone", store, HashedWords(), gone=Gone.DROP)
+    assert numbers(index(["docs/tea.md"], store, HashedWords(), gone=Gone.DROP)) == (0, 0, 0, 0, 1)
 
 
 def test_a_missing_folder_prunes_nothing(store, here):
     index("docs", store, HashedWords())
     (here / "docs").rename(here / "moved")
     with pytest.raises(CorpusError, match="check the path"):
-        index("docs", store, HashedWords(), prune=True)
+        index("docs", store, HashedWords(), gone=Gone.DROP)
     assert store.counts().documents == 4
 
 
@@ -130,7 +147,7 @@ def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, he
     (here / "docs" / "deep" / "milk.txt").write_bytes(b"\0\1")
     write(here / "docs" / "bad.jsonl", '{"text": "fine"}\n{')
     write(here / "docs" / "more.txt", "More.")
-    report = index("docs", store, HashedWords(), prune=True)
+    report = index("docs", store, HashedWords(), gone=Gone.DROP)
     assert numbers(report) == (1, 0, 2, 0, 0)
     assert sorted(error.path for error in report.failed) == ["docs/bad.jsonl", "docs/deep/milk.txt"]
     assert "line 2 " in str(report.failed[0])
@@ -207,7 +224,7 @@ def test_a_locked_folder_is_named_and_nothing_under_it_is_pruned(mode, monkeypat
             Path("docs/deep").chmod(mode)
             Path("docs/locked.txt").chmod(0)
             os.utime("docs/locked.txt", ns=(1, 1))
-            report = index("docs", store, HashedWords(), prune=True)
+            report = index("docs", store, HashedWords(), gone=Gone.DROP)
             Path("docs/deep").chmod(0o755)
         assert sorted(error.path for error in report.failed) == ["docs/deep", "docs/locked.txt"]
         assert all("permissions" in error.reason for error in report.failed)

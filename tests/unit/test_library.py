@@ -60,6 +60,21 @@ def test_paths_may_be_strings_and_many():
         assert made.store.document(doc_id).trust is Trust.OPEN
 
 
+def test_what_is_gone_is_taken_out_and_documents_can_be(tmp_path):
+    (tmp_path / "docs" / "tea.txt").write_text("Tea is hot.", "utf-8")
+    with library() as made:
+        made.index("docs")
+        (tmp_path / "docs" / "tea.txt").unlink()
+        assert made.index("docs", gone="keep").removed == 0
+        assert made.index("docs").removed == 1
+        (one,) = made.documents()
+        assert (one.passages, one.source.endswith("ferry.txt")) == (1, True)
+        assert made.remove("ferry.txt") == 1
+        assert made.documents() == ()
+        with pytest.raises(InputError, match="no document is called"):
+            made.remove("ferry.txt")
+
+
 def test_a_chat_model_of_ones_own_writes(tmp_path):
     chat = ScriptedChat(lambda _: json.dumps({"guessed_questions": [], "answer": "It leaves at nine."}))
     settings = Settings.model_validate({"summarize": {"when": "always"}})
@@ -102,6 +117,11 @@ def test_an_index_that_was_opened_to_read_is_not_written():
             lambda: library().index("docs", trust="all"),
             InputError,
             "there is no trust 'all': write trusted or open",
+        ),
+        (
+            lambda: library().index("docs", gone="lose"),
+            InputError,
+            "there is no way with files that are gone 'lose'",
         ),
         (lambda: library().index([7]), InputError, "a path is a string"),
         (lambda: library().index("nowhere"), CorpusError, "nowhere"),

@@ -18,6 +18,7 @@ from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import IndexReport
+from equipoise.corpus.roots import Gone
 from equipoise.rag import build, library
 from equipoise.rag.library import Library
 from equipoise.text.questions import EARLIER
@@ -61,13 +62,21 @@ def index(
     trust: Annotated[
         Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
     ] = Trust.TRUSTED,
-    prune: Annotated[bool, typer.Option("--prune", help="Drop files that are gone.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep documents whose files are gone from these folders.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Drop those of a folder that has lost all its files, too.")
+    ] = False,
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Read documents into the index. Unchanged files are skipped."""
+    """Read documents into the index. Unchanged files are skipped; what is gone from a folder is taken out."""
+    if keep and prune:
+        raise InputError("--keep and --prune contradict each other: give one of them")
+    gone = Gone.KEEP if keep else Gone.DROP if prune else Gone.MIRROR
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
-    report = _index(paths, chosen.store.path, trust, chosen, prune=prune)
+    report = _index(paths, chosen.store.path, trust, chosen, gone)
     for line in render.grouped(report.skipped):
         complain("skipped:", line)
     done = ("added", "changed", "unchanged", "relabelled", "removed")
@@ -194,7 +203,7 @@ def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> I
     chosen = layers.load(flags).settings
     path = library.private_index(docs, chosen.retrieval.encoder) if docs else chosen.store.path
     if docs:
-        _index(docs, path, Trust.TRUSTED, chosen, prune=True)
+        _index(docs, path, Trust.TRUSTED, chosen, Gone.DROP)
     with Library.open(path, settings=chosen, pipeline=pipeline) as ready:
         _tell_the_model(chosen.model)
         yield ready
@@ -206,10 +215,10 @@ def _tell_the_model(wanted: ModelSettings) -> None:
         complain("answering with", f"{place}; question and passages are sent there (--llm none: quotes only)")
 
 
-def _index(paths: list[Path], path: Path, trust: Trust, chosen: Settings, *, prune: bool) -> IndexReport:
+def _index(paths: list[Path], path: Path, trust: Trust, chosen: Settings, gone: Gone) -> IndexReport:
     encoder = chosen.retrieval.encoder
     with progress.files() as report:
-        done = library.update(path, paths, trust=trust, prune=prune, progress=report, encoder=encoder)
+        done = library.update(path, paths, trust=trust, gone=gone, progress=report, encoder=encoder)
     for failure in done.failed:
         complain("not indexed:", str(failure))
     for left in done.left_out:

@@ -21,6 +21,7 @@ COMMANDS = {
     "documents": ("documents", "What the index holds: list, show, remove, trust."),
     "status": ("status", "What would answer a question now: index, encoder, language model, settings."),
     "models": ("models", "Language models: fetch local ones, choose which one answers."),
+    "init": ("init", "Write a commented settings file into the current folder."),
     "config": ("config", "Settings, and which folders may say where to."),
     "cache": ("cache", "The indexes that --docs made: list, clear."),
     "attack": ("attack", "Attack a store of your own, to measure its defences."),

@@ -10,6 +10,7 @@ from equipoise.core import consent, settings
 from equipoise.core.errors import SettingsError
 from equipoise.core.guarded import without_password
 from equipoise.core.settings import Layered, ProjectFile
+from equipoise.core.template import commented
 
 app = group("Settings, and which folders may say where to.")
 
@@ -65,6 +66,19 @@ def untrust(path: WhichFile = Path()) -> None:
     place = _place(path)
     said = "is not trusted any more" if consent.withdraw(place) else "was not trusted"
     Terminal().print(f"{one_line(str(place))} {said}")
+
+
+def init() -> None:
+    """Write a commented settings file into the current folder."""
+    path = Path(settings.FILE_NAME)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(commented())
+    except FileExistsError:
+        raise SettingsError(f"there is a {path} here already: edit it, or move it away first") from None
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written ({error.strerror})") from error
+    Terminal().print(f"{path} is written: every setting with its default, commented out")
 
 
 def _file(path: Path) -> ProjectFile:

@@ -11,185 +11,61 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any
 
 import platformdirs
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from equipoise.core import consent, guarded, tomlfile
+from equipoise.core import consent, guarded, project, tomlfile
 from equipoise.core.consent import Consent
 from equipoise.core.errors import SettingsError
-from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
 from equipoise.core.layering import Origin, Values, of_file, unpaired
+from equipoise.core.sections import (
+    MAX_CONTEXT,
+    MAX_TEXT,
+    FilterSettings,
+    HighlightSettings,
+    ModelSettings,
+    MonitorSettings,
+    QuestionSettings,
+    RetrievalSettings,
+    Settings,
+    StoreSettings,
+    SummarizeSettings,
+)
 from equipoise.core.tomlfile import short
+
+__all__ = [
+    "MAX_CONTEXT",
+    "FilterSettings",
+    "HighlightSettings",
+    "Layered",
+    "ModelSettings",
+    "MonitorSettings",
+    "ProjectFile",
+    "QuestionSettings",
+    "RetrievalSettings",
+    "Settings",
+    "StoreSettings",
+    "SummarizeSettings",
+    "check",
+    "keep",
+    "keys",
+    "load",
+    "project_file",
+    "resolved",
+    "survey",
+    "user_file",
+]  # fmt: skip
 
 FILE_NAME = "equipoise.toml"
 USER_FILE_NAME = "config.toml"
 PREFIX = "EQUIPOISE_"
 NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_")
 """Variables that begin like ours (the second: all that begin so) and set nothing here."""
+DEFAULT_STORE = Settings().store.path
 GONE = "the current folder is gone: change to one that is there"
-MAX_TEXT = 4096
-MAX_CONTEXT = 262_144
-"""Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _plain(cls, value: object, info: ValidationInfo) -> object:
-        """No true or false for a number, no NUL, no text that no setting is as long as."""
-        kinds = str(cls.model_fields[info.field_name or ""].annotation)
-        if isinstance(value, bool) and "bool" not in kinds:
-            raise ValueError("true and false are no value for this setting")
-        if isinstance(value, str | Path) and ("\0" in str(value) or len(str(value)) > MAX_TEXT):
-            raise ValueError(f"the text holds a NUL character, or more than {MAX_TEXT:,} characters")
-        return value
-
-
-class StoreSettings(_Section):
-    """Where the documents are kept."""
-
-    path: Annotated[Path, INSIDE] = Path(".equipoise/index.db")
-
-
-class RetrievalSettings(_Section):
-    """How passages are found: `candidates` are fetched, a cross-encoder puts them in order (`rerank`), `k` are kept.
-
-    `encoder`: `minilm`, `multilingual`, `hf/NAME`; "auto": the one an index was built with, minilm for a new one.
-    `rerank` None: yes, unless the encoder is multilingual; the cross-encoder reads English.
-    """
-
-    name: Literal["hybrid", "dense", "bm25"] = "hybrid"
-    k: int = Field(default=5, ge=1, le=100)
-    candidates: int = Field(default=20, ge=1, le=1000)
-    encoder: Annotated[str, words("auto", "minilm", "multilingual")] = "auto"
-    rerank: bool | None = None
-
-
-class FilterSettings(_Section):
-    """What is taken out between retrieval and highlighting. None: the default of the filter's own module.
-
-    `name` "auto": the best filter, for documents marked open. `nli` (for smart) is `hf[/NAME]`, `chat` (the
-    language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
-    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `most`, `distance` are those of biasdef.
-    """
-
-    name: Annotated[str, HOW] = "auto"
-    nli: Annotated[str, words("hf", "chat", "none")] = "hf"
-    nli_pairs: int = Field(default=50, ge=0, le=10_000)
-    trade_off: float = Field(default=0.5, ge=0, le=1)
-    sharpness: float = Field(default=1.0, ge=0, le=1000)
-    bins: int | None = Field(default=None, ge=2, le=1000)
-    most: float | None = Field(default=None, gt=0, le=1)
-    distance: float | None = Field(default=None, ge=0, le=1000)
-
-
-class HighlightSettings(_Section):
-    """Which highlighter, and the canonical form of what it picks.
-
-    `threshold`: decline below this probability that the passages answer (None: the fitted one). `abstain`: let
-    the paper's LLM highlighters decline by it too; `indexed` and `sentence` always do. `qa_model` is the model of
-    `extractive_qa`: a name on Hugging Face or a folder.
-    """
-
-    name: Annotated[str, HOW] = "auto"
-    min_words: int = Field(default=6, ge=1, le=1000)
-    max_spans: int = Field(default=8, ge=1, le=1000)
-    max_sentences_per_span: int = Field(default=5, ge=1, le=1000)
-    max_sentences: int = Field(default=20, ge=1, le=1000)
-    threshold: float | None = Field(default=None, ge=0, le=1)
-    abstain: bool = False
-    qa_model: Annotated[str, WHERE_TO] = "deepset/deberta-v3-base-squad2"
-
-
-class SummarizeSettings(_Section):
-    """Which summarizer, when it is asked, and how many questions it may guess (the paper's reference: 5 to 10).
-
-    `when` "long": quotes of one or two short sentences are the answer as they are. `guesses` None: 5 where a monitor
-    compares them with the question, else none. `context` "passage": it also reads the passage around each quote, for
-    conditions that limit the quote; then, and where it guesses, it is always asked.
-    """
-
-    name: Annotated[str, HOW] = "auto"
-    when: Literal["long", "always"] = "long"
-    guesses: int | None = Field(default=None, ge=1, le=10)
-    context: Literal["none", "passage"] = "none"
-
-
-class QuestionSettings(_Section):
-    """Whether the questions of one message are answered apart, and how many of them.
-
-    `spelling`: a word that neither the documents have nor English is read as the word of the documents it is near to.
-    """
-
-    split: bool = True
-    spelling: bool = True
-    most: int = Field(default=5, ge=2, le=20)
-
-
-class MonitorSettings(_Section):
-    """Refuse when no guessed question is as near to the question as this cosine (None: off)."""
-
-    min_similarity: float | None = Field(default=None, ge=-1, le=1)
-
-
-class ModelSettings(_Section):
-    """The language model: `none`, `auto`, `local[/NAME]`, `openai/NAME`, `azure/DEPLOYMENT`.
-
-    `api_key` is for `base_url`; without one, for the endpoint that OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT names.
-    `context` is in tokens of one request; a local model answers `slots` requests at a time. `timeout` is in seconds.
-    """
-
-    llm: Annotated[str, words("none", "local", also="local/")] = "auto"
-    base_url: Annotated[str | None, WHERE_TO] = Field(default=None, repr=False)
-    api_key: Annotated[SecretStr | None, WHERE_TO] = None
-    api_version: Annotated[str | None, WHERE_TO] = None
-    folder: Annotated[Path | None, WHERE_TO] = None
-    context: int = Field(default=8192, ge=1024, le=MAX_CONTEXT)
-    slots: int = Field(default=1, ge=1, le=32)
-    timeout: float = Field(default=60.0, gt=0, le=86_400)
-    retries: int = Field(default=4, ge=0, le=20)
-    max_tokens: int = Field(default=512, ge=16, le=131_072)
-    replay: Annotated[Path | None, INSIDE] = None
-
-    @field_validator("base_url")
-    @classmethod
-    def _stripped(cls, value: str | None) -> str | None:
-        return (value or "").strip() or None
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        if self.context * self.slots > MAX_CONTEXT:
-            raise ValueError(
-                f"model.context times model.slots is more than {MAX_CONTEXT:,} tokens: lower one of them"
-            )
-        return self
-
-
-class Settings(_Section):
-    """All sections."""
-
-    store: StoreSettings = StoreSettings()
-    retrieval: RetrievalSettings = RetrievalSettings()
-    filter: FilterSettings = FilterSettings()
-    highlight: HighlightSettings = HighlightSettings()
-    summarize: SummarizeSettings = SummarizeSettings()
-    monitor: MonitorSettings = MonitorSettings()
-    question: QuestionSettings = QuestionSettings()
-    model: ModelSettings = ModelSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,20 +136,22 @@ def load(
 ) -> Layered:
     """Read the layers and check them. `flags` maps keys to values; those that are None are not set.
 
-    `folder` (the current one) holds the project's file; its relative paths are taken from there. The user's own
+    `folder` holds the project's file, else the nearest folder from the current one upwards that has one and is the
+    user's own (`core.project`); its relative paths are taken from there, and the index is kept there. The user's own
     file is `own_file`, or `user_file()` unless an `environment` was passed in place of the process's.
     Raises SettingsError that names the key and where the bad value stands, and for a folder's file that says where
     to without the user's consent.
     """
     found = survey(flags, folder=folder, environment=environment, own_file=own_file)
+    place = _place(folder)
     if found.waiting:
-        path = _folder(folder) / FILE_NAME
+        path = place / FILE_NAME
         there = f" {shlex.quote(str(path))}" if folder else ""
         raise SettingsError(
             f"{path} sets {', '.join(found.waiting)}, which needs your consent: read the file, then run  "
             f"equipoise config trust{there} , or take the lines out"
         )
-    _check_default_store(found)
+    _check_default_store(found, place)
     return found
 
 
@@ -286,11 +164,14 @@ def survey(
 ) -> Layered:
     """As `load`, but what waits for consent is left out and told, not refused: to look at a folder."""
     own = own_file or (user_file() if environment is None else None)
-    found = project_file(_folder(folder))
+    place, here = _place(folder), _folder(folder)
+    found = project_file(place)
     waiting = found.waiting if found else {}
+    away = folder is not None or place != here
     layers = [
+        *([Values("default", {"store.path": str(place / DEFAULT_STORE)}, {})] if place != here else []),
         *([of_file("user", own, tomlfile.parsed(data, own))] if own and (data := tomlfile.read(own)) else []),
-        *([_project_layer(found, waiting, rebase=folder is not None)] if found else []),
+        *([_project_layer(found, waiting, rebase=away)] if found else []),
         _environment_layer(os.environ if environment is None else environment),
         Values("flag", {k: v for k, v in (flags or {}).items() if v is not None}, {}),
     ]
@@ -372,10 +253,16 @@ def _check_keys(layer: Values) -> None:
             )
 
 
-def _check_default_store(found: Layered) -> None:
+def _place(folder: Path | None) -> Path:
+    """The folder whose settings file counts: `folder`, else the nearest one from the current folder upwards."""
+    return folder or project.nearest(_folder(None), FILE_NAME)
+
+
+def _check_default_store(found: Layered, place: Path) -> None:
     """A folder that was cloned may hold a link where the index is kept by default."""
     path = found.settings.store.path
-    if "store.path" not in found.origin and not guarded.inside(path, _folder(None)):
+    default = found.origin.get("store.path", Origin()).layer == "default"
+    if default and not guarded.inside(DEFAULT_STORE, place if path.is_absolute() else _folder(None)):
         raise SettingsError(
             f"{path} is a link that leads out of this folder: name the index with --store or EQUIPOISE_STORE_PATH"
         )

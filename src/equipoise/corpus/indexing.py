@@ -15,15 +15,16 @@ from pathlib import Path
 from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
+from equipoise.corpus import roots
 from equipoise.corpus.ahead import Same, Turn, in_turn
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
-from equipoise.corpus.files import LeftOut, find_files
+from equipoise.corpus.files import Found, LeftOut, find_files
 from equipoise.corpus.loaders import DOCUMENTS
-from equipoise.corpus.places import Places
+from equipoise.corpus.places import Places, shown
 from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import Entry, FileRecord
-from equipoise.corpus.roots import Roots, gone, known_roots
+from equipoise.corpus.roots import Gone, Roots, known_roots
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.text import visible
@@ -79,10 +80,10 @@ def index(
     encoder: Encoder,
     *,
     trust: Trust = Trust.TRUSTED,
-    prune: bool = False,
+    gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
 ) -> IndexReport:
-    """Bring `store` up to date with the files at `paths`; with `prune` drop files that are gone from there.
+    """Bring `store` up to date with the files at `paths`; `gone` is for documents whose files are gone from there.
 
     A file that cannot be read is in `failed` and keeps its old content in the store. Links out of a folder are
     not followed. A folder that was indexed on its own keeps its trust when a folder around it is indexed. The
@@ -96,10 +97,10 @@ def index(
     before = store.counts().passages
     work = _Work.begun(store, encoder, trust, found.roots, progress or _silent)
     work.take(found.files)
-    lost = gone(store.files().values(), found, work.places) if prune else []
+    lost, spared = _lost(store, found, work.places, gone)
     for key in lost:
         store.drop_file(key)
-    failed, left_out = (*found.failed, *work.failed), (*found.left_out, *work.roots.kept())
+    failed, left_out = (*found.failed, *work.failed), (*found.left_out, *work.roots.kept(), *spared)
     if not (lost or any(work.done.values())):
         raise CorpusError(_nothing_read([*failed, *left_out]))
     if work.embedded > _OPTIMIZE_FROM * before:
@@ -117,6 +118,18 @@ def index(
         hidden=tuple(work.hidden),
         invisible=tuple(work.invisible),
     )
+
+
+def _lost(store: Store, found: Found, places: Places, gone: Gone) -> tuple[list[str], list[LeftOut]]:
+    """The files to drop, and the folders whose files stay though none is there any more."""
+    if gone is Gone.KEEP:
+        return [], []
+    lost = roots.gone(store.files().values(), found, places)
+    empty = roots.emptied(lost, found, places) if gone is Gone.MIRROR else {}
+    stays = {key for keys in empty.values() for key in keys}
+    why = "has no file to read any more; its {} indexed files stay until it is indexed with --prune"
+    spared = [LeftOut(shown(root), why.format(len(keys))) for root, keys in empty.items()]
+    return [key for key in lost if key not in stays], spared
 
 
 def prepare(documents: Sequence[Document], encoder: Encoder) -> list[Entry]:

@@ -6,12 +6,25 @@ also for files that are new in it: only who names it, or something in it, change
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from equipoise.core.types import Trust
 from equipoise.corpus.files import Found, LeftOut
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.records import FileRecord
+
+
+class Gone(StrEnum):
+    """What becomes of documents whose files are gone from a path that is indexed again.
+
+    MIRROR takes them out, but leaves a folder that has lost every file at once as it was: a disk that is not mounted
+    looks like that. DROP takes those out too; KEEP takes out nothing.
+    """
+
+    MIRROR = "mirror"
+    KEEP = "keep"
+    DROP = "drop"
 
 
 @dataclass(slots=True)
@@ -79,6 +92,18 @@ def gone(records: Iterable[FileRecord], found: Found, places: Places) -> list[st
         for record in records
         if record.path not in present and is_gone(places.path(record.path), places.path(record.root))
     ]
+
+
+def emptied(lost: Iterable[str], found: Found, places: Places) -> dict[Path, list[str]]:
+    """The given folders in which no file was met, each with those of the `lost` files that were under it."""
+    every = list(lost)
+    empty = [
+        root
+        for root in found.roots
+        if root.is_dir() and not any(_in_any(path, [root]) for path in found.files)
+    ]
+    under = {root: [key for key in every if _in_any(places.path(key), [root])] for root in empty}
+    return {root: keys for root, keys in under.items() if keys}
 
 
 def _in_any(path: Path, folders: Iterable[Path]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Self, TypeVar, Unpack
 
 import platformdirs
 
@@ -19,11 +19,14 @@ from equipoise.core.types import Candidates, Trust
 from equipoise.corpus import catalogue
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
 from equipoise.corpus.records import Listed
+from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.components import Components, Objects
 from equipoise.rag.journal import Journal
 from equipoise.rag.pipeline import checked
+
+Choice = TypeVar("Choice", Trust, Gone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +89,17 @@ class Library:
         paths: str | Path | Iterable[str | Path],
         *,
         trust: Trust | str = Trust.TRUSTED,
-        prune: bool = False,
+        gone: Gone | str = Gone.MIRROR,
         progress: Progress | None = None,
     ) -> IndexReport:
-        """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`.
+        """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, and `Gone`.
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
-        chosen = one_trust(trust)
+        chosen = _one(Trust, trust, "trust")
+        way = _one(Gone, gone, "way with files that are gone")
         every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-        return index(every, self.store, self.components.encoder, trust=chosen, prune=prune, progress=progress)
+        return index(every, self.store, self.components.encoder, trust=chosen, gone=way, progress=progress)
 
     def ask(
         self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
@@ -154,7 +158,7 @@ def ask(
     chosen = settings or layers.load().settings
     paths = [one_path(path) for path in ([docs] if isinstance(docs, str | Path) else docs)]
     path = private_index(paths, chosen.retrieval.encoder)
-    update(path, paths, prune=True, encoder=chosen.retrieval.encoder)
+    update(path, paths, gone=Gone.DROP, encoder=chosen.retrieval.encoder)
     with Library.open(path, settings=chosen) as library:
         return library.ask(question)
 
@@ -164,7 +168,7 @@ def update(
     docs: Iterable[Path],
     *,
     trust: Trust = Trust.TRUSTED,
-    prune: bool = False,
+    gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
     encoder: str = build.AUTO,
 ) -> IndexReport:
@@ -173,7 +177,7 @@ def update(
     build.encoder(encoder)  # a name that cannot be used leaves no file behind
     with Store.open(path, create=True) as store:
         made = build.encoder(encoder, store)
-        return index(docs, store, made, trust=trust, prune=prune, progress=progress)
+        return index(docs, store, made, trust=trust, gone=gone, progress=progress)
 
 
 def one_path(given: object) -> Path:
@@ -183,12 +187,12 @@ def one_path(given: object) -> Path:
     raise InputError(f"a path is a string or a pathlib.Path, not of type {type(given).__name__}")
 
 
-def one_trust(given: str) -> Trust:
-    """`given` as a Trust; raises InputError for what is none."""
+def _one(kind: type[Choice], given: str, what: str) -> Choice:
+    """`given` as one of `kind`; raises InputError for what is none."""
     try:
-        return Trust(given)
+        return kind(given)
     except ValueError:
-        raise InputError(f"there is no trust {given!r}: write {' or '.join(Trust)}") from None
+        raise InputError(f"there is no {what} {given!r}: write {' or '.join(kind)}") from None
 
 
 def private_folder() -> Path:

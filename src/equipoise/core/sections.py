@@ -1,0 +1,160 @@
+"""The sections of the settings: keys, types, bounds and defaults. `core.settings` reads them from their layers."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
+
+from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
+
+MAX_TEXT = 4096
+MAX_CONTEXT = 262_144
+"""Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _plain(cls, value: object, info: ValidationInfo) -> object:
+        """No true or false for a number, no NUL, no text that no setting is as long as."""
+        kinds = str(cls.model_fields[info.field_name or ""].annotation)
+        if isinstance(value, bool) and "bool" not in kinds:
+            raise ValueError("true and false are no value for this setting")
+        if isinstance(value, str | Path) and ("\0" in str(value) or len(str(value)) > MAX_TEXT):
+            raise ValueError(f"the text holds a NUL character, or more than {MAX_TEXT:,} characters")
+        return value
+
+
+class StoreSettings(_Section):
+    """Where the documents are kept."""
+
+    path: Annotated[Path, INSIDE] = Path(".equipoise/index.db")
+
+
+class RetrievalSettings(_Section):
+    """How passages are found: `candidates` are fetched, a cross-encoder puts them in order (`rerank`), `k` are kept.
+
+    `encoder`: `minilm`, `multilingual`, `hf/NAME`; "auto": the one an index was built with, minilm for a new one.
+    `rerank` None: yes, unless the encoder is multilingual; the cross-encoder reads English.
+    """
+
+    name: Literal["hybrid", "dense", "bm25"] = "hybrid"
+    k: int = Field(default=5, ge=1, le=100)
+    candidates: int = Field(default=20, ge=1, le=1000)
+    encoder: Annotated[str, words("auto", "minilm", "multilingual")] = "auto"
+    rerank: bool | None = None
+
+
+class FilterSettings(_Section):
+    """What is taken out between retrieval and highlighting. None: the default of the filter's own module.
+
+    `name` "auto": the best filter, for documents marked open. `nli` (for smart) is `hf[/NAME]`, `chat` (the
+    language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
+    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `most`, `distance` are those of biasdef.
+    """
+
+    name: Annotated[str, HOW] = "auto"
+    nli: Annotated[str, words("hf", "chat", "none")] = "hf"
+    nli_pairs: int = Field(default=50, ge=0, le=10_000)
+    trade_off: float = Field(default=0.5, ge=0, le=1)
+    sharpness: float = Field(default=1.0, ge=0, le=1000)
+    bins: int | None = Field(default=None, ge=2, le=1000)
+    most: float | None = Field(default=None, gt=0, le=1)
+    distance: float | None = Field(default=None, ge=0, le=1000)
+
+
+class HighlightSettings(_Section):
+    """Which highlighter, and the canonical form of what it picks.
+
+    `threshold`: decline below this probability that the passages answer (None: the fitted one). `abstain`: let
+    the paper's LLM highlighters decline by it too; `indexed` and `sentence` always do. `qa_model` is the model of
+    `extractive_qa`: a name on Hugging Face or a folder.
+    """
+
+    name: Annotated[str, HOW] = "auto"
+    min_words: int = Field(default=6, ge=1, le=1000)
+    max_spans: int = Field(default=8, ge=1, le=1000)
+    max_sentences_per_span: int = Field(default=5, ge=1, le=1000)
+    max_sentences: int = Field(default=20, ge=1, le=1000)
+    threshold: float | None = Field(default=None, ge=0, le=1)
+    abstain: bool = False
+    qa_model: Annotated[str, WHERE_TO] = "deepset/deberta-v3-base-squad2"
+
+
+class SummarizeSettings(_Section):
+    """Which summarizer, when it is asked, and how many questions it may guess (the paper's reference: 5 to 10).
+
+    `when` "long": quotes of one or two short sentences are the answer as they are. `guesses` None: 5 where a monitor
+    compares them with the question, else none. `context` "passage": it also reads the passage around each quote, for
+    conditions that limit the quote; then, and where it guesses, it is always asked.
+    """
+
+    name: Annotated[str, HOW] = "auto"
+    when: Literal["long", "always"] = "long"
+    guesses: int | None = Field(default=None, ge=1, le=10)
+    context: Literal["none", "passage"] = "none"
+
+
+class QuestionSettings(_Section):
+    """Whether the questions of one message are answered apart, and how many of them.
+
+    `spelling`: a word that neither the documents have nor English is read as the word of the documents it is near to.
+    """
+
+    split: bool = True
+    spelling: bool = True
+    most: int = Field(default=5, ge=2, le=20)
+
+
+class MonitorSettings(_Section):
+    """Refuse when no guessed question is as near to the question as this cosine (None: off)."""
+
+    min_similarity: float | None = Field(default=None, ge=-1, le=1)
+
+
+class ModelSettings(_Section):
+    """The language model: `none`, `auto`, `local[/NAME]`, `openai/NAME`, `azure/DEPLOYMENT`.
+
+    `api_key` is for `base_url`; without one, for the endpoint that OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT names.
+    `context` is in tokens of one request; a local model answers `slots` requests at a time. `timeout` is in seconds.
+    """
+
+    llm: Annotated[str, words("none", "local", also="local/")] = "auto"
+    base_url: Annotated[str | None, WHERE_TO] = Field(default=None, repr=False)
+    api_key: Annotated[SecretStr | None, WHERE_TO] = None
+    api_version: Annotated[str | None, WHERE_TO] = None
+    folder: Annotated[Path | None, WHERE_TO] = None
+    context: int = Field(default=8192, ge=1024, le=MAX_CONTEXT)
+    slots: int = Field(default=1, ge=1, le=32)
+    timeout: float = Field(default=60.0, gt=0, le=86_400)
+    retries: int = Field(default=4, ge=0, le=20)
+    max_tokens: int = Field(default=512, ge=16, le=131_072)
+    replay: Annotated[Path | None, INSIDE] = None
+
+    @field_validator("base_url")
+    @classmethod
+    def _stripped(cls, value: str | None) -> str | None:
+        return (value or "").strip() or None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.context * self.slots > MAX_CONTEXT:
+            raise ValueError(
+                f"model.context times model.slots is more than {MAX_CONTEXT:,} tokens: lower one of them"
+            )
+        return self
+
+
+class Settings(_Section):
+    """All sections."""
+
+    store: StoreSettings = StoreSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    filter: FilterSettings = FilterSettings()
+    highlight: HighlightSettings = HighlightSettings()
+    summarize: SummarizeSettings = SummarizeSettings()
+    monitor: MonitorSettings = MonitorSettings()
+    question: QuestionSettings = QuestionSettings()
+    model: ModelSettings = ModelSettings()
