@@ -147,7 +147,7 @@ class TestPipeline:
     def test_a_filter_that_leaves_nothing_is_a_refusal_that_says_so(self, folder, filter_, reason, detail):
         with Store.open(folder / "index.db", read_only=True) as store:
             chosen = load({"model.llm": "none"}, environment={}).settings
-            made = build.highlight_summarize(build.parts(chosen, store))
+            made = build.highlight_summarize(build.components(chosen, store))
             made = replace(made, filter=filter_)
             refusal = sync.run(made.ask(QUESTION))
         assert refusal.reason is reason

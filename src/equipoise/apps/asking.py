@@ -79,13 +79,36 @@ def index(
     report = _index(paths, chosen.store.path, trust, chosen, gone)
     for line in render.grouped(report.skipped):
         complain("skipped:", line)
-    done = ("added", "changed", "unchanged", "relabelled", "removed")
-    counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
-    counts += [f"{len(report.skipped)} skipped"] if report.skipped else []
     held = f"{report.documents} documents, {report.passages} passages in {chosen.store.path}"
-    Terminal().print(f"{held} (files: {', '.join(counts)})")
+    Terminal().print(f"{held} (files: {', '.join(_counted(report))})")
     if report.failed:
         raise typer.Exit(PARTLY_FAILED)
+
+
+@app.command()
+def watch(
+    paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
+    trust: Annotated[
+        Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
+    ] = Trust.TRUSTED,
+    encoder: EncoderOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Index, then keep up with every change until Ctrl-C."""
+    from equipoise.apps.follow import changes  # noqa: PLC0415 - only this command needs the library
+
+    chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
+    console = Terminal()
+    for _ in changes(paths, beside=chosen.store.path):
+        try:
+            report = _index(paths, chosen.store.path, trust, chosen, Gone.MIRROR)
+        except EquipoiseError as error:
+            complain("not indexed:", str(error))
+            continue
+        if done := [one for one in _counted(report) if not one.endswith(("unchanged", "skipped"))]:
+            console.print(
+                f"{report.documents} documents, {report.passages} passages (files: {', '.join(done)})"
+            )
 
 
 @app.command()
@@ -228,6 +251,13 @@ def _index(paths: list[Path], path: Path, trust: Trust, chosen: Settings, gone: 
     for source, characters in done.invisible:
         complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
     return done
+
+
+def _counted(report: IndexReport) -> list[str]:
+    """How many files were added, changed and so on."""
+    done = ("added", "changed", "unchanged", "relabelled", "removed")
+    counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
+    return counts + ([f"{len(report.skipped)} skipped"] if report.skipped else [])
 
 
 def _questions(console: Terminal) -> Iterator[str]:

@@ -15,6 +15,7 @@ from equipoise.apps import guard
 
 COMMANDS = {
     "index": ("asking", "Read documents into the index."),
+    "watch": ("asking", "Index, then keep up with every change."),
     "ask": ("asking", "Answer one question with verbatim quotes, or say why not."),
     "search": ("asking", "Find passages; nothing is answered."),
     "chat": ("asking", "Answer question after question."),
