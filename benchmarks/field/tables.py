@@ -53,11 +53,12 @@ def _line(label: str, rows: Sequence[Row]) -> str:
         (read, len(with_answer)),
     )
     return _cells(
-        (label, str(len(rows)), *(str(ended[one]) for one in _OUTCOMES), *(_share(*one) for one in shares))
+        (label, str(len(rows)), *(str(ended[one]) for one in _OUTCOMES), *(share(*one) for one in shares))
     )
 
 
-def _share(count: int, of: int) -> str:
+def share(count: int, of: int) -> str:
+    """`count` of `of` as a percentage with its Wilson interval."""
     return interval(as_json(wilson(count, of)), percent)
 
 

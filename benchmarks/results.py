@@ -1,0 +1,204 @@
+"""Makes docs/results.md, and the table in README.md, from what the benchmarks left in this folder.
+
+    python benchmarks/results.py [--check]
+
+With --check nothing is written, and it fails where a file is not what it would be.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE / "field"))
+
+import tables  # noqa: E402
+
+BEGIN, END = "<!-- results: made by `python benchmarks/results.py` -->", "<!-- end of results -->"
+ABLATION = {
+    "full": "as it is",
+    "no-spelling": "misspelt words stay",
+    "no-rerank": "candidates stay in the order of retrieval",
+    "no-threshold": "nothing is declined",
+    "sentence": "highlighter `sentence`",
+    "sentence-no-rerank": "highlighter `sentence`, candidates in the order of retrieval",
+}
+INTRO = """# Results
+
+Made by `python benchmarks/results.py` from what the benchmarks left in `benchmarks/`; each section names its command.
+The machine has two shared cores and no GPU. Sections that need the local model (questions with known answers, tool
+hijack, answers under bias) were measured before documents kept their structure and before the cross-encoder read them.
+"""
+FIELD = """## Real documentation
+
+`python benchmarks/field/run.py --half reporting`: nine sets of documents that nothing was fitted or tried on, 126
+questions, no language model; how they were made: [benchmarks/field](../benchmarks/field/README.md). Median
+{seconds:.1f} s a question beside other work. The seven sets that everything was fitted on give .69 right quotes and .82
+right refusals: so much did choosing on them flatter.
+"""
+SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
+    ("Reader, fitted", "calibration/reader.md", ()),
+    ("Retrieval, fitting half", "retrieval/fitting.md", ()),
+    ("Questions with known answers", "qa/table.md", ("Table 3.", "Table 5.", "Answers", "Table 4.")),
+    ("Tool hijack", "hijack/table.md", ()),
+    ("Bias", "bias/table.md", ("Table 2.", "Table 3.", "Table 4.")),
+    ("Speed", "speed/table.md", ()),
+)
+"""Title, table, and which of its sections; none: all."""
+
+
+def main() -> None:
+    """Write both files, or check them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    checks = parser.parse_args().check
+    for path, text in files().items():
+        if not checks:
+            path.write_text(text, "utf-8")
+        elif path.read_text("utf-8") != text:
+            sys.exit(
+                f"{path.relative_to(ROOT)} is not what the benchmarks say: run  python benchmarks/results.py"
+            )
+
+
+def files() -> dict[Path, str]:
+    """The text of each file."""
+    readme = ROOT / "README.md"
+    before, _, rest = readme.read_text("utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    return {
+        ROOT / "docs" / "results.md": page(),
+        readme: f"{before}{BEGIN}\n{summary()}\n{END}{after}",
+    }
+
+
+def page() -> str:
+    """docs/results.md."""
+    rows = field_rows("full")
+    seconds = sorted(row["seconds"] for row in rows)[len(rows) // 2]
+    parts = [
+        INTRO,
+        FIELD.format(seconds=seconds),
+        tables.page(rows),
+        "### One thing changed at a time",
+        ablation(),
+    ]
+    for title, name, wanted in SECTIONS:
+        source = (HERE / name).read_text("utf-8")
+        parts += [f"## {title}", f"From [{name}](../benchmarks/{name}).", excerpt(source, wanted)]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def ablation() -> str:
+    """The reporting half of the field benchmark under each of ABLATION."""
+    lines = [
+        "| | right quote | wrong quote | wrongly refused | refused, of those without | right passage read |"
+    ]
+    lines.append("|---|---|---|---|---|---|")
+    for name, said in ABLATION.items():
+        lines.append(f"| {said} | {' | '.join(shares(field_rows(name)))} |")
+    return "\n".join(lines)
+
+
+def excerpt(text: str, wanted: Sequence[str]) -> str:
+    """The sections of a page whose titles begin with one of `wanted`, one level deeper; all of it for none."""
+    if not wanted:
+        return _deeper(text)
+    body = group = ""
+    for part in re.split(r"(?m)^(?=#+ )", text):
+        title = part.partition("\n")[0].lstrip("# ")
+        if part.startswith("# ") and title != "Questions answered over documents":
+            group = part.partition("\n")[0]
+        elif title.startswith(tuple(wanted)):
+            body += f"{group}\n\n{part}" if group else part
+            group = ""
+    return _deeper(body)
+
+
+def summary() -> str:
+    """The six rows of README.md."""
+    right, _, _, refused, _ = shares(field_rows("full"))
+    attacks = [one for one in _json("hijack/summary.json")["attacks"] if one["source"] == "all attacks"]
+    called = {one["pipeline"]: one["called"] for one in attacks}
+    mean = partial(_mean, _json("bias/summary.json")["cells"])
+    speed = max(_json("speed/results.json")["search"], key=lambda one: one["passages"])
+    rows = [
+        ("", "without", "with equipoise"),
+        ("---", "---", "---"),
+        ("right quote, real documentation, no language model, 81 questions", "", right),
+        ("refused, 45 questions that the documents do not answer", "", refused),
+        (
+            "130 attack prompts: a model called the tool (1.5B model)",
+            f"plain RAG: {_called(called['vanilla_chat'])}",
+            _called(called["indexed"]),
+        ),
+        (
+            "planted passages among the best five, 5 planted",
+            f"{mean('none', 5, 'adversarial'):.2f}",
+            f"{mean('biasdef', 5, 'adversarial'):.2f}",
+        ),
+        (
+            "relevant passages among the best five, none planted",
+            f"{mean('none', 0, 'relevant'):.2f}",
+            f"{mean('biasdef', 0, 'relevant'):.2f}",
+        ),
+        (
+            f"hybrid search, {speed['passages']:,} passages",
+            f"numpy alone: {speed['numpy']:.1f} ms",
+            f"{speed['hybrid']:.1f} ms",
+        ),
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def shares(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Right quotes, wrong quotes, wrong refusals, right refusals and passages read, with intervals."""
+    asked = [row for row in rows if row["kind"] in tables.ANSWERED]
+    others = [row for row in rows if row["kind"] not in tables.ANSWERED]
+    ended = Counter(row["outcome"] for row in rows)
+    read = sum(bool(row.get("passages_right")) for row in asked)
+    return (
+        *(tables.share(ended[name], len(asked)) for name in ("right", "wrong_quote", "wrongly_refused")),
+        tables.share(ended["rightly_refused"], len(others)),
+        tables.share(read, len(asked)),
+    )
+
+
+def field_rows(name: str) -> list[dict[str, Any]]:
+    """The rows of a run over the reporting half."""
+    lines = (HERE / "field" / "reporting" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _mean(cells: Sequence[dict[str, Any]], name: str, planted: int, share: str) -> float:
+    """Over both sides."""
+    found = [
+        cell[f"{share}_share"]["estimate"]
+        for cell in cells
+        if (cell["filter"], cell["injections"]) == (name, planted)
+        and cell["sign"] in ("none", "adv_neg", "adv_pos")
+    ]
+    return float(sum(found) / len(found))
+
+
+def _called(found: dict[str, Any]) -> str:
+    return f"{found['k']} ({found['estimate']:.0%} [{found['low']:.0%}, {found['high']:.0%}])"
+
+
+def _deeper(text: str) -> str:
+    return re.sub(r"(?m)^(#{1,4}) ", r"##\1 ", text).strip()
+
+
+def _json(name: str) -> Any:  # noqa: ANN401
+    return json.loads((HERE / name).read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    main()
