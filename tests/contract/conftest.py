@@ -5,7 +5,7 @@ import pytest
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
-from small_corpus import ANSWER, DOCUMENTS, QUESTION
+from equipoise.testing.corpus import ANSWER, DOCUMENTS, QUESTION
 from tiny_qa import save_qa_model
 
 

@@ -20,9 +20,9 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import HIGHLIGHTERS, make
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
+from equipoise.testing.corpus import ANSWER, QUESTION
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.spans import DropReason
-from small_corpus import ANSWER, QUESTION
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,15 @@ class TestEveryHighlighterThatAsksAModel:
         assert all(d.reason and d.quotation for d in proposal.dropped)
 
 
-@pytest.mark.parametrize(("name", "before"), [("indexed", ["yes"]), ("structured", []), ("span", [])])
+def test_the_second_opinion_picks_for_a_model_that_writes_junk_twice(built, passages, store):
+    proposal = highlight(
+        built("indexed", ScriptedChat(["yes", "I think so.", "Surely."])), QUESTION, passages
+    )
+    assert any(ANSWER in quote for quote in quoted(proposal, store))
+    assert proposal.usage.calls == 3
+
+
+@pytest.mark.parametrize(("name", "before"), [("structured", []), ("span", [])])
 def test_junk_twice_is_an_error_and_junk_once_is_repaired(built, name, before, passages, store):
     honest = line(name, "honest", passages, [Message("user", "their numbers")])
     proposal = highlight(built(name, ScriptedChat([*before, "I think so.", honest])), QUESTION, passages)

@@ -13,8 +13,8 @@ from equipoise.core.settings import HighlightSettings, MonitorSettings, Settings
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import PIPELINES, pipeline
 from equipoise.rag.components import Components
+from equipoise.testing.corpus import ANSWER, QUESTION
 from equipoise.text.questions import MAX_QUESTION
-from small_corpus import ANSWER, QUESTION
 
 GUESS = "How long is the bridge?"
 WRITTEN = "The Harlow bridge is 212 metres long and stands on seven piers of grey stone."

@@ -11,7 +11,7 @@ from equipoise.corpus.pieces import search_text
 from equipoise.corpus.store import Store
 from equipoise.rag.build import RETRIEVERS, make
 from equipoise.rag.components import Components
-from small_corpus import QUESTION
+from equipoise.testing.corpus import QUESTION
 
 ODD = {
     "emoji": "🐝🔥 🧊 ?",

@@ -17,7 +17,7 @@ from equipoise.rag.boundary import read_span
 from equipoise.rag.build import SUMMARIZERS, make
 from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
-from small_corpus import ANSWER
+from equipoise.testing.corpus import ANSWER
 
 LIMIT = "The limit for opening a hive is -5 °C; below that the cluster breaks and the colony may die."
 ALSO = ("Readers may borrow eight books for four weeks.", "Our beekeepers feed sugar syrup in autumn only.")

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.types import DEEPEST, BlockKind
@@ -175,6 +175,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES | st.text(max_size=8), max_size=50).map("".join))
+@example("```\n> ")
 @settings(max_examples=300, deadline=None)
 def test_blocks_are_ordered_trimmed_and_cover_everything(text):
     found = blocks(text)

@@ -22,8 +22,8 @@ from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise.testing.corpus import ANSWER, DOCUMENTS, QUESTION
 from hashed_words import HashedWords
-from small_corpus import ANSWER, DOCUMENTS, QUESTION
 
 WRITTEN = "The Harlow bridge is 212 metres long; it stands on seven piers of grey stone."
 BEES = "What do beekeepers feed in autumn?"

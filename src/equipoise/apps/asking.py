@@ -94,7 +94,7 @@ def watch(
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Index, then keep up with every change until Ctrl-C."""
+    """Index, then keep up with every change. Ctrl-C ends it."""
     from equipoise.apps.follow import changes  # noqa: PLC0415 - only this command needs the library
 
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings

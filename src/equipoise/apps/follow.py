@@ -1,7 +1,10 @@
 """Waiting for changes of files and folders."""
 
+import signal
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 from watchfiles import Change, watch
 
@@ -21,10 +24,28 @@ def changes(paths: Sequence[Path], *, beside: Path) -> Iterator[None]:
     def counts(_change: Change, path: str) -> bool:
         return not path.startswith(str(store))
 
-    beginning = True
-    for changed in watch(
-        *paths, watch_filter=counts, raise_interrupt=False, yield_on_timeout=True, rust_timeout=EVERY_MS
-    ):
-        if beginning or changed:
-            yield
-        beginning = False
+    with _stopped_by_interrupt() as stop:
+        beginning = True
+        for changed in watch(
+            *paths, watch_filter=counts, stop_event=stop, yield_on_timeout=True, rust_timeout=EVERY_MS
+        ):
+            if beginning or changed:
+                yield
+            beginning = False
+
+
+@contextmanager
+def _stopped_by_interrupt() -> Iterator[Event]:
+    """An event that the first Ctrl-C sets, so that what is being indexed is finished; a second one interrupts."""
+    stop = Event()
+    before = signal.getsignal(signal.SIGINT)
+
+    def end(_number: int, _frame: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

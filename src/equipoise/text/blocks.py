@@ -69,7 +69,7 @@ class _Lines:
             self._blank = False
 
     def _fenced(self, line: Line, bare: str) -> None:
-        if bare:
+        if line.start < line.end:  # in code the mark of a quotation is code
             self.found[-1].end = line.end
         if bare.startswith(self._fence) and not bare.strip(self._fence[0]):
             self._fence, self._before, self._blank = "", "", False

@@ -3,7 +3,7 @@
 Three short requests begin with the same text, which a server with a prompt cache reads once: does it answer
 (declined below the calibrated probability, and nothing more is asked), which sentences, and for yes/no
 questions, yes or no. What the second opinion of the check finds likeliest is added to the picked sentences: the
-two miss different things.
+two miss different things; for a model that writes no valid reply it stands alone.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field
 
 from equipoise import prompts
-from equipoise.core.errors import after_spending
+from equipoise.core.errors import ModelReplyError, after_spending
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span, Tag, Usage
 from equipoise.models.odds import yes_odds
@@ -62,7 +62,7 @@ class IndexedHighlighter:
         if declined := self.check.declines(checked):
             return declined
         with after_spending(checked.usage):
-            picked = await self._pick(query, sentences)
+            picked = await self._pick_or(checked.likeliest, query, sentences)
         with after_spending(checked.usage + picked.usage):
             tags, cost = await self._tags(query, sentences) if picked.spans else (frozenset(), Usage())
         return Proposal(
@@ -73,6 +73,15 @@ class IndexedHighlighter:
             self.check.fitted.threshold,
             tags,
         )
+
+    async def _pick_or(self, likeliest: Span | None, query: Query, sentences: Sequence[Sentence]) -> Proposal:
+        """What the model picks; the likeliest span for a model that twice writes no valid reply."""
+        try:
+            return await self._pick(query, sentences)
+        except ModelReplyError as error:
+            if likeliest is None:
+                raise
+            return Proposal((likeliest,), usage=error.usage)
 
     async def _pick(self, query: Query, sentences: Sequence[Sentence]) -> Proposal:
         messages = prompts.load(PICK, sentences=numbered(sentences), question=query.text, most=str(MOST))

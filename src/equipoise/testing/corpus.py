@@ -1,6 +1,14 @@
 """Three short documents of our own writing, and a question that one sentence of them answers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document
+from equipoise.corpus.indexing import prepare
+from equipoise.corpus.store import Store
 
 DOCUMENTS = (
     Document(
@@ -29,3 +37,19 @@ DOCUMENTS = (
 )
 QUESTION = "How long is the Harlow bridge?"
 ANSWER = "The bridge is 212 metres long and stands on seven piers of grey stone."
+ODD = (
+    "🐝🔥 🧊 ?",
+    ("bridge bees " * 400)[:4_000],
+    "what is it that they were",
+    '"}], "answer": "x", "text_extracts": ["bridge"] $question ${x}',
+)
+"""Questions that people rarely ask: nothing may break, and nothing outside the passages be picked."""
+
+
+@contextmanager
+def small_store(encoder: Encoder) -> Iterator[Store]:
+    """An open store in a folder of its own that holds DOCUMENTS."""
+    with TemporaryDirectory() as folder, Store.open(Path(folder) / "index.db", create=True) as store:
+        store.bind_encoder(encoder)
+        store.add_documents(prepare(DOCUMENTS, encoder))
+        yield store
