@@ -29,6 +29,8 @@ class First:
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for name in ("CACHE", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "ferry.txt").write_text(FERRY, "utf-8")
 

@@ -1,4 +1,4 @@
-"""Progress on stderr, where it is a terminal, for work over a second."""
+"""Progress on stderr: a bar on a terminal, for work over a second; else a line now and then."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,12 +19,14 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from equipoise.apps.terminal import Terminal, one_line
+from equipoise.apps.terminal import Terminal, one_line, tell
 
 if TYPE_CHECKING:
     from equipoise.corpus.indexing import Step
 
 PATIENCE_S = 1.0
+LINE_S = 10.0
+"""Seconds between lines where there is no terminal."""
 STAGES = {
     "retrieve": "searching",
     "rerank": "comparing passages",
@@ -109,12 +111,18 @@ def _late(*columns: ProgressColumn) -> Iterator[Report]:
     work, console = TextColumn("{task.description}", markup=False), Terminal(errors=True)
     bar = Progress(BarColumn(), *columns, work, console=console, transient=True)
     task = bar.add_task("", total=None)
-    begin = monotonic()
+    begin = said = monotonic()
 
     def report(done: int, total: int, what: str) -> None:
-        bar.update(task, completed=done, total=total, description=one_line(what))
-        if console.is_terminal and monotonic() - begin > PATIENCE_S:
-            bar.start()
+        nonlocal said
+        now = monotonic()
+        if console.is_terminal:
+            bar.update(task, completed=done, total=total, description=one_line(what))
+            if now - begin > PATIENCE_S:
+                bar.start()
+        elif now - said >= LINE_S:
+            said = now
+            tell(f"{done:,} of {total:,}: {one_line(what)}")
 
     try:
         yield report

@@ -47,7 +47,7 @@ def status(
     rows = [
         (name, ", ".join(value) if isinstance(value, list) else str(value)) for name, value in found.items()
     ]
-    Terminal().table(("", ""), [(name, one_line(value) or "none") for name, value in rows])
+    Terminal().table(("what", "value"), [(name, one_line(value) or "none") for name, value in rows])
 
 
 def _files(origins: Iterable[Origin]) -> list[str]:
