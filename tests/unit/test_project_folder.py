@@ -69,8 +69,10 @@ def test_owners_are_told_apart(tmp_path, monkeypatch):
 
 
 def test_nothing_is_looked_for_above_the_home_folder(below, tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "home", lambda: below.parent)
+    monkeypatch.setenv("HOME", str(below.parent))
     assert project.nearest(below, settings.FILE_NAME) == below
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert project.nearest(below, settings.FILE_NAME) == tmp_path
 
 
 def test_init_writes_every_default_commented(tmp_path, run):

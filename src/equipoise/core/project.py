@@ -11,13 +11,13 @@ def nearest(start: Path, name: str) -> Path:
     A folder above, and the file in it, must belong to the user who runs this: on a shared machine anybody may put a
     file into /tmp. Above the user's home nothing is looked for.
     """
-    if (start / name).exists():
+    if os.path.lexists(start / name):
         return start
-    home = Path.home()
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - "~" itself where there is none, not an error
     for folder in start.parents:
         if not _owned(folder) or start == home or folder == home.parent:
             return start
-        if (folder / name).exists():
+        if os.path.lexists(folder / name):
             return folder if _owned(folder / name) else start
     return start
 
