@@ -217,6 +217,8 @@ def test_the_second_opinion_picks_for_a_model_that_writes_junk_twice(built, pass
         built("indexed", ScriptedChat(["yes", "I think so.", "Surely."])), QUESTION, passages
     )
     assert any(ANSWER in quote for quote in quoted(proposal, store))
+    assert [drop.reason for drop in proposal.dropped] == [DropReason.NO_VALID_REPLY]
+    assert "twice sent no valid" in proposal.dropped[0].quotation
     assert proposal.usage.calls == 3
 
 

@@ -182,10 +182,15 @@ def test_an_endpoint_that_answers_junk(run, office, monkeypatch):
     with ChatServer() as server:
         server.says += [Say(body=completion("I would rather not say.")) for _ in range(3)]
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        code, out, err = run("ask", QUESTION, "--json")
+        code, out, err = run("ask", QUESTION, "--json", "--trace")
+        server.says += [Say(body=completion("I would rather not say.")) for _ in range(3)]
+        failed = run("ask", QUESTION, "--json", "--highlighter", "structured")
     shown = json.loads(out)
-    assert (code, shown["refused"], shown["reason"]) == (3, True, "model failed")
-    assert "Traceback" not in err
+    assert (code, shown["refused"]) == (0, False)  # the reader picks, and the operator can see why
+    assert "no valid reply" in shown["trace"]["dropped"][0]["reason"]
+    shown = json.loads(failed[1])
+    assert (failed[0], shown["refused"], shown["reason"]) == (3, True, "model failed")
+    assert "Traceback" not in err + failed[2]
 
 
 def test_config_show_names_the_origin_and_hides_secrets(run, tmp_path, monkeypatch):

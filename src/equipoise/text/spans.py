@@ -35,6 +35,7 @@ class DropReason(StrEnum):
     NOT_SHOWN = "outside the passages that were shown"
     NO_SUCH_NUMBER = "the model named a sentence that was not shown"
     OVER_THE_PICK = "over the limit of a pick"
+    NO_VALID_REPLY = "the model sent no valid reply: the second opinion picks"
     DECLINED = "the model says that nothing answers"
     OVER_THE_MESSAGE = "over the limits of a whole message"
 

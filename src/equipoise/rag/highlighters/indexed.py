@@ -81,7 +81,8 @@ class IndexedHighlighter:
         except ModelReplyError as error:
             if likeliest is None:
                 raise
-            return Proposal((likeliest,), usage=error.usage)
+            unusable = Dropped(DropReason.NO_VALID_REPLY, quotation=str(error))
+            return Proposal((likeliest,), (unusable,), error.usage)
 
     async def _pick(self, query: Query, sentences: Sequence[Sentence]) -> Proposal:
         messages = prompts.load(PICK, sentences=numbered(sentences), question=query.text, most=str(MOST))
