@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import CorpusError, StoreError
-from equipoise.core.types import Document, Trust
+from equipoise.core.types import Document, Query, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.records import FileRecord
 from equipoise.corpus.store import Store
+from equipoise.rag.retrieval import HybridRetriever
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 
@@ -102,6 +103,9 @@ DAMAGE = {
     "zeros": VECTOR.format(f"data = {blob(np.zeros(32), '<f4')}"),
     "not of length 1": VECTOR.format(f"data = {blob(np.ones(32), '<f4')}"),
     "a huge count": VECTOR.format("count = 1000000000000"),
+    "the largest count": VECTOR.format("count = 9223372036854775807"),
+    "a huge count and no vectors": VECTOR.format("count = 1000000000000, data = x''"),
+    "no count and no vectors": VECTOR.format("count = 0, data = x''"),
     "a negative count": VECTOR.format("count = -1"),
     "a count of text": VECTOR.format("count = 'many'"),
     "vectors of other passages": VECTOR.format("first = 1000"),
@@ -255,6 +259,21 @@ def test_a_store_of_another_format_says_what_to_do(tampered, version, advice):
     assert f"has format {version}, this equipoise reads 2: {advice}" in message
 
 
+def test_vectors_that_were_emptied_are_made_again_before_anything_is_judged_by_them(tampered):
+    path = tampered(VECTOR.format("data = x''"))
+    with Store.open(path) as store:
+        store.verify()
+        assert (store.counts().pending, len(store.unembedded([1]))) == (1, 1)
+        found = HybridRetriever(store, HashedWords()).retrieve(Query("cats"), k=5)
+        assert np.allclose(np.linalg.norm(found.embeddings, axis=1), 1)
+
+
+def test_passages_that_were_moved_while_they_wait_are_damage(tampered):
+    path = tampered(VECTOR.format("data = x''"), DAMAGE["a passage outside its text"])
+    with Store.open(path) as store:
+        assert "is damaged" in refusal(lambda: store.unembedded([1]))
+
+
 def test_a_view_in_the_place_of_a_table_is_refused(tampered):
     path = tampered("ALTER TABLE meta RENAME TO old", "CREATE VIEW meta AS SELECT * FROM old")
     assert "is damaged" in refusal(lambda: use(path))
@@ -324,6 +343,7 @@ from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
+from equipoise.rag.retrieval import HybridRetriever
 from hashed_words import HashedWords
 with Store.open(Path(sys.argv[1]), create=True) as store:
     store.bind_encoder(HashedWords())

@@ -11,8 +11,9 @@ from equipoise.corpus.offsets import Offsets
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.records import Entry
 
-AT_A_TIME = 256
-"""Passages that an encoder is given together: at the end of each such call its threads wait for the last of them."""
+AT_A_TIME = 128
+"""Passages that an encoder is given together. At the end of each such call its threads wait for the last of them, and
+what is embedded is lost when the process is killed before."""
 
 Cut = tuple[Document, tuple[Offsets, ...]]
 """A document and its passages."""

@@ -34,7 +34,7 @@ class Pending:
 
 def count(connection: sqlite3.Connection) -> int:
     """Passages without vectors."""
-    return int(connection.execute(f"SELECT coalesce(sum(count), 0) {_WAITING}").fetchone()[0])
+    return int(connection.execute(f"SELECT CAST(total(count) AS INTEGER) {_WAITING}").fetchone()[0])
 
 
 def waiting(connection: sqlite3.Connection) -> list[tuple[int, int]]:

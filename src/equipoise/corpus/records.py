@@ -166,8 +166,8 @@ def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
     """
     width = dimensions(connection)
     size = (
-        "SELECT coalesce(sum(length(data)), 0), coalesce(sum(iif(length(data) = 0, 0, count)), 0),"
-        " coalesce(sum(count), 0) <> (SELECT count(*) FROM passages) FROM vectors"
+        "SELECT coalesce(sum(length(data)), 0), CAST(total(iif(length(data) = 0, 0, count)) AS INTEGER),"
+        " total(count) <> (SELECT count(*) FROM passages) FROM vectors"
     )
     stored, total, differ = connection.execute(size).fetchone()
     if differ or stored != total * width * 4 or stored > _file_size(connection):
