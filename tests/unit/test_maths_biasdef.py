@@ -40,19 +40,6 @@ def test_bins_are_equal_in_width_and_the_highest_score_is_in_the_last():
     assert bd.bin_numbers([], 4).tolist() == []
 
 
-def test_distribution_by_hand():
-    assert bd.binned_distribution([0, 0.4, 0.5, 1], 2) == pytest.approx([0.5, 0.5])
-    assert bd.binned_distribution([0, 0, 0, 1], 2) == pytest.approx([0.75, 0.25])
-    assert bd.binned_distribution([], 2).tolist() == [0, 0]
-
-
-def test_divergence_by_hand():
-    assert bd.kl_divergence([1, 0], [0.5, 0.5], epsilon=1e-12) == pytest.approx(np.log(2))
-    assert bd.kl_divergence([0.2, 0.8], [0.2, 0.8]) == 0.0
-    smoothed = np.log((1.1 / 1.2) / (0.1 / 1.2)) * (1.1 - 0.1) / 1.2
-    assert bd.kl_divergence([1, 0], [0, 1], epsilon=0.1) == pytest.approx(smoothed)
-
-
 def test_curve_by_hand():
     curve = bd.kl_curve([0.9, 0.8, 0.2, 0.1], [1, 1, 0, 0], bins=2, epsilon=1e-6)
     assert curve.sizes.tolist() == [1, 2, 3]

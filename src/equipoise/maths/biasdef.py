@@ -151,25 +151,6 @@ def bin_numbers(scores: ArrayLike, bins: int) -> Rows:
     return np.asarray(np.minimum(numbers, bins - 1))
 
 
-def binned_distribution(scores: ArrayLike, bins: int) -> Floats:
-    """The share of the passages (bins,) in each bin of `bin_numbers` (Eq. 9); zeros for no passages.
-
-    Worked value: 0, 0.4, 0.5, 1 in two bins give (0.5, 0.5).
-    """
-    numbers = bin_numbers(scores, bins)
-    return np.bincount(numbers, minlength=bins) / max(len(numbers), 1)
-
-
-def kl_divergence(p: ArrayLike, q: ArrayLike, *, epsilon: float = DEFAULTS.epsilon) -> float:
-    """KL[P || Q] in nats (Eq. 10) of two distributions (m,), smoothed as in Algorithm 1, line 6.
-
-    Worked value: P = (1, 0), Q = (0.5, 0.5) give log 2 = 0.693 as epsilon goes to 0.
-    """
-    first, second = finite_vector(p, "p"), finite_vector(q, "q")
-    same_length(first, second, "p and q")
-    return float(_divergences(first[None], second[None], epsilon)[0])
-
-
 def kl_curve(
     similarities: ArrayLike,
     scores: ArrayLike,

@@ -19,7 +19,7 @@ from typing import Any
 from equipoise.core.errors import InputError, UnreadableFile
 
 VARIANT = "variant"
-"""The extra field that names how a passage was made from another one (`redteam.variants`)."""
+"""The extra field that names how a passage was made from another one."""
 
 _MEASURES = ("ss", "ps", "property_1", "property_2")
 _SURROGATE = re.compile("[\ud800-\udfff]")
