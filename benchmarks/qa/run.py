@@ -1,6 +1,6 @@
 """The question answering benchmark: results, summaries and tables beside this file.
 
-    python benchmarks/qa/run.py [--only NAME] [--minutes N] [--table] [--data ../shared/data]
+    python benchmarks/qa/run.py [--only NAME] [--minutes N] [--table] [--data data]
         [--out .equipoise/bench-qa]
 
 NAME is a data set of config.toml, `offline`, `speed` or `compare`. Resumes: what the output folder holds is not asked
@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.bench.qa import bench, datasets, items, runner
-from equipoise.bench.qa.bench import Options, Plan
+from equipoise.bench.qa.bench import Options, QaPlan
 from equipoise.bench.qa.budget import Budget, Metered
-from equipoise.bench.qa.contenders import contenders
 from equipoise.bench.qa.estimate import estimate
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.reporting import recorded, report
 from equipoise.bench.qa.rows import KEY
-from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.runner import Harness
+from equipoise.bench.qa.systems import systems
 from equipoise.bench.results import Lines, encoded
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -97,50 +97,50 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
     settings = layers.load(flags, environment={}, folder=HERE).settings
     encoder = EmbeddedEncoder()
     encoder.encode(["warm up"])
-    desk = Desk(settings, encoder, None, arguments.out / run.name, budget, _say, slots, CrossEncoder())
+    harness = Harness(settings, encoder, None, arguments.out / run.name, budget, _say, slots, CrossEncoder())
     if run.name == "speed":
-        side_by_side(run, drawn, desk)
-    with started(run, desk) as chat:
-        wanted = contenders(run.pipelines, with_llm=chat is not None)
-        plan = Plan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
+        side_by_side(run, drawn, harness)
+    with started(run, harness) as chat:
+        wanted = systems(run.pipelines, with_llm=chat is not None)
+        plan = QaPlan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
         judges = [chat] if chat and run.judge else []
         options = Options(run.dataset, run.pipelines)
-        done = sync.run(bench.bench(plan, options, replace(desk, chat=chat), judges))
+        done = sync.run(bench.bench(plan, options, replace(harness, chat=chat), judges))
     print(f"{run.name}: {done.answers} answers, {done.missing} missing {done.stopped}", file=sys.stderr)
 
 
-def side_by_side(run: Run, drawn: Sequence[Item], desk: Desk) -> None:
+def side_by_side(run: Run, drawn: Sequence[Item], harness: Harness) -> None:
     """Question by question through all pipelines, each with a model of its own.
 
     So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
     """
-    with Lines(desk.out / runner.RESULTS, KEY) as lines:
+    with Lines(harness.out / runner.RESULTS, KEY) as lines:
         answered = {(row["item_id"], row["pipeline"]) for row in runner.settled(lines)}
     left = [item for item in drawn if any((item.item_id, name) not in answered for name in run.pipelines)]
     if not left:
         return
     with ExitStack() as stack:
-        chats = {name: stack.enter_context(started(run, desk)) for name in run.pipelines}
+        chats = {name: stack.enter_context(started(run, harness)) for name in run.pipelines}
         for chat in filter(None, chats.values()):
             sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed
         for item in left:
             for name, chat in chats.items():
-                wanted = contenders([name], with_llm=chat is not None)
-                sync.run(runner.run(run.dataset, [item], wanted, replace(desk, chat=chat)))
+                wanted = systems([name], with_llm=chat is not None)
+                sync.run(runner.run(run.dataset, [item], wanted, replace(harness, chat=chat)))
 
 
 @contextmanager
-def started(run: Run, desk: Desk) -> Iterator[ChatModel | None]:
+def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
     """The section's model behind the budget, and behind the cache of replies where seconds do not count."""
-    model = build.chat_model(desk.settings.model)
+    model = build.chat_model(harness.settings.model)
     try:
         if model is None:
             yield None
         elif run.name == "speed":
-            yield Metered(model, desk.budget)
+            yield Metered(model, harness.budget)
         else:
-            replies = ReplayCache(desk.out.parent / bench.REPLIES)
-            yield Replayed(Metered(model, desk.budget), replies)
+            replies = ReplayCache(harness.out.parent / bench.REPLIES)
+            yield Replayed(Metered(model, harness.budget), replies)
     finally:
         if isinstance(model, LocalChat):
             model.close()
@@ -187,7 +187,7 @@ def _say(done: int, total: int, what: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-qa")
     parser.add_argument("--only", help="one section of config.toml")
     parser.add_argument("--minutes", type=float, help="begin nothing new after so many minutes")

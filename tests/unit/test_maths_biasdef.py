@@ -67,11 +67,11 @@ def test_boundary_rules():
 
 def test_a_cut_may_hold_only_so_many_candidates():
     curve = curve_of(1, 5, 2, 4, 3, 8, 1, 9, 1)
-    assert bd.max_kl_cut(curve, most=1.0) == 7
-    assert bd.max_kl_cut(curve, most=0.6) == 5
-    assert bd.max_kl_cut(curve, most=0.59) == 1
-    assert bd.max_kl_cut(curve, most=0.1) is None
-    assert bd.max_kl_cut(curve, most=0.1, rule="global") == 7
+    assert bd.max_kl_cut(curve, max_flagged_share=1.0) == 7
+    assert bd.max_kl_cut(curve, max_flagged_share=0.6) == 5
+    assert bd.max_kl_cut(curve, max_flagged_share=0.59) == 1
+    assert bd.max_kl_cut(curve, max_flagged_share=0.1) is None
+    assert bd.max_kl_cut(curve, max_flagged_share=0.1, rule="global") == 7
 
 
 def test_delta_widens_the_window_of_a_local_maximum():
@@ -172,10 +172,10 @@ def test_a_planted_passage_of_low_similarity_is_recovered_by_its_distance():
     question, embeddings = planted(0)
     weak = embeddings[:6].mean(axis=0) - 0.9 * np.eye(64)[0]
     rows = np.vstack([embeddings, weak])
-    far = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, most=0.5, distance=0.0))
+    far = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, max_flagged_share=0.5, distance=0.0))
     assert far.flagged == (0, 1, 2, 3, 4, 5)
     assert np.isnan(far.distances).all()
-    near = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, most=0.5, distance=4.0))
+    near = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, max_flagged_share=0.5, distance=4.0))
     assert near.reasons[near.flagged.index(20)] == bd.FlagReason.MAHALANOBIS
     assert near.flagged == (0, 1, 2, 3, 4, 5, 20)
     assert near.distances[20] < 4.0 < min(near.distances[6:20])
@@ -258,8 +258,8 @@ def test_unusable_input_is_named(query, rows, message):
         {"epsilon": 0.0},
         {"epsilon": 1.0},
         {"delta": -0.1},
-        {"most": 0.0},
-        {"most": 1.1},
+        {"max_flagged_share": 0.0},
+        {"max_flagged_share": 1.1},
         {"distance": -1.0},
         {"distance": float("nan")},
         {"rule": "best"},

@@ -83,7 +83,7 @@ def plant(
     count: Annotated[int | None, typer.Option(min=1, help="Only the first so many of each question.")] = None,
     store: StorePath = None,
 ) -> None:
-    """Put attack passages into an index, marked as open to anybody. `uproot` takes them out."""
+    """Put attack passages into an index, marked as untrusted. `uproot` takes them out."""
     settings = layers.load({"store.path": store}).settings
     chosen = [p for p in read_passages(file) if p.kind is Kind(kind) and (count is None or p.n <= count)]
     if not chosen:

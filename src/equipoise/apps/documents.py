@@ -66,7 +66,7 @@ def remove(names: Annotated[list[str], typer.Argument(metavar="NAME...")], store
 
 @app.command("trust")
 def trust(
-    level: Annotated[Trust, typer.Argument(help="trusted: only you write there; open: anybody may.")],
+    level: Annotated[Trust, typer.Argument(help="trusted: only you write there; untrusted: anybody may.")],
     names: Annotated[list[str], typer.Argument(metavar="NAME...")],
     store: StoreOption = None,
 ) -> None:

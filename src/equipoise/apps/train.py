@@ -11,7 +11,7 @@ from equipoise.apps.terminal import Terminal
 from equipoise.training.examples import Target
 from equipoise.training.heads import Kind
 from equipoise.training.loop import Precision, Schedule
-from equipoise.training.run import Plan, train
+from equipoise.training.run import TrainingPlan, train
 
 app = group("Train models of your own (needs the extras hf and bench).")
 
@@ -71,7 +71,7 @@ def highlighter(
 ) -> None:
     """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. A killed run goes on when repeated."""
     held = (*(held_out_data or ()),)
-    plan = Plan(
+    plan = TrainingPlan(
         tuple(data), base, out, target, head, held, held_out, foreign, freeze, dropout, max_tokens, device
     )
     schedule = Schedule(
@@ -88,7 +88,7 @@ def highlighter(
     _run(plan, schedule)
 
 
-def _run(plan: Plan, schedule: Schedule) -> None:
+def _run(plan: TrainingPlan, schedule: Schedule) -> None:
     """Train with a progress bar and say what came out."""
     with progress.passages() as report:
         done = train(plan, schedule, report)

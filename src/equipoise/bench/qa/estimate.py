@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.systems import System
 from equipoise.core.settings import Settings
 from equipoise.corpus.chunks import TARGET
 
@@ -48,7 +48,7 @@ class Estimate:
 
 def estimate(
     items: Sequence[Item],
-    wanted: Sequence[Contender],
+    wanted: Sequence[System],
     settings: Settings,
     *,
     judges: int = 0,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Span
-from equipoise.rag.highlighters.clues import is_fragment
+from equipoise.rag.highlighters.features import is_fragment
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.reranking import passage_scores
 
