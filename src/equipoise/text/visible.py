@@ -32,7 +32,8 @@ def title(text: str, most: int = MAX_TITLE) -> str:
     'Fees - quote [2J'
     """
     head = text[: 8 * most]  # bounds the work on hostile titles
-    line = " ".join("".join(" " if _acts(c) else c for c in head).split())
+    plain = head.isascii() and head.isprintable()
+    line = " ".join((head if plain else "".join(" " if _acts(c) else c for c in head)).split())
     return line if len(line) <= most and len(text) <= 8 * most else f"{line[: most - 1].rstrip()}…"
 
 
