@@ -3,8 +3,8 @@
     python benchmarks/qa/run.py [--only NAME] [--minutes N] [--table] [--data data]
         [--out .equipoise/bench-qa]
 
-NAME is a data set of config.toml, `offline`, `speed` or `compare`. Resumes: what the output folder holds is not asked
-again, and replies are kept in its replies.db. Only ids and numbers are copied here, no text.
+NAME is a section of config.toml, such as `squad2`, `offline` or `fresh_squad2`. Resumes: what the output folder holds
+is not asked again, and replies are kept in its replies.db. Only ids and numbers are copied here, no text.
 """
 
 import argparse
@@ -12,10 +12,11 @@ import json
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from equipoise.bench.qa import bench, datasets, items, runner
 from equipoise.bench.qa.bench import Options, QaPlan
@@ -40,7 +41,7 @@ from equipoise.rag import build
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from splits import FIT, bioasq_part  # noqa: E402
+from splits import FIT, bioasq_part, covid_part  # noqa: E402
 
 FILES = ("results", "judgements", "comparisons")
 
@@ -55,6 +56,9 @@ class Run:
     limit: int
     llm: str
     judge: bool = False
+    timed: bool = False
+    skip: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def main() -> None:
@@ -67,18 +71,27 @@ def main() -> None:
             ask(run, config, arguments, budget)
     for run in runs(config):
         if (arguments.out / run.name / "results.jsonl").exists():
-            publish(arguments.out / run.name, HERE / run.name, timed=run.name in ("offline", "speed"))
+            publish(arguments.out / run.name, HERE / run.name, timed=run.timed)
     (HERE / "table.md").write_text(page(runs(config)), "utf-8")
 
 
 def runs(config: dict) -> list[Run]:
     """All sections, in order."""
-    usual = {name: config[name] for name in ("pipelines", "llm")}
+    usual = {name: config[name] for name in ("pipelines", "llm", "settings")}
     sections = {name: usual | {"dataset": name} | found for name, found in config["datasets"].items()}
     sections |= {name: usual | config[name] for name in ("offline", "speed", "compare")}
+    sections |= {name: usual | {"settings": {}} | found for name, found in config["fresh"].items()}
     return [
         Run(
-            name, found["dataset"], tuple(found["pipelines"]), found["limit"], found["llm"], name == "compare"
+            name,
+            found["dataset"],
+            tuple(found["pipelines"]),
+            found["limit"],
+            found["llm"],
+            judge=name == "compare",
+            timed=found.get("timed", name in ("offline", "speed")),
+            skip=found.get("skip", 0),
+            settings=found["settings"],
         )
         for name, found in sections.items()
     ]
@@ -86,19 +99,20 @@ def runs(config: dict) -> list[Run]:
 
 def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -> None:
     """What is missing of one section."""
-    drawn = items.sample(reported(run.dataset, arguments.data), run.limit)
-    slots = 1 if run.name == "speed" else config["slots"]
+    drawn = items.sample(reported(run.dataset, arguments.data), run.skip + run.limit)[run.skip :]
+    alone = run.timed and run.llm != "none"
+    slots = 1 if alone else config["slots"]
     flags = {
         "model.llm": run.llm,
         "model.max_tokens": config["max_tokens"],
         "model.slots": slots,
-        **config["settings"],
+        **run.settings,
     }
     settings = layers.load(flags, environment={}, folder=HERE).settings
     encoder = EmbeddedEncoder()
     encoder.encode(["warm up"])
     harness = Harness(settings, encoder, None, arguments.out / run.name, budget, _say, slots, CrossEncoder())
-    if run.name == "speed":
+    if alone:
         side_by_side(run, drawn, harness)
     with started(run, harness) as chat:
         wanted = systems(run.pipelines, with_llm=chat is not None)
@@ -136,7 +150,7 @@ def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
     try:
         if model is None:
             yield None
-        elif run.name == "speed":
+        elif run.timed:
             yield Metered(model, harness.budget)
         else:
             replies = ReplayCache(harness.out.parent / bench.REPLIES)
@@ -153,6 +167,8 @@ def reported(dataset: str, data: Path) -> list[Item]:
         return items.without(found, sorted(FIT))
     if dataset == "bioasq12b":
         return [item for item in found if bioasq_part(item.item_id) == "report"]
+    if dataset == "covid_qa":
+        return [item for item in found if covid_part(item.documents[0].doc_id) == "report"]
     return found
 
 

@@ -51,7 +51,9 @@ def _place(frame: FrameType) -> str:
 
 def main() -> None:
     """Index, warm up, record, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     root = Path(__file__).resolve().parents[2]
     parser.add_argument("--docs", type=Path, default=root / "examples" / "sqlite")
     parser.add_argument("--question", default=QUESTION)
