@@ -69,7 +69,7 @@ def index(
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Read documents into the index. Unchanged files are skipped; what is gone from a folder is taken out."""
+    """Read documents into the index. Unchanged files are skipped; files deleted from a folder are removed."""
     if keep and prune:
         raise InputError("--keep and --prune contradict each other: give one of them")
     gone = Gone.KEEP if keep else Gone.DROP if prune else Gone.MIRROR

@@ -1,4 +1,4 @@
-"""`equipoise attack`: what an attacker would plant, for measuring defences on stores of one's own."""
+"""`equipoise attack`: what an attacker would plant, for measuring defences on your own stores."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ def ebi(
     llm: Annotated[
         str | None, typer.Option("--llm", help="auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
     ] = None,
-    out: Annotated[Path, PathOption(help="Where the passages go; a run with the same file goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Where the passages go; a run with the same file resumes.")] = Path(
         "ebi-passages.jsonl"
     ),
     sign: Annotated[

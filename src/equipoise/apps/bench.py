@@ -60,7 +60,7 @@ def bias(
     nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
     variant: Annotated[str, typer.Option(help="Use the adaptive attack passages of this name.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path(
         "bias-bench"
     ),
 ) -> None:
@@ -110,7 +110,7 @@ def hijack(
         typer.Option(max=256, help="Cases at a time. Default: model.slots (1) for local models, else 4."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask once more what ended with an error.")] = False,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path(
         "hijack-bench"
     ),
 ) -> None:

@@ -63,7 +63,7 @@ def qa(
     price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million prompt tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million reply tokens.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked.")] = False,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path("qa-bench"),
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path("qa-bench"),
 ) -> None:
     """Ask questions with known answers through several pipelines, and measure and judge the answers."""
     if "auto" in (judge, judge_second):

@@ -22,7 +22,7 @@ TargetOption = Annotated[Target, Option(help="Find the gold passage, or the shor
 HeadOption = Annotated[
     Kind, Option(help="span: extractive QA; sentence: a score for each sentence; pair: a reranker.")
 ]
-OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder goes on.")]
+OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder resumes.")]
 HeldOutDataOption = Annotated[
     list[Path] | None, PathOption(help="Examples to stop by, in files of their own.")
 ]
@@ -69,7 +69,7 @@ def highlighter(
     device: DeviceOption = "auto",
     seed: int = Schedule().seed,
 ) -> None:
-    """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. A killed run goes on when repeated."""
+    """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. An interrupted run resumes when repeated."""
     held = (*(held_out_data or ()),)
     plan = TrainingPlan(
         tuple(data), base, out, target, head, held, held_out, foreign, freeze, dropout, max_tokens, device

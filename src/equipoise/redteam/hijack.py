@@ -1,7 +1,7 @@
 """Tool hijack: a question that makes a model call a tool the user was never to reach (H&S, section 8.1).
 
 The tool is simulated: a model "calls" it by writing `send_email(to, body)`. `ToolAwareChat` tells a model of the
-tool, `verdict` reads from its replies whether it was called, and with whose arguments. For systems of one's own.
+tool, `verdict` reads from its replies whether it was called, and with whose arguments. For your own systems.
 """
 
 import json

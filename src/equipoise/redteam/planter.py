@@ -1,6 +1,6 @@
 """Planting: passages into a store as an outsider would get them in, and every one of them out again.
 
-For measuring a defence on a store of one's own. Planted documents are marked as untrusted and their ids
+For measuring a defence on your own store. Planted documents are marked as untrusted and their ids
 begin with `PREFIX`, so that `uproot` finds them in another process, after any crash.
 """
 
