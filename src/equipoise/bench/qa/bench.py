@@ -148,7 +148,7 @@ def meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[Ch
         "split": options.split,
         "without": sorted(options.without),
         "n": len(chosen.items),
-        "pipelines": [one.name for one in chosen.systems],
+        "pipelines": [system.name for system in chosen.systems],
         "model": harness.chat.name if harness.chat else NO_MODEL,
         "encoder": harness.encoder.name,
         "judges": [judge.name for judge in judges],

@@ -76,5 +76,5 @@ def estimate(
 
 def _shown(item: Item, k: int) -> int:
     """Tokens of the question and the passages that are read for it."""
-    characters = sum(len(one.text) + len(one.title) for one in item.documents)
+    characters = sum(len(document.text) + len(document.title) for document in item.documents)
     return (min(characters, k * TARGET) + len(item.question)) // CHARACTERS_PER_TOKEN

@@ -98,7 +98,7 @@ def pairs(rows: Sequence[Row]) -> list[Pair]:
 
 def alone(rows: Sequence[Row], systems: Sequence[System]) -> list[Pair]:
     """Each answer that was written from highlights, against these highlights."""
-    written = {one.name for one in systems if one.summarizer == "llm"}
+    written = {system.name for system in systems if system.summarizer == "llm"}
     return [
         _pair(row, row["pipeline"], row["pipeline"] + HIGHLIGHTS_ALONE, _answer(row), row["highlighted"])
         for row in rows

@@ -76,7 +76,7 @@ def scores(item: Item, facts: Row, *, highlights: bool) -> dict[str, float | Non
     ran = facts["outcome"] != FAILED
     wanted = ran and item.answerable is not False
     gold, quoted, answer = facts["gold_text"], facts["highlighted"], facts["answer"]
-    documents = "\n".join(part for one in item.documents for part in (one.title, one.text))
+    documents = "\n".join(part for document in item.documents for part in (document.title, document.text))
     spans = [Span(*place) for place in facts["highlights"]]
     relation = metrics.relation(quoted, gold) if gold and quoted else None
     inside = (metrics.Relation.EQUAL, metrics.Relation.SUBSTRING)

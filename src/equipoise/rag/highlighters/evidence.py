@@ -62,7 +62,7 @@ class Calibration:
 
     def choose(self, windows: Sequence[Window]) -> list[Window]:
         """The windows to highlight, best first."""
-        return [one for one in windows[: self.most] if one.worth >= windows[0].worth - self.keep]
+        return [window for window in windows[: self.most] if window.worth >= windows[0].worth - self.keep]
 
 
 @cache
@@ -99,7 +99,7 @@ def terms_missing(question: str, text: str) -> float:
     does not hold; case aside."""
     terms = [one for one in _TERM.findall(question) if _is_term(one)]
     there = text.casefold()
-    return sum(one.casefold() not in there for one in terms) / len(terms) if terms else 0.0
+    return sum(term.casefold() not in there for term in terms) / len(terms) if terms else 0.0
 
 
 def _is_term(word: str) -> bool:
