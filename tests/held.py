@@ -9,6 +9,7 @@ begin      before its transaction
 documents  inside the transaction, before its first row of that table; also `passages`, `words`, `vectors`
 commit     before the transaction is committed
 written    after it was
+embedded   inside the transaction that gives documents their vectors, once all files are written
 """
 
 import os
@@ -34,6 +35,7 @@ STATEMENTS = {
     "INSERT INTO passages": "passages",
     "INSERT INTO words(rowid": "words",
     "INSERT INTO vectors": "vectors",
+    "UPDATE vectors": "embedded",
     "COMMIT": "commit",
 }
 

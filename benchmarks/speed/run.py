@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 import faiss
 import numpy as np
+import pages
 
 from equipoise.core.types import Array, Document, Passage, Query, Span
 from equipoise.corpus.chunks import passages as cut
@@ -68,6 +69,7 @@ def main() -> None:
     results["search"] = [search(size, words, rng, arguments.repeats) for size in arguments.sizes]
     results["spans"] = spans(words, arguments.repeats)
     results["indexing"] = indexing(words)
+    results["pages"] = pages.on_made_pages()
     (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     (HERE / "table.md").write_text(table(results))
     print(table(results))
@@ -247,7 +249,7 @@ def table(results: dict) -> str:
     lines += [f"| {name} | {value:.2f} |" for name, value in results["spans"].items()]
     lines += ["", "| indexing | a second |", "|---|---|"]
     lines += [f"| {name} | {value:,.0f} |" for name, value in results["indexing"].items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n\n" + pages.table(results["pages"])
 
 
 def _arguments() -> argparse.Namespace:

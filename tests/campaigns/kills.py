@@ -27,7 +27,7 @@ from hashed_words import HashedWords
 from held import Held, children
 
 FILES = 40
-STEPS = ("begin", "documents", "passages", "words", "vectors", "commit")
+STEPS = ("begin", "documents", "passages", "words", "vectors", "commit", "embedded")
 KINDS = ("step", "between files", "any moment", "worker")
 
 

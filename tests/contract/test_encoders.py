@@ -15,7 +15,7 @@ import tiny_encoder
 from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Encoder
 from equipoise.models.abilities import encode_questions
-from equipoise.models.encoder import DATA, EmbeddedEncoder
+from equipoise.models.encoder import DATA, EmbeddedEncoder, batches
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder
 
@@ -151,6 +151,19 @@ class TestEmbedded:
     def test_thread_counts_do_not_move_a_vector(self):
         assert np.array_equal(EmbeddedEncoder(threads=1).encode(TEXTS), EMBEDDED.encode(TEXTS))
 
+    def test_threads_and_company_do_not_move_vectors_of_any_length(self):
+        texts = [
+            " ".join(f"word{n} of {length}" for n in range(length)) for length in (1, 1, 3, 9, 27, 70, 70, 90)
+        ]
+        alone = [EmbeddedEncoder(threads=1).encode([text])[0] for text in texts]
+        for threads in (1, 2, 3):
+            encoder = EmbeddedEncoder(threads=threads)
+            for some in (texts, texts[::-1] * 2):
+                assert all(
+                    np.array_equal(row, alone[texts.index(text)])
+                    for row, text in zip(encoder.encode(some), some, strict=True)
+                )
+
     def test_a_megabyte_is_cut_before_it_costs(self):
         short, megabytes = (["evidence " * number] for number in (3_000, 480_000))
         once, again = (timing.seconds(lambda text=text: EMBEDDED.encode(text)) for text in (short, megabytes))
@@ -171,3 +184,7 @@ class TestEmbedded:
     def test_a_missing_file_is_named(self, tmp_path):
         with pytest.raises(WeightsError, match="reinstall"):
             EmbeddedEncoder(folder=tmp_path).encode(["a"])
+
+    def test_batches_are_of_one_length_and_bounded(self):
+        assert list(batches([5, 3, 5, 5, 20], 10)) == [[4], [0, 2], [3], [1]]
+        assert list(batches([], 10)) == []

@@ -1,6 +1,7 @@
 """Progress where there is no terminal."""
 
 from equipoise.apps import progress
+from equipoise.corpus.indexing import Step
 
 
 def test_without_a_terminal_a_line_now_and_then(monkeypatch, capsys):
@@ -12,3 +13,16 @@ def test_without_a_terminal_a_line_now_and_then(monkeypatch, capsys):
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.splitlines() == ["2 of 1,000: file 2\\n", "4 of 1,000: file 4\\n"]
+
+
+def test_files_are_counted_first_and_then_passages(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "LINE_S", 0)
+    with progress.files() as tell:
+        tell(Step("a.txt", 1, 2))
+        tell(Step("b.txt", 2, 2))
+        tell(Step("b.txt", 2, 2, embedded=3, passages=5))
+    assert capsys.readouterr().err.splitlines() == [
+        "0 of 2: a.txt",
+        "1 of 2: b.txt",
+        "3 of 5: vectors; words can be searched for already (b.txt)",
+    ]

@@ -227,8 +227,19 @@ def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> I
     if docs:
         _index(docs, path, Trust.TRUSTED, chosen, Gone.DROP)
     with Library.open(path, settings=chosen, pipeline=pipeline) as ready:
+        _tell_the_pending(*ready.pending())
         _tell_the_model(chosen.model)
         yield ready
+
+
+def _tell_the_pending(pending: int, passages: int) -> None:
+    """Where indexing goes on, or was ended: what is not found by its meaning yet."""
+    if pending:
+        complain(
+            "not all is indexed:",
+            f"{pending:,} of {passages:,} passages have no vectors yet: found by words alone until "
+            " equipoise index  has finished; it resumes where it was",
+        )
 
 
 def _tell_the_model(wanted: ModelSettings) -> None:

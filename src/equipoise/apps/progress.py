@@ -39,15 +39,25 @@ STAGES = {
 }
 """What a stage is called where people read it."""
 
+VECTORS = "vectors; words can be searched for already"
+"""What is made once all files are read."""
+
 Report = Callable[[int, int, str], None]
 """(done, total, what is in work)."""
 
 
 @contextmanager
 def files() -> Iterator[Callable[["Step"], None]]:
-    """A bar that counts files, and the passages of a large one."""
+    """A bar that counts files while they are read, then passages while their vectors are made."""
     with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
-        yield lambda step: report(step.file - 1, step.files, _work(step))
+
+        def tell(step: "Step") -> None:
+            if step.passages:
+                report(step.embedded, step.passages, f"{VECTORS} ({step.source})")
+            else:
+                report(step.file - 1, step.files, step.source)
+
+        yield tell
 
 
 @contextmanager
@@ -100,10 +110,6 @@ def stages() -> Iterator[Stages]:
         yield shown
     finally:
         shown.pause()
-
-
-def _work(step: "Step") -> str:
-    return f"{step.source} ({step.embedded}/{step.passages})" if step.passages else step.source
 
 
 @contextmanager

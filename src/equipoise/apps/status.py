@@ -35,6 +35,7 @@ def status(
         "files": counts.files,
         "documents": counts.documents,
         "passages": counts.passages,
+        "passages without vectors": counts.pending,
         "encoder": kept,
         "language model": model,
         "highlighter": build.auto(chosen.highlight.name, "indexed" if model != build.NO_MODEL else reads),

@@ -1,6 +1,6 @@
-"""Documents and their passages to entries of the store: vectors of title and text."""
+"""Passages to vectors: what the encoder is given of them, and what it may not give back."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,31 +11,36 @@ from equipoise.corpus.offsets import Offsets
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.records import Entry
 
-_BATCH = 64
+AT_A_TIME = 256
+"""Passages that an encoder is given together: at the end of each such call its threads wait for the last of them."""
 
 Cut = tuple[Document, tuple[Offsets, ...]]
 """A document and its passages."""
 
 
-def entries(cut: Sequence[Cut], encoder: Encoder, report: Callable[[int, int], None]) -> Iterator[Entry]:
-    """Each document with the vectors of its passages; `report` hears (done, of) after every batch.
-
-    Raises CorpusError where the encoder fails on the text, ModelError or InputError where it fails at all.
-    """
-    texts = [
-        search_text(passage_at(0, start, end, document)) for document, spans in cut for start, end in spans
-    ]
-    vectors = _embedded(texts, encoder, report)
+def entries(cut: Sequence[Cut], encoder: Encoder) -> Iterator[Entry]:
+    """Each document with the vectors of its passages. Raises as `embedded`."""
+    texts = [texts_of(document, spans) for document, spans in cut]
+    vectors = embedded([text for some in texts for text in some], encoder, lambda _done: None)
     row = 0
     for document, spans in cut:
         yield Entry(document, spans, vectors[row : row + len(spans)])
         row += len(spans)
 
 
-def _embedded(texts: list[str], encoder: Encoder, report: Callable[[int, int], None]) -> Array:
+def texts_of(document: Document, spans: Iterable[Offsets]) -> list[str]:
+    """What the encoder reads of each passage of a document."""
+    return [search_text(passage_at(0, start, end, document)) for start, end in spans]
+
+
+def embedded(texts: Sequence[str], encoder: Encoder, report: Callable[[int], None]) -> Array:
+    """(n, d) vectors of n texts; `report` hears how many are done, now and then.
+
+    Raises CorpusError where the encoder fails on a text, ModelError or InputError where it fails at all.
+    """
     vectors = np.empty((len(texts), encoder.dimensions), np.float32)
-    for start in range(0, len(texts), _BATCH):
-        batch = texts[start : start + _BATCH]
+    for start in range(0, len(texts), AT_A_TIME):
+        batch = texts[start : start + AT_A_TIME]
         rows = _encoded(batch, encoder)
         if rows.shape != (len(batch), encoder.dimensions):
             raise ModelReplyError(
@@ -43,11 +48,11 @@ def _embedded(texts: list[str], encoder: Encoder, report: Callable[[int, int], N
                 f"{encoder.dimensions} dimensions were promised: check its settings"
             )
         vectors[start : start + len(batch)] = rows
-        report(start + len(batch), len(texts))
+        report(start + len(batch))
     return vectors
 
 
-def _encoded(batch: list[str], encoder: Encoder) -> Array:
+def _encoded(batch: Sequence[str], encoder: Encoder) -> Array:
     try:
         return encoder.encode(batch)
     except (InputError, ModelError):

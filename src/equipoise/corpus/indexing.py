@@ -1,7 +1,8 @@
-"""Files into the store: only what has changed is read, cut, embedded and written, one file at a time.
+"""Files into the store: only what has changed is read, cut, written and embedded.
 
-Worker processes read and cut the next files while the ones before are embedded and written, in the order of
-the walk. A file that fails in any way is named with its reason; only a failing store or encoder ends the run.
+First all files are read and written, one at a time in the order of the walk, while worker processes read and cut the
+next ones: from then on words find them. Then the vectors are made (`corpus.vectors`), which takes most of the time.
+A file that fails in any way is named with its reason; only a failing store or encoder ends the run.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from pathlib import Path
 from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
-from equipoise.corpus import roots
+from equipoise.corpus import roots, vectors
 from equipoise.corpus.ahead import Same, Turn, in_turn
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
@@ -38,7 +39,8 @@ _OPTIMIZE_FROM = 0.1  # share of new passages from which a rewrite of the search
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far `index` is: file number `file` of `files`, `embedded` of its `passages`."""
+    """How far `index` is: file number `file` of `files` is read or, once there are `passages`, all are, and vectors
+    made for `embedded` of them."""
 
     source: str
     file: int
@@ -85,11 +87,12 @@ def index(
 ) -> IndexReport:
     """Bring `store` up to date with the files at `paths`; `gone` is for documents whose files are gone from there.
 
-    A file that cannot be read is in `failed` and keeps its old content in the store. Links out of a folder are
-    not followed. A folder that was indexed on its own keeps its trust when a folder around it is indexed. The
-    encoder is asked for vectors only where something is new. Raises InputError for an empty path, CorpusError
+    A file that cannot be read is in `failed` and keeps its old content in the store; one on whose text the encoder
+    fails is in `failed` and taken out. Links out of a folder are not followed. A folder that was indexed on its own
+    keeps its trust when a folder around it is indexed. The encoder is asked for vectors only where there are none:
+    for what is new, and for what an earlier run had no time for. Raises InputError for an empty path, CorpusError
     where nothing at all could be read, StoreError where the store cannot be written or was built with another
-    encoder, ModelError where the encoder cannot be used.
+    encoder, ModelError where the encoder cannot be used: what was read till then stays, found by its words.
     """
     began = time.monotonic()
     found = find_files([paths] if isinstance(paths, str | Path) else paths)
@@ -100,14 +103,15 @@ def index(
     lost, spared = _lost(store, found, work.places, gone)
     for key in lost:
         store.drop_file(key)
-    failed, left_out = (*found.failed, *work.failed), (*found.left_out, *work.roots.kept(), *spared)
-    if not (lost or any(work.done.values())):
-        raise CorpusError(_nothing_read([*failed, *left_out]))
-    if work.embedded > _OPTIMIZE_FROM * before:
+    if work.written > _OPTIMIZE_FROM * before:
         store.optimize()
+    work.embed(len(found.files))
+    failed, left_out = (*found.failed, *work.failed), (*found.left_out, *work.roots.kept(), *spared)
+    if not (lost or work.taken):
+        raise CorpusError(_nothing_read([*failed, *left_out]))
     counts = store.counts()
     return IndexReport(
-        **work.done,
+        **work.counted(),
         removed=len(lost),
         skipped=tuple(found.skipped),
         failed=failed,
@@ -115,8 +119,8 @@ def index(
         passages=counts.passages,
         seconds=time.monotonic() - began,
         left_out=left_out,
-        hidden=tuple(work.hidden),
-        invisible=tuple(work.invisible),
+        hidden=tuple((one.source, one.hidden) for one in work.unseen if one.hidden),
+        invisible=tuple((one.source, one.invisible) for one in work.unseen if one.invisible),
     )
 
 
@@ -135,7 +139,7 @@ def _lost(store: Store, found: Found, places: Places, gone: Gone) -> tuple[list[
 def prepare(documents: Sequence[Document], encoder: Encoder) -> list[Entry]:
     """Documents ready for `Store.add_documents`: title cleaned, blocks and sentences found, cut into
     passages, embedded."""
-    return list(entries([_cut(document) for document in documents], encoder, lambda _done, _of: None))
+    return list(entries([_cut(document) for document in documents], encoder))
 
 
 def document_id(source: str) -> str:
@@ -147,8 +151,14 @@ def _silent(step: Step) -> None:
     """No progress wanted."""
 
 
-def _nothing_done() -> dict[str, int]:
-    return {"added": 0, "changed": 0, "unchanged": 0, "relabelled": 0}
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """Characters of a document that nobody sees; `key` is its file's."""
+
+    key: str
+    source: str
+    hidden: int
+    invisible: int
 
 
 @dataclass(slots=True)
@@ -162,10 +172,10 @@ class _Work:
     roots: Roots
     known: dict[str, FileRecord]
     failed: list[UnreadableFile] = field(default_factory=list)
-    hidden: list[tuple[str, int]] = field(default_factory=list)
-    invisible: list[tuple[str, int]] = field(default_factory=list)
-    done: dict[str, int] = field(default_factory=_nothing_done)
-    embedded: int = 0
+    unseen: list[_Unseen] = field(default_factory=list)
+    taken: dict[str, str] = field(default_factory=dict)
+    """By the keys of files: the field of the report that counts it."""
+    written: int = 0
 
     @classmethod
     def begun(
@@ -184,12 +194,12 @@ class _Work:
                 self.progress(step)
                 trust, root = self.roots.decide(turn.path)
                 try:
-                    self.done[self._one(turn, trust, self.places.key(root), step)] += 1
+                    self.taken[turn.key] = self._one(turn, trust, self.places.key(root))
                 except UnreadableFile as error:
                     self.failed.append(error)
                     self._tighten(turn.old, trust)
 
-    def _one(self, turn: Turn, trust: Trust, root: str, step: Step) -> str:
+    def _one(self, turn: Turn, trust: Trust, root: str) -> str:
         """Bring the store up to date with one file; the field of the report that counts it."""
         fresh = turn.outcome()
         if isinstance(fresh, Same):
@@ -197,14 +207,27 @@ class _Work:
         record = FileRecord(turn.key, fresh.sha256, fresh.size, fresh.mtime_ns, trust, root)
         documents = self._documents(fresh.readings, turn, trust)
         pairs = list(zip(documents, fresh.readings, strict=True))
-        cut = [(document, one.passages) for document, one in pairs]
         with _this_file(turn.source):
-            made = list(entries(cut, self.encoder, lambda done, of: self._report(step, done, of)))
-            self.store.replace_file(record, made)
-        self.embedded += sum(len(entry.spans) for entry in made)
-        self.hidden += [(document.source, one.hidden) for document, one in pairs if one.hidden]
-        self.invisible += [(document.source, one.invisible) for document, one in pairs if one.invisible]
+            self.store.replace_file(record, [Entry(document, one.passages) for document, one in pairs])
+        self.written += sum(len(one.passages) for one in fresh.readings)
+        self.unseen += [_Unseen(turn.key, doc.source, one.hidden, one.invisible) for doc, one in pairs]
         return "added" if turn.old is None else "changed"
+
+    def counted(self) -> dict[str, int]:
+        """How many files were added, changed, unchanged and relabelled."""
+        kinds = list(self.taken.values())
+        return {kind: kinds.count(kind) for kind in ("added", "changed", "unchanged", "relabelled")}
+
+    def embed(self, files: int) -> None:
+        """Make the vectors that are missing; a file on whose text the encoder fails is a failed one."""
+
+        def tell(step: vectors.Step) -> None:
+            self.progress(Step(step.source, files, files, step.done, step.passages))
+
+        for one in vectors.make(self.store, self.encoder, tell):
+            self.taken.pop(one.path, None)
+            self.unseen = [other for other in self.unseen if other.key != one.path]
+            self.failed.append(UnreadableFile(shown(self.places.path(one.path)), one.reason))
 
     def _same_content(self, old: FileRecord, record: FileRecord) -> str:
         if old != record:
@@ -215,7 +238,7 @@ class _Work:
         """The old content of a file that could not be read is untrusted, too, once the file is."""
         if old is not None and trust is Trust.UNTRUSTED and old.trust is not Trust.UNTRUSTED:
             self.store.update_file(replace(old, trust=trust))
-            self.done["relabelled"] += 1
+            self.taken[old.path] = "relabelled"
 
     def _documents(self, readings: Sequence[Reading], turn: Turn, trust: Trust) -> list[Document]:
         source = turn.source
@@ -227,9 +250,6 @@ class _Work:
         """True where another file, indexed from another working folder, has this source already."""
         owner = self.store.file_of(document_id(source))
         return owner is not None and owner != key
-
-    def _report(self, step: Step, done: int, of: int) -> None:
-        self.progress(replace(step, embedded=done, passages=of))
 
 
 @contextmanager

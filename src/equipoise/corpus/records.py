@@ -67,20 +67,21 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A document with its passages' offsets and their unit vectors (n, d)."""
+    """A document with its passages' offsets and their unit vectors (n, d); None where these are made later."""
 
     document: Document
     spans: tuple[tuple[int, int], ...]
-    vectors: Array
+    vectors: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much a store holds."""
+    """How much a store holds; `pending` of the passages have no vectors yet and are found by their words alone."""
 
     files: int
     documents: int
     passages: int
+    pending: int = 0
 
 
 def read_document(row: tuple[Any, ...]) -> Document:
@@ -158,19 +159,24 @@ def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
-    """All passage ids (n,) ascending and their unit vectors (n, d); both cannot be written to. Raises Damage.
+    """The ids (n,) of all passages with vectors, ascending, and these, unit vectors (n, d); both cannot be written to.
+    Raises Damage.
 
     Memory is that of the vectors in the file, whatever it says of their number.
     """
     width = dimensions(connection)
-    size = "SELECT coalesce(sum(length(data)), 0), (SELECT count(*) FROM passages) FROM vectors"
-    stored, total = connection.execute(size).fetchone()
-    if stored != total * width * 4 or stored > _file_size(connection):
+    size = (
+        "SELECT coalesce(sum(length(data)), 0), coalesce(sum(iif(length(data) = 0, 0, count)), 0),"
+        " coalesce(sum(count), 0) <> (SELECT count(*) FROM passages) FROM vectors"
+    )
+    stored, total, differ = connection.execute(size).fetchone()
+    if differ or stored != total * width * 4 or stored > _file_size(connection):
         raise Damage(f"{stored} bytes of vectors for {total} passages of {width} dimensions")
     ids = np.empty(total, np.int64)
     matrix = np.empty((total, width), np.float32)
     row = 0
-    for first, count, data in connection.execute("SELECT first, count, data FROM vectors ORDER BY document"):
+    ask = "SELECT first, count, data FROM vectors WHERE length(data) > 0 ORDER BY document"
+    for first, count, data in connection.execute(ask):
         rows = _vectors(data, _number(count), width)
         if not 0 < _number(first) < _MOST_IDS or row + count > total:
             raise Damage("the vectors are not those of the passages")
@@ -262,13 +268,13 @@ def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, num
         "INSERT INTO words(rowid, text) VALUES (?,?)",
         [(i, search_text(passage_at(i, start, end, document))) for i, (start, end) in spans],
     )
-    data = np.ascontiguousarray(entry.vectors, "<f4").tobytes()
+    data = b"" if entry.vectors is None else np.ascontiguousarray(entry.vectors, "<f4").tobytes()
     connection.execute("INSERT INTO vectors VALUES (?,?,?,?)", (number, first, len(spans), data))
 
 
 def _check(connection: sqlite3.Connection, entry: Entry, width: int) -> None:
     document = entry.document
-    name = f"document {document.doc_id!r} ({document.source!r})"
+    name = _name(document)
     fields = (document.doc_id, document.source, document.title, document.text)
     if any(_UNKEEPABLE.search(field) for field in fields):
         raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
@@ -280,12 +286,21 @@ def _check(connection: sqlite3.Connection, entry: Entry, width: int) -> None:
             "make it one with text.visible.title, or let indexing.prepare do it"
         )
     _check_offsets(name, entry)
-    shape = (len(entry.spans), width)
-    if entry.vectors.shape != shape or not are_unit(entry.vectors):
+    if entry.vectors is not None:
+        check_vectors(document, entry.vectors, (len(entry.spans), width))
+
+
+def check_vectors(document: Document, vectors: Array, shape: tuple[int, int]) -> None:
+    """Raises CorpusError for vectors of a document that are not of this shape, or not of length 1."""
+    if vectors.shape != shape or not are_unit(vectors):
         raise CorpusError(
-            f"{name} has vectors of shape {entry.vectors.shape}, ones of {shape} and length 1 are wanted: "
+            f"{_name(document)} has vectors of shape {vectors.shape}, ones of {shape} and length 1 are wanted: "
             "bind the encoder first and encode every passage with it"
         )
+
+
+def _name(document: Document) -> str:
+    return f"document {document.doc_id!r} ({document.source!r})"
 
 
 def _check_offsets(name: str, entry: Entry) -> None:

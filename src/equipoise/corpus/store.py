@@ -18,8 +18,9 @@ from rapidfuzz.distance import OSA
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
-from equipoise.corpus import records, verification
+from equipoise.corpus import pending, records, verification
 from equipoise.corpus.keywords import Keywords
+from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids, Listed
 from equipoise.corpus.schema import connect, mapped
@@ -38,6 +39,7 @@ class Store:
         self._writes = 0
         self._seen: tuple[int, int] | None = None
         self._matrix: tuple[Ids, Array] | None = None
+        self._counts: Counts | None = None
 
     @classmethod
     def open(cls, path: Path, *, create: bool = False, read_only: bool = False, timeout: float = 5.0) -> Self:
@@ -76,10 +78,14 @@ class Store:
                 self._connection.execute("ROLLBACK")
 
     def counts(self) -> Counts:
-        """Files, documents and passages."""
+        """Files, documents, passages, and passages without vectors; kept in memory as `matrix`."""
         with self.snapshot():
-            tables = ("files", "documents", "passages")
-            return Counts(*(self._one(f"SELECT count(*) FROM {table}")[0] for table in tables))
+            self._notice_changes()
+            if self._counts is None:
+                tables = ("files", "documents", "passages")
+                files, documents, passages = (self._one(f"SELECT count(*) FROM {one}")[0] for one in tables)
+                self._counts = Counts(files, documents, passages, pending.count(self._connection))
+            return self._counts
 
     def files(self) -> dict[str, FileRecord]:
         """Every indexed file by its path relative to the store's folder."""
@@ -163,7 +169,7 @@ class Store:
             )
 
     def matrix(self) -> tuple[Ids, Array]:
-        """All passage ids (n,) ascending and their unit vectors (n, d), both read-only.
+        """The ids (n,) of all passages that have vectors, ascending, and these, unit vectors (n, d), both read-only.
 
         Kept in memory; read again when this or another process has changed the store.
         """
@@ -197,6 +203,16 @@ class Store:
             ask = "SELECT rowid, bm25(words) AS s FROM words WHERE words MATCH ? ORDER BY s, rowid LIMIT ?"
             return [(row[0], -row[1] / match.times) for row in self._rows(ask, (match.expression, k))]
 
+    def pending(self) -> list[tuple[int, int]]:
+        """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
+        with self.snapshot():
+            return pending.waiting(self._connection)
+
+    def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
+        """Those of the documents (numbers as in `pending`) that still have no vectors."""
+        with self.snapshot():
+            return pending.read(self._connection, numbers)
+
     def encoder_name(self) -> str:
         """Whose vectors the store holds, "" before an encoder was bound."""
         return self._meta().get("encoder", "")
@@ -228,6 +244,17 @@ class Store:
             records.remove(self._connection, records.numbers_of_file(self._connection, record.path))
             records.write_file(self._connection, record)
             records.add(self._connection, entries, record.path)
+
+    def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
+        """Give documents their vectors (n, d); what has changed since it was read stays without. Raises CorpusError
+        for vectors that do not fit."""
+        with self._writing():
+            pending.write(self._connection, made)
+
+    def drop_pending(self, one: Pending) -> None:
+        """Take the file of a document out for which there are no vectors, unless it has changed since it was read."""
+        with self._writing():
+            pending.drop_file(self._connection, one)
 
     def update_file(self, record: FileRecord) -> None:
         """Record a new size, time or trust of a file whose content is the same."""
@@ -347,7 +374,7 @@ class Store:
         self._one("SELECT count(*) FROM meta")
         now = (self._one("PRAGMA data_version")[0], self._writes)
         if now != self._seen:
-            self._seen, self._matrix = now, None
+            self._seen, self._matrix, self._counts = now, None, None
             self._keywords.forget()
 
 

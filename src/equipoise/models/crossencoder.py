@@ -3,9 +3,8 @@
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby, islice
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from equipoise.models.control import encodable
-from equipoise.models.encoder import DATA, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, checked
+from equipoise.models.encoder import DATA, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, batches, checked
 from equipoise.models.windows import MAX_QUESTION
 
 MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
@@ -82,7 +81,7 @@ class CrossEncoder:
         tokenizer, session, pool = self._load()
         asked = _cut(tokenizer, encodable(question[:MAX_CHARACTERS]))
         pairs = tokenizer.encode_batch([(asked, encodable(text[:MAX_CHARACTERS])) for text in texts])
-        groups = list(_batches([len(pair.ids) for pair in pairs]))
+        groups = list(batches([len(pair.ids) for pair in pairs], BATCH_TOKENS))
         rows = np.empty(len(texts), np.float64)
 
         def read(group: list[int]) -> None:
@@ -124,11 +123,3 @@ def _cut(tokenizer: Tokenizer, question: str) -> str:
     """The question up to its 64th token."""
     places = tokenizer.encode(question, add_special_tokens=False).offsets
     return question if len(places) <= MAX_QUESTION else question[: places[MAX_QUESTION - 1][1]]
-
-
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Rows, longest first so that no long batch is left to the end: at most 1024 tokens, all of one length."""
-    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
-    for length, same in groupby(order, key=lambda row: lengths[row]):
-        while batch := list(islice(same, max(1, BATCH_TOKENS // length))):
-            yield batch

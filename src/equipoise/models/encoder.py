@@ -5,6 +5,7 @@ import os
 import threading
 import tomllib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -21,8 +22,7 @@ MODEL, TOKENIZER, MANIFEST = "minilm-l6-v2-int8.onnx", "tokenizer.json", "manife
 DIMENSIONS = 384
 MAX_TOKENS = 256  # max_seq_length of the published model; also the number of positions in the file
 MAX_CHARACTERS = 16_384  # what is tokenised of a text: 256 words of 64 characters
-BATCH = 32  # texts
-BATCH_TOKENS = 2048  # 70 MB of working memory; four times as many: 290 MB, a tenth faster at most
+BATCH_TOKENS = 512  # 20 MB of working memory for each thread; 2,048: 70 MB, no faster (benchmarks/LOG.md)
 MAX_THREADS = 8
 
 
@@ -36,16 +36,19 @@ class EmbeddedEncoder:
     with float32 from 0.98 to 0.93; scales for each token kept neighbours out but cost overlap, 0.96, and
     were no faster). And only texts with equally many tokens share a batch, so nothing is ever padded.
 
+    A batch is read by one thread, several batches beside each other: parts of one batch wait for each other, by
+    spinning, which took twice the work for each text, and half the speed where the processors are shared.
+
     Objects are thread safe and load their files at the first use (about 0.3 s and
-    150 MB of memory; at work up to 100 MB more).
+    150 MB of memory; at work 20 MB more for each thread).
     """
 
     def __init__(self, *, folder: Path = DATA, threads: int | None = None) -> None:
-        """`threads` for one batch; by default one for each processor, at most 8."""
+        """`threads` batches are read at a time; by default one for each processor, at most 8."""
         self._folder = folder
         self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, ort.InferenceSession] | None = None
+        self._loaded: tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor] | None = None
 
     @property
     def name(self) -> str:
@@ -68,23 +71,27 @@ class EmbeddedEncoder:
         rows = np.empty((len(texts), DIMENSIONS), np.float32)
         if not texts:
             return rows
-        tokenizer, session = self._load()
+        tokenizer, session, pool = self._load()
         encodings = tokenizer.encode_batch([encodable(text[:MAX_CHARACTERS]) for text in texts])
         ids = [encoding.ids for encoding in encodings]
-        for group in _batches(ids):
-            tokens = np.array([ids[i] for i in group], np.int64)
+
+        def read(group: list[int]) -> None:
+            tokens = np.array([ids[row] for row in group], np.int64)
             feed = {"input_ids": tokens, "attention_mask": np.ones_like(tokens)}
             rows[group] = session.run(["embedding"], feed)[0]
+
+        list(pool.map(read, batches([len(one) for one in ids], BATCH_TOKENS)))
         return rows
 
     def knows(self, word: str) -> bool:
         """Whether `word`, in lower case, is one of the 20,000 or so commonest English words, a token by itself."""
         return self._load()[0].token_to_id(word) is not None
 
-    def _load(self) -> tuple[Tokenizer, ort.InferenceSession]:
+    def _load(self) -> tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor]:
         with self._lock:
             if self._loaded is None:
-                self._loaded = self._tokenizer(), self._session()
+                pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encoder")
+                self._loaded = self._tokenizer(), self._session(), pool
             return self._loaded
 
     def _tokenizer(self) -> Tokenizer:
@@ -94,16 +101,16 @@ class EmbeddedEncoder:
 
     def _session(self) -> ort.InferenceSession:
         options = ort.SessionOptions()
-        options.intra_op_num_threads = self._threads
+        options.intra_op_num_threads = 1
         options.log_severity_level = 3  # errors only
         return ort.InferenceSession(checked(self._folder, MODEL), options, providers=["CPUExecutionProvider"])
 
 
-def _batches(ids: list[list[int]]) -> Iterator[list[int]]:
-    """Indices into `ids`, shortest first: at most 32 texts or 2048 tokens, all of one length."""
-    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-    for length, same in groupby(order, key=lambda i: len(ids[i])):
-        while batch := list(islice(same, min(BATCH, BATCH_TOKENS // length))):
+def batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Rows, longest first so that no long batch is left to the end: at most `most` tokens, all of one length."""
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    for length, same in groupby(order, key=lambda row: lengths[row]):
+        while batch := list(islice(same, max(1, most // length))):
             yield batch
 
 

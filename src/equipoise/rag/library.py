@@ -134,6 +134,11 @@ class Library:
         catalogue.remove(self.store, chosen)
         return len(chosen)
 
+    def pending(self) -> tuple[int, int]:
+        """(passages that have no vectors yet and are found by their words alone, all passages)."""
+        counts = self.store.counts()
+        return counts.pending, counts.passages
+
     def subjects(self, most: int = 5) -> tuple[str, ...]:
         """What the documents are about: the titles of the longest ones that only the operator writes, longest first."""
         return self.store.subjects(most)

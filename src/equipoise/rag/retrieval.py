@@ -1,16 +1,24 @@
 """Retrieval: dense (cosine), BM25, and their reciprocal rank fusion.
 
-A retriever of your own ranks as it likes, inside `store.snapshot()`, and returns `candidates(store, ranking, vector)`.
+A retriever of your own ranks as it likes, inside `store.snapshot()`, and returns
+`candidates(store, ranking, vector, encoder)`.
+
+While the vectors of an index are still being made, passages without one are found by their words. A candidate never
+lacks its vector: it is made on the spot, the same as the store will hold.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Candidates, Query
-from equipoise.corpus.pieces import passage_at
+from equipoise.core.types import Array, Candidates, Passage, Query
+from equipoise.corpus.embedding import embedded
+from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.records import Ids
 from equipoise.corpus.schema import damaged
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k
@@ -42,10 +50,15 @@ class DenseRetriever:
         return cls(components.store, components.encoder)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
-        """The k nearest passages; scores are cosines."""
+        """The k nearest passages, those without a vector yet out of the k that words find; scores are cosines."""
         vector = encode_questions(self.encoder, [query.text])[0]
         with self.store.snapshot():
-            return candidates(self.store, dense(self.store, vector, k), vector)
+            near, late = dense(self.store, vector, k), worded(self.store, query.text, k)
+            found = candidates(self.store, [*near, *late], vector, self.encoder)
+        if not late:
+            return found
+        found = replace(found, scores=found.embeddings @ vector)
+        return found.take(sorted(range(len(found)), key=lambda row: -found.scores[row])[:k])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +77,7 @@ class Bm25Retriever:
         """The k passages with the highest BM25; none where no word is shared."""
         vector = encode_questions(self.encoder, [query.text])[0]
         with self.store.snapshot():
-            return candidates(self.store, self.store.bm25(query.text, k), vector)
+            return candidates(self.store, self.store.bm25(query.text, k), vector, self.encoder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +98,23 @@ class HybridRetriever:
         depth = max(k, DEPTH)
         with self.store.snapshot():
             rankings = (dense(self.store, vector, depth), self.store.bm25(query.text, depth))
-            return candidates(self.store, fused(rankings)[:k], vector)
+            return candidates(self.store, fused(rankings)[:k], vector, self.encoder)
 
 
 def dense(store: Store, vector: Array, k: int) -> Ranking:
-    """The k nearest passages of the store to a unit vector (d,)."""
+    """The k nearest passages of the store to a unit vector (d,), of those that have vectors."""
     ids, matrix = store.matrix()
     rows, scores = top_k(matrix, vector, k)
     return [(int(ids[row]), float(score)) for row, score in zip(rows, scores, strict=True)]
+
+
+def worded(store: Store, query: str, k: int) -> Ranking:
+    """Those of the k passages with the highest BM25 that have no vectors yet."""
+    if not store.counts().pending:
+        return []
+    found = store.bm25(query, k)
+    known = _rows(store.matrix()[0], [passage_id for passage_id, _ in found])[0]
+    return [pair for pair, has_vector in zip(found, known, strict=True) if not has_vector]
 
 
 def fused(rankings: Sequence[Ranking], *, constant: int = RRF_CONSTANT) -> Ranking:
@@ -107,24 +129,48 @@ def fused(rankings: Sequence[Ranking], *, constant: int = RRF_CONSTANT) -> Ranki
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def candidates(store: Store, ranking: Ranking, vector: Array) -> Candidates:
+def candidates(store: Store, ranking: Ranking, vector: Array, encoder: Encoder | None = None) -> Candidates:
     """The ranked passages with their documents, scores and embeddings: call it inside `store.snapshot()`.
 
-    Each document is read once, and its passages are cut out of it. Raises CorpusError for an unknown passage.
+    Each document is read once, and its passages are cut out of it. `encoder` reads those that have no vectors yet.
+    Raises CorpusError for an unknown passage, and where the encoder fails or is wanted and not given.
     """
     found = [passage_id for passage_id, _ in ranking]
-    ids, matrix = store.matrix()
     places = store.places(found)
     documents = store.documents(place.doc_id for place in places)
     if any(place.end > len(documents[place.doc_id].text) for place in places):
         raise damaged(store.path, "a passage lies outside its text")
-    return Candidates(
-        tuple(
-            passage_at(number, place.start, place.end, documents[place.doc_id])
-            for number, place in zip(found, places, strict=True)
-        ),
-        np.array([score for _, score in ranking], dtype=np.float32),
-        matrix[np.searchsorted(ids, found)],
-        vector,
-        documents,
+    passages = tuple(
+        passage_at(number, place.start, place.end, documents[place.doc_id])
+        for number, place in zip(found, places, strict=True)
     )
+    scores = np.array([score for _, score in ranking], dtype=np.float32)
+    return Candidates(passages, scores, _embeddings(store, passages, encoder), vector, documents)
+
+
+def _embeddings(store: Store, passages: Sequence[Passage], encoder: Encoder | None) -> Array:
+    """(n, d): from the store or, where it has none yet, made now."""
+    ids, matrix = store.matrix()
+    known, rows = _rows(ids, [passage.passage_id for passage in passages])
+    if known.all():
+        return matrix[rows]
+    late = [passage for passage, has_vector in zip(passages, known, strict=True) if not has_vector]
+    if encoder is None:
+        raise CorpusError(
+            f"{len(late)} of the passages found in {store.path} have no vectors yet: index again until all have "
+            "theirs, or give candidates() the encoder"
+        )
+    found = np.empty((len(passages), matrix.shape[1]), np.float32)
+    found[known] = matrix[rows[known]]
+    found[~known] = embedded([search_text(passage) for passage in late], encoder, lambda _done: None)
+    return found
+
+
+def _rows(ids: Ids, wanted: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Whether each wanted passage is among `ids` (ascending), and its row there, if it is; (n,) both."""
+    asked = np.array(wanted, np.int64)
+    rows = np.searchsorted(ids, asked)
+    inside = rows < len(ids)
+    known = inside.copy()
+    known[inside] = ids[rows[inside]] == asked[inside]
+    return known, rows

@@ -1,0 +1,237 @@
+"""Indexing of HTML pages against the encoder alone, in the same run, and `fastembed` with the same model and texts.
+
+    python benchmarks/speed/pages.py [--pages 40] [--rounds 2] [--folder FOLDER]
+
+The pages are the docstrings of Python's standard library, one page a module, drawn with a fixed seed; with --folder
+they are the HTML files below it. Rounds are interleaved: whole indexing into a new store, the bare encoder on the
+passages that came of it, fastembed on them. Rates are medians, ratios are medians of those of each round. Beside other
+work processor time says more than speed. `fastembed` (pip install fastembed) gets our model file as a custom model: it
+loads nothing.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import sysconfig
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from equipoise.core.types import Array
+from equipoise.corpus.embedding import texts_of
+from equipoise.corpus.indexing import index
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import DATA, DIMENSIONS, MAX_TOKENS, MODEL, TOKENIZER, EmbeddedEncoder
+
+SEED, PAGES, ROUNDS = 20261123, 40, 2
+LEAST = 2_000
+"""Characters of docstrings from which a module makes a page."""
+FASTEMBED_BATCH = 32
+"""Of its 256 by default, padded to the longest, working memory is 3 GB."""
+KEYWORDS = "return"
+SPEED, WORK = "passages a second", "processor ms a passage"
+
+
+@dataclass
+class Timed:
+    """The encoder; at its first call, when all files are read, a question is answered by another connection."""
+
+    encoder: EmbeddedEncoder
+    path: Path
+    began: float = field(default_factory=time.perf_counter)
+    read: float = 0.0
+    answered: float = 0.0
+    found: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.encoder.name
+
+    @property
+    def dimensions(self) -> int:
+        return self.encoder.dimensions
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        if not self.answered:
+            self.read = time.perf_counter() - self.began
+            with Store.open(self.path, read_only=True) as store:
+                hits = store.bm25(KEYWORDS, 20)
+                self.found = len(store.passages(number for number, _ in hits))
+            self.answered = time.perf_counter() - self.began
+        return self.encoder.encode(texts)
+
+
+def measure(files: Sequence[Path], rounds: int) -> dict[str, float]:
+    """What the table shows, by its names."""
+    encoder = EmbeddedEncoder()
+    encoder.encode(["warm up"])
+    rows: list[dict[str, float]] = []
+    with TemporaryDirectory() as made:
+        other = fastembed(Path(made))
+        for number in range(rounds):
+            row, texts = whole(files, encoder, Path(made) / f"{number}.db")
+            bare = costs(lambda texts=texts: encoder.encode(texts), len(texts))
+            row |= {f"encoder alone, {name}": value for name, value in bare.items()}
+            row["speed: whole indexing / encoder alone"] = ratio(row, "whole indexing", "encoder alone")
+            row["work: encoder alone / whole indexing"] = (
+                row[f"encoder alone, {WORK}"] / row[f"whole indexing, {WORK}"]
+            )
+            if other is not None:
+                theirs = costs(lambda texts=texts: other(texts), len(texts))
+                row |= {f"fastembed, {name}": value for name, value in theirs.items()}
+                row["speed: whole indexing / fastembed"] = ratio(row, "whole indexing", "fastembed")
+            print({name: round(value, 2) for name, value in row.items()}, flush=True)
+            rows.append(row)
+    return {name: median(row[name] for row in rows) for name in rows[0]}
+
+
+def whole(files: Sequence[Path], encoder: EmbeddedEncoder, path: Path) -> tuple[dict[str, float], list[str]]:
+    """One run of `index` into a new store, and the texts that were embedded."""
+    with Store.open(path, create=True) as store:
+        timed, worked = Timed(encoder, path), processor_time()
+        report = index(files, store, timed)
+        seconds, worked = time.perf_counter() - timed.began, processor_time() - worked
+        texts = [
+            text
+            for doc_id in store.doc_ids()
+            for text in texts_of(
+                store.document(doc_id), [(one.start, one.end) for one in store.passages_of(doc_id)]
+            )
+        ]
+    if report.failed or not timed.found:
+        raise SystemExit(f"not a fair run: {report.failed}, {timed.found} found")
+    return {
+        "pages": report.added,
+        "passages": report.passages,
+        f"whole indexing, {SPEED}": report.passages / seconds,
+        f"whole indexing, {WORK}": worked / report.passages * 1e3,
+        "whole indexing, s": seconds,
+        "until words find all, s": timed.read,
+        "first answer of keyword search, s": timed.answered,
+    }, texts
+
+
+def costs(encode: Callable[[], object], texts: int) -> dict[str, float]:
+    """Texts a second, and what each took of all processors together."""
+    begin, worked = time.perf_counter(), processor_time()
+    encode()
+    seconds, worked = time.perf_counter() - begin, processor_time() - worked
+    return {SPEED: texts / seconds, WORK: worked / texts * 1e3}
+
+
+def ratio(row: dict[str, float], one: str, other: str) -> float:
+    """How many times as fast one is as the other."""
+    return row[f"{one}, {SPEED}"] / row[f"{other}, {SPEED}"]
+
+
+def processor_time() -> float:
+    """Seconds of this process and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+def fastembed(folder: Path) -> Callable[[Sequence[str]], object] | None:
+    """It, reading our model file, as it is by default but for the size of batches; None where it is not installed."""
+    try:
+        from fastembed import TextEmbedding  # noqa: PLC0415
+        from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
+    except ImportError as error:
+        print(f"without fastembed ({error}): pip install fastembed")
+        return None
+    for name in (MODEL, TOKENIZER):
+        (folder / name).symlink_to(DATA / name)
+    (folder / "config.json").write_text(json.dumps({"pad_token_id": 0}))
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"model_max_length": MAX_TOKENS, "pad_token": "[PAD]"})
+    )
+    TextEmbedding.add_custom_model(
+        model="equipoise/minilm",
+        pooling=PoolingType.DISABLED,  # the file pools and normalises itself
+        normalization=False,
+        sources=ModelSource(hf="equipoise/none"),
+        dim=DIMENSIONS,
+        model_file=MODEL,
+    )
+    model = TextEmbedding("equipoise/minilm", specific_model_path=str(folder))
+    list(model.embed(["warm up"]))
+    return lambda texts: list(model.embed(list(texts), batch_size=FASTEMBED_BATCH))
+
+
+def made_pages(folder: Path, number: int) -> list[Path]:
+    """`number` pages in `folder`; modules come again, as other files, where there are not as many."""
+    library = Path(sysconfig.get_paths()["stdlib"])
+    modules = sorted(
+        path for path in library.rglob("*.py") if not {"test", "tests", "site-packages"} & {*path.parts}
+    )
+    random.Random(SEED).shuffle(modules)
+    pages = list(islice(filter(None, map(page_of, modules)), number))
+    paths = [folder / f"page{n:05}.html" for n in range(number)]
+    for n, path in enumerate(paths):
+        path.write_text(pages[n % len(pages)], "utf-8")
+    return paths
+
+
+def page_of(module: Path) -> str:
+    """The docstrings of a module as a page with headings and paragraphs, "" where they are short."""
+    try:
+        tree = ast.parse(module.read_bytes())
+    except (SyntaxError, ValueError):
+        return ""
+    parts = list(sections(tree, module.stem))
+    if sum(map(len, parts)) < LEAST:
+        return ""
+    title = f"<title>{escape(module.stem)}</title>"
+    return f"<!doctype html><html><head>{title}</head><body>{''.join(parts)}</body></html>"
+
+
+def sections(tree: ast.Module, name: str) -> Iterator[str]:
+    """A heading and the paragraphs of the docstring for the module and every class and function with one."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in (one for one in ast.walk(tree) if isinstance(one, kinds)):
+        if said := ast.get_docstring(node):
+            level = "h1" if isinstance(node, ast.Module) else "h2"
+            heading = f"<{level}>{escape(getattr(node, 'name', name))}</{level}>"
+            yield heading + "".join(f"<p>{escape(part)}</p>" for part in said.split("\n\n"))
+
+
+def table(results: dict[str, float]) -> str:
+    """Markdown."""
+    lines = ["| indexing of HTML pages | |", "|---|---|"]
+    lines += [
+        f"| {name} | {value:,.0f} |" if value == int(value) else f"| {name} | {value:,.2f} |"
+        for name, value in results.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def on_made_pages(number: int = PAGES, rounds: int = ROUNDS) -> dict[str, float]:
+    """`measure` on pages that are made and removed again."""
+    with TemporaryDirectory() as folder:
+        return measure(made_pages(Path(folder), number), rounds)
+
+
+def main() -> None:
+    """Measure, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pages", type=int, default=PAGES)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--folder", type=Path)
+    chosen = parser.parse_args()
+    if chosen.folder:
+        files = sorted(chosen.folder.rglob("*.html"))
+        random.Random(SEED).shuffle(files)
+        print(table(measure(files[: chosen.pages], chosen.rounds)))
+    else:
+        print(table(on_made_pages(chosen.pages, chosen.rounds)))
+
+
+if __name__ == "__main__":
+    main()

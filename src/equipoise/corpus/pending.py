@@ -1,0 +1,88 @@
+"""Documents that words find already and that have no vectors yet: `data` is empty in their row of `vectors`.
+
+Nothing here begins or ends a transaction; `store.Store` does.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.core.types import Array, Document
+from equipoise.corpus import records
+from equipoise.corpus.offsets import Offsets, check_spans
+
+_WAITING = "FROM vectors WHERE length(data) = 0 AND count > 0"
+_PLACES = "SELECT start, end FROM passages WHERE document = ? ORDER BY passage_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Document number `number` of the store, with its passages; `path` as in `FileRecord`, None where it came from
+    no file."""
+
+    number: int
+    path: str | None
+    document: Document
+    spans: tuple[Offsets, ...]
+
+    def is_like(self, other: "Pending | None") -> bool:
+        """Whether vectors of one are those of the other: both have the same text, cut alike."""
+        return other is not None and _seen(self) == _seen(other)
+
+
+def count(connection: sqlite3.Connection) -> int:
+    """Passages without vectors."""
+    return int(connection.execute(f"SELECT coalesce(sum(count), 0) {_WAITING}").fetchone()[0])
+
+
+def waiting(connection: sqlite3.Connection) -> list[tuple[int, int]]:
+    """(number, passages) of every document without vectors, in the order of the store."""
+    return connection.execute(f"SELECT document, count {_WAITING} ORDER BY document").fetchall()
+
+
+def read(connection: sqlite3.Connection, numbers: Iterable[int]) -> tuple[Pending, ...]:
+    """Those of the documents that have no vectors yet. Raises Damage."""
+    found = (_read_one(connection, number) for number in numbers)
+    return tuple(one for one in found if one is not None)
+
+
+def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]]) -> None:
+    """Give documents their vectors, but for those that have changed since they were read: theirs are yet to be made.
+
+    Raises CorpusError for vectors that do not fit.
+    """
+    width = records.dimensions(connection)
+    for one, vectors in made:
+        records.check_vectors(one.document, vectors, (len(one.spans), width))
+        if one.is_like(_read_one(connection, one.number)):
+            data = np.ascontiguousarray(vectors, "<f4").tobytes()
+            connection.execute("UPDATE vectors SET data = ? WHERE document = ?", (data, one.number))
+
+
+def drop_file(connection: sqlite3.Connection, one: Pending) -> None:
+    """Take the file of a document out with all its documents, unless it has changed since it was read."""
+    if one.path is not None and one.is_like(_read_one(connection, one.number)):
+        records.remove(connection, records.numbers_of_file(connection, one.path))
+        connection.execute("DELETE FROM files WHERE path = ?", (one.path,))
+
+
+def _read_one(connection: sqlite3.Connection, number: int) -> Pending | None:
+    if connection.execute(f"SELECT 1 {_WAITING} AND document = ?", (number,)).fetchone() is None:
+        return None
+    row = connection.execute(f"{records.DOCUMENT} WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        raise records.Damage(f"vectors of a document {number} that is not there")
+    (path,) = connection.execute("SELECT path FROM documents WHERE number = ?", (number,)).fetchone()
+    document, spans = records.read_document(row), tuple(connection.execute(_PLACES, (number,)).fetchall())
+    try:
+        check_spans(spans, len(document.text))
+    except (TypeError, ValueError) as error:
+        raise records.Damage(f"the passages of document {document.doc_id!r}: {error}") from error
+    return Pending(number, None if path is None else records.text(path), document, spans)
+
+
+def _seen(one: Pending) -> tuple[object, ...]:
+    document = one.document
+    return one.path, document.doc_id, document.title, document.text, document.blocks, one.spans

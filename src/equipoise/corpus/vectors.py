@@ -1,0 +1,117 @@
+"""Vectors for the documents that words find already: read from the store, embedded together, written back.
+
+It goes on where a killed run was: what is still without vectors is what the store says.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from equipoise.core.errors import CorpusError
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Array
+from equipoise.corpus import records
+from equipoise.corpus.embedding import AT_A_TIME, embedded, texts_of
+from equipoise.corpus.pending import Pending
+from equipoise.corpus.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far it is: `done` of `passages`, the last of them in the document with this `source`."""
+
+    source: str
+    done: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that was taken out of the store, since the encoder failed on its text: its path there, and why."""
+
+    path: str
+    reason: str
+
+
+def make(store: Store, encoder: Encoder, report: Callable[[Step], None]) -> list[Refused]:
+    """Give every document of the store its vectors; the files on whose texts the encoder fails.
+
+    Documents of several files are embedded together, about AT_A_TIME passages, and written in one transaction.
+    Raises StoreError, ModelError or InputError where the encoder cannot be used, and CorpusError where it fails on
+    the text of a document that came from no file.
+    """
+    waiting = store.pending()
+    total, done = sum(count for _, count in waiting), 0
+    refused: list[Refused] = []
+    for numbers in _groups(waiting, AT_A_TIME):
+        group = store.unembedded(numbers)
+        before = done
+
+        def tell(embedded: int, group: Sequence[Pending] = group, before: int = before) -> None:
+            report(Step(_source(group, embedded), before + embedded, total))
+
+        made, failed = _made(group, encoder, tell)
+        for one, error in failed:
+            if one.path is None:
+                raise error
+            store.drop_pending(one)
+            refused.append(Refused(one.path, str(error)))
+        store.add_vectors(made)
+        done += sum(len(one.spans) for one in group)
+    return list({one.path: one for one in reversed(refused)}.values())[::-1]
+
+
+Made = list[tuple[Pending, Array]]
+Failed = list[tuple[Pending, CorpusError]]
+
+
+def _made(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], None]) -> tuple[Made, Failed]:
+    """The vectors of each document, or what the encoder has against it: where it fails on some, each is read alone."""
+    try:
+        return _vectors(group, encoder, tell), []
+    except CorpusError:
+        pass
+    made: Made = []
+    failed: Failed = []
+    for one in group:
+        try:
+            made += _vectors([one], encoder, lambda _done: None)
+        except CorpusError as error:
+            failed.append((one, error))
+    return made, failed
+
+
+def _vectors(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], None]) -> Made:
+    """The vectors of each document, checked. Raises as `embedded`, CorpusError also for unusable vectors."""
+    texts = [text for one in group for text in texts_of(one.document, one.spans)]
+    rows = embedded(texts, encoder, tell)
+    made, row = [], 0
+    for one in group:
+        vectors = rows[row : row + len(one.spans)]
+        records.check_vectors(one.document, vectors, (len(one.spans), encoder.dimensions))
+        made.append((one, vectors))
+        row += len(one.spans)
+    return made
+
+
+def _groups(waiting: Iterable[tuple[int, int]], least: int) -> Iterator[list[int]]:
+    """Numbers of documents with `least` passages together, the last ones with what is left.
+
+    Worked value: (1, 5), (2, 6), (3, 1) and least 10 give [1, 2], [3].
+    """
+    numbers: list[int] = []
+    held = 0
+    for number, count in waiting:
+        numbers.append(number)
+        held += count
+        if held >= least:
+            yield numbers
+            numbers, held = [], 0
+    if numbers:
+        yield numbers
+
+
+def _source(group: Sequence[Pending], embedded: int) -> str:
+    """The source of the document that passage number `embedded` of the group is in."""
+    stops = accumulate(len(one.spans) for one in group)
+    return next(one.document.source for one, stop in zip(group, stops, strict=True) if embedded <= stop)
