@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-DATA := ../shared/data
+DATA ?= data
 
 .PHONY: demo demo-llm test test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
 	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth clean

@@ -22,7 +22,7 @@ def candidates(embeddings, *, question=None, texts=None, doc_ids=None, trust=Non
     vector = np.asarray(question, dtype=np.float32)
     with np.errstate(invalid="ignore"):
         scores = (rows @ vector).astype(np.float32)
-    documents = {p.doc_id: Document(p.doc_id, p.text, p.doc_id, trust=(trust or {}).get(p.doc_id, Trust.OPEN))
+    documents = {p.doc_id: Document(p.doc_id, p.text, p.doc_id, trust=(trust or {}).get(p.doc_id, Trust.UNTRUSTED))
                  for p in passages}  # fmt: skip
     return Candidates(passages, scores, rows, vector, documents)
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from equipoise.core.types import Document, Span
 from equipoise.corpus.chunks import passages
-from equipoise.rag.highlighters.clues import is_fragment
+from equipoise.rag.highlighters.features import is_fragment
 from equipoise.rag.highlighters.quotations import declines
 from equipoise.text.align import align
 from equipoise.text.blocks import blocks

@@ -9,7 +9,7 @@ import pytest
 from equipoise.bench.qa import bench
 from equipoise.bench.qa.bench import Options
 from equipoise.bench.qa.budget import Budget, Metered
-from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.runner import Harness
 from equipoise.core import sync
 from equipoise.core.settings import Settings, SummarizeSettings
 from equipoise.models.replay import ReplayCache, Replayed
@@ -94,11 +94,11 @@ def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, co
     kept = Replayed(Metered(model, budget), ReplayCache(out / "replies.db"))
     chosen = Options(str(file), pipelines, **options)
     plan = bench.plan(chosen, WRITING, with_llm=True, judges=len(judges))
-    desk = Desk(WRITING, HashedWords(64), kept, out, budget, silent, concurrency)
+    harness = Harness(WRITING, HashedWords(64), kept, out, budget, silent, concurrency)
     with pytest.MonkeyPatch.context() as patch:
         for extra in ("scipy", "matplotlib", "evalica"):
             patch.setitem(sys.modules, extra, None)
-        return sync.run(bench.bench(plan, chosen, desk, judges))
+        return sync.run(bench.bench(plan, chosen, harness, judges))
 
 
 def rows_of(out, name="results.jsonl"):

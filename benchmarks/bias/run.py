@@ -1,6 +1,6 @@
 """The bias benchmark: results, summary and table beside this file.
 
-    python benchmarks/bias/run.py [--data ../shared/data] [--out .equipoise/bench-bias] [--answers]
+    python benchmarks/bias/run.py [--data data] [--out .equipoise/bench-bias] [--answers]
 
 Resumes: what stands in the output folder is not measured again. Only ids and numbers are copied here, no text.
 `--answers` asks a language model too (the section `answers` of config.toml); without it the answers that are here
@@ -18,10 +18,10 @@ from pathlib import Path
 from equipoise.bench import tables
 from equipoise.bench.bias import answers, attacks, bench, corpora, report, runner
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import Plan
+from equipoise.bench.bias.runner import BiasPlan
 from equipoise.bench.bias.summary import Measured, summarise
 from equipoise.bench.bias.tables import tables as all_tables
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.results import Lines, encoded
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -50,9 +50,9 @@ def main() -> None:
         _answers(config, options, arguments.out)
     with Store.open(arguments.out / "index.db", create=True) as store:
         components = Components(Settings(), store, EmbeddedEncoder())
-        desk = Desk(components.encoder, arguments.out, _say)
-        summary = sync.run(bench.bench(plan, options, components, desk))
-        stances = [bench.stance_only(arguments.data / name, desk) for name in config["stance"]]
+        workspace = Workspace(components.encoder, arguments.out, _say)
+        summary = sync.run(bench.bench(plan, options, components, workspace))
+        stances = [bench.stance_only(arguments.data / name, workspace) for name in config["stance"]]
     for name in COPIED:
         shutil.copyfile(arguments.out / name, HERE / name)
     part = _reporting(plan, options, arguments.out, summary)
@@ -61,10 +61,10 @@ def main() -> None:
     (HERE / "table.md").write_text(_page(part, summary, stances), "utf-8")
 
 
-def _plan(config: dict, section: dict) -> Plan:
+def _plan(config: dict, section: dict) -> BiasPlan:
     """The plan of the whole configuration, with filters and injections of `section`."""
     filters, injections = tuple(section["filters"]), tuple(section["injections"])
-    return Plan(filters, injections, config["k"], config["candidates"], config["retriever"])
+    return BiasPlan(filters, injections, config["k"], config["candidates"], config["retriever"])
 
 
 def _answers(config: dict, options: Options, out: Path) -> None:
@@ -78,9 +78,9 @@ def _answers(config: dict, options: Options, out: Path) -> None:
     settings = layers.load(flags, environment={}, folder=HERE).settings
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
-        desk = Desk(components.encoder, out, _say, wanted["slots"])
+        workspace = Workspace(components.encoder, out, _say, wanted["slots"])
         asked = replace(options, answers=True)
-        summary = sync.run(bench.bench(_plan(config, wanted), asked, components, desk))
+        summary = sync.run(bench.bench(_plan(config, wanted), asked, components, workspace))
     rows = [json.loads(line) for line in (out / answers.ANSWERS).read_text("utf-8").splitlines()]
     content = b"".join(encoded({name: row[name] for name in row if name != "text"}) for row in rows)
     (HERE / answers.ANSWERS).write_bytes(content)
@@ -109,7 +109,7 @@ def _answer_tables() -> list[str]:
     ]
 
 
-def _reporting(plan: Plan, options: Options, out: Path, whole: dict) -> dict:
+def _reporting(plan: BiasPlan, options: Options, out: Path, whole: dict) -> dict:
     """The summary of the reporting half."""
     corpus = corpora.read(options.corpus)
     found = attacks.read(options.attacks, corpus)
@@ -169,7 +169,7 @@ def _say(done: int, total: int, what: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
     parser.add_argument("--answers", action="store_true", help="ask the language model of config.toml too")
     return parser.parse_args()

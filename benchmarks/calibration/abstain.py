@@ -1,6 +1,6 @@
 """Fits, for one language model, the probability that passages answer a question: `abstention.json`.
 
-    python benchmarks/calibration/abstain.py [--llm local/qwen2.5-coder-1.5b] [--cache DIR] [--data ../shared/data]
+    python benchmarks/calibration/abstain.py [--llm local/qwen2.5-coder-1.5b] [--cache DIR] [--data data]
 
 A logistic model over two log-odds, "yes" as the first token of a plain check and the second opinion (`reader`, or
 `sentence` for other languages than English), on the questions of the fitting sets of benchmarks/field (fetch them

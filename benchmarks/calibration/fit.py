@@ -1,9 +1,9 @@
 """Fits the sentence highlighter: weights over its features, the least probability that answers.
 
-    python benchmarks/calibration/fit.py [--encoder multilingual] [--limit 300] [--data ../shared/data]
+    python benchmarks/calibration/fit.py [--encoder multilingual] [--limit 300] [--data data]
 
 Ranking: logistic regression over the sentences of answerable questions for "overlaps a gold answer".
-Answerability: logistic regression over the clues of each question's best sentence. Threshold: the one that
+Answerability: logistic regression over the features of each question's best sentence. Threshold: the one that
 handles the largest weighted share of questions right (evidence found, or declined where there is none).
 
 Fitted on the squad2 articles of `splits.FIT`, each question against its own paragraph (half of them look
@@ -27,7 +27,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage
 from equipoise.models.abilities import encode_questions, is_e5
 from equipoise.rag import build
-from equipoise.rag.highlighters.clues import FEATURES, features
+from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentence import Calibration
 from equipoise.rag.highlighters.sentences import sentences_of
 
@@ -179,7 +179,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--encoder", default="minilm", help="minilm, multilingual or hf/NAME")
     parser.add_argument("--limit", type=int, help="questions of each kind; by default all")
-    parser.add_argument("--data", type=Path, default=HERE.parents[2] / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "data")
     arguments = parser.parse_args()
     data, limit, inner = arguments.data, arguments.limit, build.encoder(arguments.encoder)
     encoder = Remembering(inner)

@@ -1,11 +1,11 @@
 """Fits the reader highlighter: the probability that its best windows answer, and the least one that does.
 
-    python benchmarks/calibration/reader.py [--cache DIR] [--data ../shared/data] [--out .equipoise/bench-reader]
+    python benchmarks/calibration/reader.py [--cache DIR] [--data data] [--out .equipoise/bench-reader]
 
 Every question of the fitting sets of benchmarks/field (fetch them first), a follow-up with the question before it,
 and a sample of those on the fitting documents of squad2, covid_qa and bioasq12b (`splits.py`), goes through
 retrieval, reranking and reading as in the product. Rows are kept, so that a stopped run goes on; after a change of the
-text's structure or of the reader use another --out. Then a logistic model over the clues is fitted, with a threshold
+text's structure or of the reader use another --out. Then a logistic model over the features is fitted, with a threshold
 that handles the largest weighted share of questions right; figures are from folds that leave whole sets or documents
 out. Writes reader.json beside the highlighter and reader.md beside this file. About 12 minutes for 335 questions on a
 busy machine, without indexing: `--indexes` takes the indexes of a run of benchmarks/field as they are.
@@ -33,7 +33,7 @@ from equipoise.maths.calibration import auc
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.highlighters import reading
-from equipoise.rag.highlighters.evidence import CLUES, clues
+from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reading import Reading, Window, distinct, windows_of
 from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, passage_scores, reranked
@@ -95,13 +95,13 @@ class Reader:
         scores = passage_scores(question, passages, self.reranker)
         every = windows_of(question, passages[: reading.READ], self.reranker)
         windows = distinct(every)
-        known = clues(question, Reading(passages, scores, windows), self.encoder) if windows else None
+        known = features(question, Reading(passages, scores, windows), self.encoder) if windows else None
         return {
             "retrieved": [is_gold(one, 0, len(one.text)) for one in found.passages],
             "reranked": [is_gold(one, 0, len(one.text)) for one in ranked.passages],
             "windows": [_window(one, passages, is_gold) for one in windows[:6]],
             "every": [_window(one, passages, is_gold) for one in every],
-            "clues": None if known is None else dict(zip(CLUES, known.round(4).tolist(), strict=True)),
+            "features": None if known is None else dict(zip(FEATURES, known.round(4).tolist(), strict=True)),
         }
 
 
@@ -226,7 +226,9 @@ def right(rows: Sequence[Row], shown: np.ndarray) -> float:
 
 
 def _matrix(rows: Sequence[Row]) -> np.ndarray:
-    return np.array([[(row["clues"] or dict.fromkeys(CLUES, -1.0))[name] for name in CLUES] for row in rows])
+    return np.array(
+        [[(row["features"] or dict.fromkeys(FEATURES, -1.0))[name] for name in FEATURES] for row in rows]
+    )
 
 
 def _weights(rows: Sequence[Row]) -> np.ndarray:
@@ -320,7 +322,7 @@ def _stored(fitted: Fitted, rows: Sequence[Row]) -> Row:
     return {
         "fitted_by": f"benchmarks/calibration/reader.py on {len(rows)} questions: {_counted(rows)}",
         "reranker": CrossEncoder().name,
-        "weights": {name: round(float(w), 4) for name, w in zip(CLUES, weights, strict=True)},
+        "weights": {name: round(float(w), 4) for name, w in zip(FEATURES, weights, strict=True)},
         "bias": round(bias, 4),
         "threshold": round(threshold, 4),
         "keep": KEEP,
@@ -337,7 +339,7 @@ def _counted(rows: Sequence[Row]) -> str:
 def _config() -> Row:
     """What rows depend on: another --out is wanted where one of it changes."""
     widths = [RRF_CONSTANT, reading.READ, reading.SEEDS, reading.WIDEST, RERANKED, K]
-    return {"reranker": CrossEncoder().name, "clues": CLUES, "read": widths, "sample": SAMPLE}
+    return {"reranker": CrossEncoder().name, "features": FEATURES, "read": widths, "sample": SAMPLE}
 
 
 def field_names() -> list[str]:
@@ -349,7 +351,7 @@ def options(description: str | None, out: str) -> argparse.ArgumentParser:
     """What this fit and that of the abstention share."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--cache", type=Path, default=field_sets.default_cache())
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=ROOT / "data")
     parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / out)
     parser.add_argument(
         "--indexes", type=Path, help="the folder `indexes` of a run of benchmarks/field, as it is"

@@ -41,7 +41,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     with Lines(arguments.out / "rows.jsonl", KEY) as lines:
         for one in sets.chosen(arguments.sets, half=arguments.half):
-            asked = {_key(question): question for question in questions.load(one.name)}
+            asked = {_key(question): question for question in questions.load(one.name)[:: arguments.every]}
             missing = [question for key, question in asked.items() if key not in lines]
             if missing:
                 _ask(one, missing, layered, arguments, lines)
@@ -142,6 +142,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", metavar="SET", help="only these sets")
     parser.add_argument("--half", choices=sets.HALVES, help="only the sets of this half")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth question of a set")
     parser.add_argument("--cache", type=Path, default=sets.default_cache())
     parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-field")
     parser.add_argument("--pipeline", default="hs")

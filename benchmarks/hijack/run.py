@@ -1,6 +1,6 @@
 """The tool hijack benchmark: results, summary and table beside this file.
 
-    python benchmarks/hijack/run.py [--data ../shared/data] [--out .equipoise/bench-hijack] [--llm NAME] [--limit N]
+    python benchmarks/hijack/run.py [--data data] [--out .equipoise/bench-hijack] [--llm NAME] [--limit N]
 
 Resumes: what stands in the output folder is not asked again, and replies are kept in its replies.db. Only ids,
 flags and counts are copied here, no text.
@@ -16,7 +16,7 @@ from typing import Any
 from equipoise.bench.hijack import bench, report
 from equipoise.bench.hijack.bench import Place
 from equipoise.bench.hijack.cases import Choice
-from equipoise.bench.hijack.runner import RESULTS, Plan
+from equipoise.bench.hijack.runner import RESULTS, HijackPlan
 from equipoise.bench.results import encoded
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -33,7 +33,7 @@ def main() -> None:
     arguments = _arguments()
     config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
     choice = Choice(config["prompts"], config["look_alikes"], config["seed"])
-    plan = Plan(
+    plan = HijackPlan(
         tuple(config["pipelines"]),
         choice,
         config["emails"],
@@ -81,7 +81,7 @@ def _say(done: int, total: int, what: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-hijack")
     parser.add_argument("--llm", help="another model than config.toml names")
     parser.add_argument("--limit", type=int, help="the first so many cases of each source")

@@ -1,10 +1,10 @@
 """The question answering benchmark: results, summaries and tables beside this file.
 
-    python benchmarks/qa/run.py [--only NAME] [--minutes N] [--table] [--data ../shared/data]
+    python benchmarks/qa/run.py [--only NAME] [--minutes N] [--table] [--data data]
         [--out .equipoise/bench-qa]
 
-NAME is a data set of config.toml, `offline`, `speed` or `compare`. Resumes: what the output folder holds is not asked
-again, and replies are kept in its replies.db. Only ids and numbers are copied here, no text.
+NAME is a section of config.toml, such as `squad2`, `offline` or `fresh_squad2`. Resumes: what the output folder holds
+is not asked again, and replies are kept in its replies.db. Only ids and numbers are copied here, no text.
 """
 
 import argparse
@@ -12,20 +12,21 @@ import json
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from equipoise.bench.qa import bench, datasets, items, runner
-from equipoise.bench.qa.bench import Options, Plan
+from equipoise.bench.qa.bench import Options, QaPlan
 from equipoise.bench.qa.budget import Budget, Metered
-from equipoise.bench.qa.contenders import contenders
 from equipoise.bench.qa.estimate import estimate
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.reporting import recorded, report
 from equipoise.bench.qa.rows import KEY
-from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.runner import Harness
+from equipoise.bench.qa.systems import systems
 from equipoise.bench.results import Lines, encoded
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -40,7 +41,7 @@ from equipoise.rag import build
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from splits import FIT, bioasq_part  # noqa: E402
+from splits import FIT, bioasq_part, covid_part  # noqa: E402
 
 FILES = ("results", "judgements", "comparisons")
 
@@ -55,6 +56,9 @@ class Run:
     limit: int
     llm: str
     judge: bool = False
+    timed: bool = False
+    skip: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def main() -> None:
@@ -67,18 +71,27 @@ def main() -> None:
             ask(run, config, arguments, budget)
     for run in runs(config):
         if (arguments.out / run.name / "results.jsonl").exists():
-            publish(arguments.out / run.name, HERE / run.name, timed=run.name in ("offline", "speed"))
+            publish(arguments.out / run.name, HERE / run.name, timed=run.timed)
     (HERE / "table.md").write_text(page(runs(config)), "utf-8")
 
 
 def runs(config: dict) -> list[Run]:
     """All sections, in order."""
-    usual = {name: config[name] for name in ("pipelines", "llm")}
+    usual = {name: config[name] for name in ("pipelines", "llm", "settings")}
     sections = {name: usual | {"dataset": name} | found for name, found in config["datasets"].items()}
     sections |= {name: usual | config[name] for name in ("offline", "speed", "compare")}
+    sections |= {name: usual | {"settings": {}} | found for name, found in config["fresh"].items()}
     return [
         Run(
-            name, found["dataset"], tuple(found["pipelines"]), found["limit"], found["llm"], name == "compare"
+            name,
+            found["dataset"],
+            tuple(found["pipelines"]),
+            found["limit"],
+            found["llm"],
+            judge=name == "compare",
+            timed=found.get("timed", name in ("offline", "speed")),
+            skip=found.get("skip", 0),
+            settings=found["settings"],
         )
         for name, found in sections.items()
     ]
@@ -86,61 +99,62 @@ def runs(config: dict) -> list[Run]:
 
 def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -> None:
     """What is missing of one section."""
-    drawn = items.sample(reported(run.dataset, arguments.data), run.limit)
-    slots = 1 if run.name == "speed" else config["slots"]
+    drawn = items.sample(reported(run.dataset, arguments.data), run.skip + run.limit)[run.skip :]
+    alone = run.timed and run.llm != "none"
+    slots = 1 if alone else config["slots"]
     flags = {
         "model.llm": run.llm,
         "model.max_tokens": config["max_tokens"],
         "model.slots": slots,
-        **config["settings"],
+        **run.settings,
     }
     settings = layers.load(flags, environment={}, folder=HERE).settings
     encoder = EmbeddedEncoder()
     encoder.encode(["warm up"])
-    desk = Desk(settings, encoder, None, arguments.out / run.name, budget, _say, slots, CrossEncoder())
-    if run.name == "speed":
-        side_by_side(run, drawn, desk)
-    with started(run, desk) as chat:
-        wanted = contenders(run.pipelines, with_llm=chat is not None)
-        plan = Plan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
+    harness = Harness(settings, encoder, None, arguments.out / run.name, budget, _say, slots, CrossEncoder())
+    if alone:
+        side_by_side(run, drawn, harness)
+    with started(run, harness) as chat:
+        wanted = systems(run.pipelines, with_llm=chat is not None)
+        plan = QaPlan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
         judges = [chat] if chat and run.judge else []
         options = Options(run.dataset, run.pipelines)
-        done = sync.run(bench.bench(plan, options, replace(desk, chat=chat), judges))
+        done = sync.run(bench.bench(plan, options, replace(harness, chat=chat), judges))
     print(f"{run.name}: {done.answers} answers, {done.missing} missing {done.stopped}", file=sys.stderr)
 
 
-def side_by_side(run: Run, drawn: Sequence[Item], desk: Desk) -> None:
+def side_by_side(run: Run, drawn: Sequence[Item], harness: Harness) -> None:
     """Question by question through all pipelines, each with a model of its own.
 
     So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
     """
-    with Lines(desk.out / runner.RESULTS, KEY) as lines:
+    with Lines(harness.out / runner.RESULTS, KEY) as lines:
         answered = {(row["item_id"], row["pipeline"]) for row in runner.settled(lines)}
     left = [item for item in drawn if any((item.item_id, name) not in answered for name in run.pipelines)]
     if not left:
         return
     with ExitStack() as stack:
-        chats = {name: stack.enter_context(started(run, desk)) for name in run.pipelines}
+        chats = {name: stack.enter_context(started(run, harness)) for name in run.pipelines}
         for chat in filter(None, chats.values()):
             sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed
         for item in left:
             for name, chat in chats.items():
-                wanted = contenders([name], with_llm=chat is not None)
-                sync.run(runner.run(run.dataset, [item], wanted, replace(desk, chat=chat)))
+                wanted = systems([name], with_llm=chat is not None)
+                sync.run(runner.run(run.dataset, [item], wanted, replace(harness, chat=chat)))
 
 
 @contextmanager
-def started(run: Run, desk: Desk) -> Iterator[ChatModel | None]:
+def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
     """The section's model behind the budget, and behind the cache of replies where seconds do not count."""
-    model = build.chat_model(desk.settings.model)
+    model = build.chat_model(harness.settings.model)
     try:
         if model is None:
             yield None
-        elif run.name == "speed":
-            yield Metered(model, desk.budget)
+        elif run.timed:
+            yield Metered(model, harness.budget)
         else:
-            replies = ReplayCache(desk.out.parent / bench.REPLIES)
-            yield Replayed(Metered(model, desk.budget), replies)
+            replies = ReplayCache(harness.out.parent / bench.REPLIES)
+            yield Replayed(Metered(model, harness.budget), replies)
     finally:
         if isinstance(model, LocalChat):
             model.close()
@@ -153,6 +167,8 @@ def reported(dataset: str, data: Path) -> list[Item]:
         return items.without(found, sorted(FIT))
     if dataset == "bioasq12b":
         return [item for item in found if bioasq_part(item.item_id) == "report"]
+    if dataset == "covid_qa":
+        return [item for item in found if covid_part(item.documents[0].doc_id) == "report"]
     return found
 
 
@@ -187,7 +203,7 @@ def _say(done: int, total: int, what: str) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-qa")
     parser.add_argument("--only", help="one section of config.toml")
     parser.add_argument("--minutes", type=float, help="begin nothing new after so many minutes")

@@ -1,6 +1,6 @@
 """Retrieval over whole corpora: where the passages that answer stand in each ranking.
 
-    python benchmarks/retrieval/run.py [CORPUS ...] [--data ../shared/data] [--cache DIR] [--half reporting]
+    python benchmarks/retrieval/run.py [CORPUS ...] [--data data] [--cache DIR] [--half reporting]
                                        [--sample 200] [--out .equipoise/bench-retrieval] [--table FILE]
 
 A corpus is all documents of covid_qa, bioasq12b (every snippet once) or hotpotqa_distractor (every paragraph
@@ -209,7 +209,7 @@ def ndcg(ranks: dict[str, list[int]], ranking: str) -> float:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("corpora", nargs="*", metavar="CORPUS")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=ROOT / "data")
     parser.add_argument("--cache", type=Path, default=field_sets.default_cache())
     parser.add_argument("--half", choices=field_sets.HALVES, default="reporting")
     parser.add_argument("--sample", type=int, default=200)

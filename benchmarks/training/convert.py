@@ -1,6 +1,6 @@
 """Training data from the measuring data: train.jsonl and validate.jsonl, which stay out of the repository.
 
-    python benchmarks/training/convert.py [--data ../shared/data] [--out .equipoise/training] [--sets squad2 ...]
+    python benchmarks/training/convert.py [--data data] [--out .equipoise/training] [--sets squad2 ...]
 
 Which documents are for training, for validation and for reporting is said in benchmarks/splits.py; of the
 last nothing is written. Unanswerable rows: squad2's own; a question with the other paragraph of its article, or
@@ -143,7 +143,7 @@ SETS = {"squad2": squad_rows, "covid_qa": covid_rows, "bioasq12b": bioasq_rows, 
 def main() -> None:
     """Write both files and say what is in them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parents[2] / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "data")
     parser.add_argument("--out", type=Path, default=HERE.parents[1] / ".equipoise" / "training")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=["squad2", "covid_qa", "bioasq12b"])
     parser.add_argument(

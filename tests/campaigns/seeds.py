@@ -101,9 +101,12 @@ base_url = "http://127.0.0.1:9/v1"
 api_key = "secret"
 context = 8192
 """
-ENVIRONMENT = (
-    "EQUIPOISE_RETRIEVAL_K=7\nEQUIPOISE_MODEL_LLM=openai/x\nEQUIPOISE_FILTER_MOST=0.3\nHOME=/nowhere\n"
-)
+ENVIRONMENT = """\
+EQUIPOISE_RETRIEVAL_K=7
+EQUIPOISE_MODEL_LLM=openai/x
+EQUIPOISE_FILTER_MAX_FLAGGED_SHARE=0.3
+HOME=/nowhere
+"""
 SPLIT = "\n#environment\n"
 
 ROWS = (
@@ -207,7 +210,9 @@ def store() -> bytes:
         "bells": "Bells ring.",
     }
     documents = [
-        Document(name, text, f"{name}.txt", name.title(), Trust.OPEN if name == "gold" else Trust.TRUSTED)
+        Document(
+            name, text, f"{name}.txt", name.title(), Trust.UNTRUSTED if name == "gold" else Trust.TRUSTED
+        )
         for name, text in texts.items()
     ]
     with TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ def encoder():
 
 
 @pytest.fixture(scope="session")
-def shelf(tmp_path_factory, encoder):
+def embedded(tmp_path_factory, encoder):
     """A function: an open store that holds the documents it is given."""
     opened = []
 
@@ -33,9 +33,9 @@ def shelf(tmp_path_factory, encoder):
 
 
 @pytest.fixture(scope="session")
-def store(shelf):
+def store(embedded):
     """The whole corpus."""
-    return shelf(*DOCUMENTS)
+    return embedded(*DOCUMENTS)
 
 
 @pytest.fixture(scope="session")

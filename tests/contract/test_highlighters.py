@@ -14,7 +14,7 @@ from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Highlighter
 from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.types import CUT, ChatReply, Message, Query
-from equipoise.models.extractive import Found
+from equipoise.models.extractive import ExtractedSpan
 from equipoise.models.pretrained import installed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.build import HIGHLIGHTERS, make
@@ -267,7 +267,7 @@ def test_answers_beyond_the_one_that_is_highlighted_are_dropped_with_a_reason(pa
     @dataclass
     class Sure:
         async def find(self, question, texts):
-            return [Found(0, 3, 0.9 - 0.1 * n) for n, _ in enumerate(texts)]
+            return [ExtractedSpan(0, 3, 0.9 - 0.1 * n) for n, _ in enumerate(texts)]
 
     proposal = highlight(ExtractiveQAHighlighter(Sure()), QUESTION, passages[:3])
     assert [span.doc_id for span in proposal.spans] == [passages[0].doc_id]

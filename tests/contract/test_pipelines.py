@@ -150,8 +150,8 @@ class TestEveryPipeline:
         with pytest.raises(InputError):
             asked(name, question, before=[QUESTION])
 
-    def test_nothing_retrieved(self, name, asked, shelf):
-        chat, empty = script(), shelf()
+    def test_nothing_retrieved(self, name, asked, embedded):
+        chat, empty = script(), embedded()
         result = asked(name, chat=chat, over=empty)
         assert_lawful(result, empty)
         assert result.reason is Reason.NOTHING_RETRIEVED

@@ -80,14 +80,14 @@ class TestEveryRetriever:
         assert np.array_equal(first.scores, again.scores)
         assert np.array_equal(first.embeddings, again.embeddings)
 
-    def test_an_empty_store(self, retriever_for, shelf):
-        empty = shelf()
+    def test_an_empty_store(self, retriever_for, embedded):
+        empty = embedded()
         found = retriever_for(empty).retrieve(Query(QUESTION), k=5)
         assert_lawful(found, empty, 5)
         assert found.passages == ()
 
-    def test_a_store_of_one_passage(self, retriever_for, shelf):
-        one = shelf(Document("one", "The bridge is long.", "one.txt"))
+    def test_a_store_of_one_passage(self, retriever_for, embedded):
+        one = embedded(Document("one", "The bridge is long.", "one.txt"))
         found = retriever_for(one).retrieve(Query(QUESTION), k=5)
         assert_lawful(found, one, 5)
         assert [p.doc_id for p in found.passages] == ["one"]
@@ -96,8 +96,8 @@ class TestEveryRetriever:
     def test_odd_questions(self, retriever_for, store, question):
         assert_lawful(retriever_for(store).retrieve(Query(question), k=3), store, 3)
 
-    def test_what_was_added_is_found_and_what_was_removed_is_not(self, retriever_for, shelf, encoder):
-        changing = shelf(Document("one", "The bridge is long.", "one.txt"))
+    def test_what_was_added_is_found_and_what_was_removed_is_not(self, retriever_for, embedded, encoder):
+        changing = embedded(Document("one", "The bridge is long.", "one.txt"))
         retriever = retriever_for(changing)
         retriever.retrieve(Query("zeppelin mooring mast"), k=5)
         mast = Document("mast", "The zeppelin mooring mast is on the hill.", "mast.txt")

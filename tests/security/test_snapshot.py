@@ -48,7 +48,9 @@ with Store.open(Path(sys.argv[1])) as store:
 def store(tmp_path):
     encoder = HashedWords(64)
     documents = [
-        Document(name, text, name, f"About {name}", Trust.OPEN if name == "garden.txt" else Trust.TRUSTED)
+        Document(
+            name, text, name, f"About {name}", Trust.UNTRUSTED if name == "garden.txt" else Trust.TRUSTED
+        )
         for name, text in TEXTS.items()
     ]
     with Store.open(tmp_path / "index.db", create=True) as made:

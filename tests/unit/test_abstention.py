@@ -147,7 +147,7 @@ class TestIndexed:
         assert [TEXT[span.start : span.end] for span in proposal.spans] == [
             "The fox sleeps by day.", "The badger was first seen in 1874."]  # fmt: skip
 
-    def test_an_empty_pick_declines_whatever_the_clues_say(self):
+    def test_an_empty_pick_declines_whatever_the_features_say(self):
         _, proposal = self.ask("When was the badger seen?", "yes", '{"sentences": []}')
         assert proposal.spans == ()
 

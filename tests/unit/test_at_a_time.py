@@ -13,7 +13,7 @@ from equipoise.apps.bench_qa import CONCURRENCY, at_a_time
 from equipoise.bench.bias import bench
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.runner import Plan
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.vectors import Harness
 from equipoise.core import sync
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import ChatReply, Message, Usage
@@ -53,9 +53,9 @@ def answers_of(out, concurrency):
     chat = Meeting(lambda messages: f"answer {len(messages[0].content)}", concurrency)
     with Store.open(out / "index.db", create=True) as store:
         components = Components(Settings(), store, HashedWords(256), chat)
-        desk = Desk(components.encoder, out, test_bias_run.silent, concurrency)
+        harness = Harness(components.encoder, out, test_bias_run.silent, concurrency)
         inputs = bias_corpus.write(out / "inputs")
-        sync.run(bench.bench(FEW, Options(*inputs, answers=True), components, desk))
+        sync.run(bench.bench(FEW, Options(*inputs, answers=True), components, harness))
     return chat, (out / "answers.jsonl").read_bytes()
 
 

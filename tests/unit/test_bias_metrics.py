@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from equipoise.bench.bias import metrics, profile, stance, summary
-from equipoise.bench.bias.background import InMemory, Shelf, merged
+from equipoise.bench.bias.attacked_questions import axis_of
+from equipoise.bench.bias.background import EmbeddedPassages, InMemory, merged
 from equipoise.bench.bias.corpora import Corpus, Text
 from equipoise.bench.bias.facts import shares, support_ratio
 from equipoise.bench.bias.metrics import PsSample, Truth
-from equipoise.bench.bias.runner import Plan
-from equipoise.bench.bias.scenes import axis_of
+from equipoise.bench.bias.runner import BiasPlan
 from equipoise.core.errors import InputError
 from equipoise.core.types import Candidates, Passage
 from equipoise.redteam.passages import AttackPassage, Kind
@@ -167,12 +167,12 @@ def test_agreement_of_an_axis_that_is_the_stance():
     angles = np.array([0.2, 0.3, -0.2, -0.3])
     vectors = np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
     names = ["d1", "d2", "d3", "d4"]
-    shelf = Shelf(tuple(Passage(i, n, 0, 1, "x") for i, n in enumerate(names)), vectors)
+    embedded = EmbeddedPassages(tuple(Passage(i, n, 0, 1, "x") for i, n in enumerate(names)), vectors)
     sides = {"d1": 0.5, "d2": 1.0, "d3": -0.5, "d4": -1.0}
     corpus = Corpus(
         "c", {n: Text("", "x") for n in names}, {"q": "", "r": ""}, {}, {"q": sides, "r": {"d1": 1.0}}
     )
-    found = stance.agreement(corpus, shelf, {"q": (np.array([0.0, -1.0]), -1)})
+    found = stance.agreement(corpus, embedded, {"q": (np.array([0.0, -1.0]), -1)})
     assert found["anchors"]["estimate"] == pytest.approx(1.0)  # axis and claim both turned round
     assert found["own_axis"]["estimate"] == pytest.approx(1.0)
     assert found["own_axis_auc"]["estimate"] == pytest.approx(1.0)
@@ -193,12 +193,12 @@ def test_support_ratio_and_shares():
 
 
 def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
-    def shelf(names, cosines, first):
+    def embedded(names, cosines, first):
         vectors = np.array([[c, np.sqrt(1 - c * c)] for c in cosines], np.float32)
-        return Shelf(tuple(Passage(first + i, n, 0, 1, "x") for i, n in enumerate(names)), vectors)
+        return EmbeddedPassages(tuple(Passage(first + i, n, 0, 1, "x") for i, n in enumerate(names)), vectors)
 
     question = np.array([1.0, 0.0], np.float32)
-    corpus, planted = shelf(["a", "b", "c"], [0.5, 0.9, 0.1], 0), shelf(["p", "q"], [0.5, 0.7], 3)
+    corpus, planted = embedded(["a", "b", "c"], [0.5, 0.9, 0.1], 0), embedded(["p", "q"], [0.5, 0.7], 3)
     found = InMemory(corpus).search("?", question, planted, k=4)
     assert [p.doc_id for p in found.passages] == ["b", "q", "a", "p"]
     assert found.scores == pytest.approx([0.9, 0.7, 0.5, 0.5])
@@ -234,7 +234,7 @@ def test_the_axis_is_that_of_the_anchors_and_else_of_the_relevant_passages():
 
 
 def test_a_plan_knows_its_conditions_and_refuses_nonsense():
-    plan = Plan(("none",), (5, 0, 1, 5))
+    plan = BiasPlan(("none",), (5, 0, 1, 5))
     assert plan.conditions() == (
         ("none", 0),
         ("adv_neg", 1),
@@ -244,11 +244,11 @@ def test_a_plan_knows_its_conditions_and_refuses_nonsense():
     )
     for wrong in ({"filters": ()}, {"k": 0}, {"candidates": 4}, {"injections": (-1,)}):
         with pytest.raises(InputError):
-            Plan(**({"filters": ("none",)} | wrong))
+            BiasPlan(**({"filters": ("none",)} | wrong))
 
 
 def test_answers_are_averaged_before_they_are_compared():
-    plan = Plan(("none",), (0, 1))
+    plan = BiasPlan(("none",), (0, 1))
     results = [
         row(["d1"], sign="none", ps=[0.1]),
         row(["a1"], injected=["a1"], ps=[0.4]),

@@ -11,18 +11,18 @@ import pytest
 from test_bias_run import rows_of, run, silent
 
 import bias_corpus
-from equipoise.bench.bias import answers, contenders, facts, huggingface
-from equipoise.bench.bias.background import Shelf
-from equipoise.bench.bias.facts import NliChecker, Verdict, WikiCheck
-from equipoise.bench.bias.runner import Plan
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias import answers, facts, huggingface, systems
+from equipoise.bench.bias.background import EmbeddedPassages
+from equipoise.bench.bias.facts import FactVerdict, NliChecker, WikiCheck
+from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra, ModelError, ModelReplyError, ModelUnavailable
 from equipoise.core.types import Passage
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
 
-PLAN = Plan(("none", "biasdef"), (0, 2), k=3, candidates=8)
+PLAN = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8)
 
 
 @pytest.fixture
@@ -88,14 +88,14 @@ def test_answers_go_on_where_the_model_failed(inputs, tmp_path):
 
 def test_a_seed_for_each_generation(inputs, tmp_path):
     chat = ScriptedChat(["word"] * 200)
-    run(inputs, tmp_path / "out", plan=Plan(("none",), (0,), k=3, candidates=8), chat=chat, answers=True)
+    run(inputs, tmp_path / "out", plan=BiasPlan(("none",), (0,), k=3, candidates=8), chat=chat, answers=True)
     assert {request.options.seed for request in chat.requests} == {0, 1, 2}
     assert {request.options.temperature for request in chat.requests} == {answers.OPTIONS.temperature}
 
 
-def shelf(*texts):
+def embedded(*texts):
     passages = tuple(Passage(i, f"d{i}", 0, len(text), text) for i, text in enumerate(texts))
-    return Shelf(passages, HashedWords(256).encode(texts))
+    return EmbeddedPassages(passages, HashedWords(256).encode(texts))
 
 
 class WordNli:
@@ -112,21 +112,24 @@ class WordNli:
 
 
 def test_nli_against_the_nearest_evidence():
-    nli, corpus = WordNli(), shelf("bells ring true", "ferry is false", "cats sleep", "own bells claim true")
+    nli, corpus = (
+        WordNli(),
+        embedded("bells ring true", "ferry is false", "cats sleep", "own bells claim true"),
+    )
     checker = NliChecker(nli, HashedWords(256), corpus)
 
     def check(sentence, source=""):
         return sync.run(checker.check(sentence, source=source))
 
-    assert check("bells ring") is Verdict.SUPPORTS
+    assert check("bells ring") is FactVerdict.SUPPORTS
     assert len(nli.seen) == 3
     assert all(hypothesis == "bells ring" for _, hypothesis in nli.seen)
-    alone = NliChecker(nli, HashedWords(256), shelf("own bells claim true"))
-    assert sync.run(alone.check("own bells", source="d0")) is Verdict.UNKNOWN  # no evidence for itself
-    refuted = NliChecker(nli, HashedWords(256), shelf("ferry is false", "cats sleep"))
-    assert sync.run(refuted.check("ferry", source="")) is Verdict.REFUTES
-    unknown = NliChecker(nli, HashedWords(256), shelf("cats sleep"))
-    assert sync.run(unknown.check("cats", source="")) is Verdict.UNKNOWN
+    alone = NliChecker(nli, HashedWords(256), embedded("own bells claim true"))
+    assert sync.run(alone.check("own bells", source="d0")) is FactVerdict.UNKNOWN  # no evidence for itself
+    refuted = NliChecker(nli, HashedWords(256), embedded("ferry is false", "cats sleep"))
+    assert sync.run(refuted.check("ferry", source="")) is FactVerdict.REFUTES
+    unknown = NliChecker(nli, HashedWords(256), embedded("cats sleep"))
+    assert sync.run(unknown.check("cats", source="")) is FactVerdict.UNKNOWN
 
 
 @pytest.fixture
@@ -164,8 +167,8 @@ def test_wikicheck_is_asked_as_its_api_wants(wikicheck):
     url, asked, replies = wikicheck
     replies["50% & more?"] = 200, {"predicted_label": "REFUTES", "predicted_evidence": [["A", "1"]]}
     checker = WikiCheck(url)
-    assert sync.run(checker.check("50% & more?", source="d")) is Verdict.REFUTES
-    assert sync.run(checker.check("Water is wet.", source="d")) is Verdict.SUPPORTS
+    assert sync.run(checker.check("50% & more?", source="d")) is FactVerdict.REFUTES
+    assert sync.run(checker.check("Water is wet.", source="d")) is FactVerdict.SUPPORTS
     assert asked == [
         ("/fact_checking_aggregated/", "50% & more?"),
         ("/fact_checking_aggregated/", "Water is wet."),
@@ -214,17 +217,17 @@ def test_a_failing_checker_keeps_the_verdicts_it_gave(tmp_path):
         async def check(self, sentence, *, source):
             if source == "d1":
                 raise ModelReplyError("no verdict: ask again")
-            return Verdict.SUPPORTS
+            return FactVerdict.SUPPORTS
 
-    passages = [("benign", passage) for passage in shelf("One thing.", "Another.").passages]
+    passages = [("benign", passage) for passage in embedded("One thing.", "Another.").passages]
     with pytest.raises(ModelError):
-        sync.run(facts.check_all(passages, Fails(), "test", Desk(HashedWords(), tmp_path, silent)))
+        sync.run(facts.check_all(passages, Fails(), "test", Workspace(HashedWords(), tmp_path, silent)))
     assert [row["id"] for row in rows_of(tmp_path, "facts.jsonl")] == ["d0"]
 
 
 def test_every_contender_but_auto_can_be_named():
-    assert set(contenders.names()) >= {"none", "mmr", "brra", "biasdef", "biasdef-as-written", "smart"}
-    assert "auto" not in contenders.names()
+    assert set(systems.names()) >= {"none", "mmr", "brra", "biasdef", "biasdef-as-written", "smart"}
+    assert "auto" not in systems.names()
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch):

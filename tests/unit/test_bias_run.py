@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import bias_corpus
-from equipoise.bench.bias import attacks, bench, corpora, scenes, stored
+from equipoise.bench.bias import attacked_questions, attacks, bench, corpora, stored
 from equipoise.bench.bias.background import InMemory
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import Plan
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
@@ -33,12 +33,12 @@ def silent(done, total, what):
 
 
 def run(inputs, out, *, plan=None, chat=None, **options):
-    plan = plan or Plan(FILTERS, (0, 1, 3), k=3, candidates=8)
+    plan = plan or BiasPlan(FILTERS, (0, 1, 3), k=3, candidates=8)
     out.mkdir(parents=True, exist_ok=True)
     with Store.open(out / "index.db", create=True) as store:
         components = Components(Settings(), store, HashedWords(256), chat)
-        desk = Desk(components.encoder, out, silent)
-        return sync.run(bench.bench(plan, Options(*inputs, **options), components, desk))
+        workspace = Workspace(components.encoder, out, silent)
+        return sync.run(bench.bench(plan, Options(*inputs, **options), components, workspace))
 
 
 @pytest.fixture(scope="module")
@@ -102,16 +102,16 @@ def test_a_second_run_measures_nothing_again(inputs, done):
 
 
 def test_more_questions_and_filters_can_be_added_later(inputs, done, tmp_path):
-    run(inputs, tmp_path, plan=Plan(("none", "mmr"), (0, 3), k=3, candidates=8), limit=1)
+    run(inputs, tmp_path, plan=BiasPlan(("none", "mmr"), (0, 3), k=3, candidates=8), limit=1)
     assert {row["query_id"] for row in rows_of(tmp_path)} == {"bells"}
     run(inputs, tmp_path)
     assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
 
 
 def test_another_configuration_is_refused(inputs, tmp_path):
-    run(inputs, tmp_path, plan=Plan(("none",), (0, 1), k=3, candidates=8), limit=1)
+    run(inputs, tmp_path, plan=BiasPlan(("none",), (0, 1), k=3, candidates=8), limit=1)
     with pytest.raises(InputError, match="another configuration"):
-        run(inputs, tmp_path, plan=Plan(("none",), (0, 1), k=2, candidates=8), limit=1)
+        run(inputs, tmp_path, plan=BiasPlan(("none",), (0, 1), k=2, candidates=8), limit=1)
 
 
 CHILD = """
@@ -142,20 +142,20 @@ def test_ctrl_c_ends_quietly_and_keeps_what_was_done(inputs, tmp_path):
 
 def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
     corpus = corpora.read(inputs[0])
-    desk = Desk(HashedWords(256), tmp_path, silent)
-    shelf = scenes.shelf(corpus, desk)
+    workspace = Workspace(HashedWords(256), tmp_path, silent)
+    embedded = attacked_questions.embedded(corpus, workspace)
     written = attacks.read(inputs[1], corpus)
-    found = scenes.scenes(written, corpus, shelf, desk)
+    found = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
     with Store.open(tmp_path / "index.db", create=True) as store:
-        stored.fill(store, shelf, desk.encoder)
+        stored.fill(store, embedded, workspace.encoder)
         before = store.digest()
-        retriever = DenseRetriever(store, desk.encoder)
-        for scene in found:
+        retriever = DenseRetriever(store, workspace.encoder)
+        for attacked in found:
             for sign in (Kind.ADV_POS, Kind.ADV_NEG):
-                question, some = scene.attack.question, scene.planted[sign].first(2)
-                memory = InMemory(shelf).search(question, scene.vector, some, k=8)
-                inside = stored.Stored(store, retriever).search(question, scene.vector, some, k=8)
-                with planted(store, scene.attack.passages[sign][:2], desk.encoder):
+                question, some = attacked.attack.question, attacked.planted[sign].first(2)
+                memory = InMemory(embedded).search(question, attacked.vector, some, k=8)
+                inside = stored.Stored(store, retriever).search(question, attacked.vector, some, k=8)
+                with planted(store, attacked.attack.passages[sign][:2], workspace.encoder):
                     outside = retriever.retrieve(Query(question), k=8)
                 ids = [passage.doc_id for passage in memory.passages]
                 assert any(doc_id in ids for doc_id in (p.doc_id for p in some.passages))
@@ -167,7 +167,7 @@ def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
 
 
 def test_the_products_retrieval_can_be_measured_and_leaves_the_store_clean(inputs, tmp_path):
-    plan = Plan(("none", "biasdef"), (0, 2), k=3, candidates=8, retriever="hybrid")
+    plan = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8, retriever="hybrid")
     run(inputs, tmp_path, plan=plan)
     rows = rows_of(tmp_path)
     assert len(rows) == 2 * 2 * 3
@@ -178,26 +178,28 @@ def test_the_products_retrieval_can_be_measured_and_leaves_the_store_clean(input
 
 
 def test_a_store_with_leftovers_of_a_killed_run_is_cleaned(inputs, tmp_path):
-    corpus, desk = corpora.read(inputs[0]), Desk(HashedWords(256), tmp_path, silent)
-    shelf = scenes.shelf(corpus, desk)
-    scene = scenes.scenes(attacks.read(inputs[1], corpus), corpus, shelf, desk)[0]
+    corpus, workspace = corpora.read(inputs[0]), Workspace(HashedWords(256), tmp_path, silent)
+    embedded = attacked_questions.embedded(corpus, workspace)
+    attacked = attacked_questions.attacked_questions(
+        attacks.read(inputs[1], corpus), corpus, embedded, workspace
+    )[0]
     with Store.open(tmp_path / "index.db", create=True) as store:
-        stored.fill(store, shelf, desk.encoder)
+        stored.fill(store, embedded, workspace.encoder)
         clean = store.digest()
-        store.add_documents(stored.entries(scene.planted[Kind.ADV_POS]))
-        stored.fill(store, shelf, desk.encoder)
+        store.add_documents(stored.entries(attacked.planted[Kind.ADV_POS]))
+        stored.fill(store, embedded, workspace.encoder)
         assert store.digest() == clean
 
 
 def test_vectors_are_computed_once(inputs, tmp_path):
     corpus = corpora.read(inputs[0])
     first, second = HashedWords(), HashedWords()
-    one = scenes.shelf(corpus, Desk(first, tmp_path, silent))
-    two = scenes.shelf(corpus, Desk(second, tmp_path, silent))
+    one = attacked_questions.embedded(corpus, Workspace(first, tmp_path, silent))
+    two = attacked_questions.embedded(corpus, Workspace(second, tmp_path, silent))
     assert (first.encoded, second.encoded) == (24, 0)
     np.testing.assert_array_equal(one.vectors, two.vectors)
     other = HashedWords(name="another-space")
-    scenes.shelf(corpus, Desk(other, tmp_path, silent))
+    attacked_questions.embedded(corpus, Workspace(other, tmp_path, silent))
     assert other.encoded == 24
 
 
@@ -226,12 +228,12 @@ def test_the_printed_numbers_stand_under_ours(done):
 def test_a_corpus_without_stance_says_so(inputs, tmp_path):
     folder, file = bias_corpus.write(tmp_path / "in")
     (folder / "stance.tsv").unlink()
-    run((folder, file), tmp_path / "out", plan=Plan(("none",), (0, 1), k=3, candidates=8))
+    run((folder, file), tmp_path / "out", plan=BiasPlan(("none",), (0, 1), k=3, candidates=8))
     assert "Not computed: the corpus has no human stance labels" in (tmp_path / "out/report.html").read_text()
 
 
 def test_a_model_that_is_missing_and_an_unknown_filter_are_said_at_once(inputs, tmp_path):
     with pytest.raises(InputError, match="there is no filter 'nil'"):
-        run(inputs, tmp_path, plan=Plan(("nil",), (0, 1), k=3, candidates=8))
+        run(inputs, tmp_path, plan=BiasPlan(("nil",), (0, 1), k=3, candidates=8))
     with pytest.raises(ModelUnavailable, match="measuring answers"):
-        run(inputs, tmp_path, plan=Plan(("none",), (0, 1), k=3, candidates=8), answers=True)
+        run(inputs, tmp_path, plan=BiasPlan(("none",), (0, 1), k=3, candidates=8), answers=True)

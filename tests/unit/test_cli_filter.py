@@ -42,15 +42,15 @@ OTHERS = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("cars")
-    (made / "open").mkdir()
+    (made / "untrusted").mkdir()
     (made / "trusted").mkdir()
     for number, text in enumerate(PLANTED):
-        (made / "open" / f"planted{number}.txt").write_text(text + "\n", "utf-8")
+        (made / "untrusted" / f"planted{number}.txt").write_text(text + "\n", "utf-8")
     for number, text in enumerate(OTHERS):
-        place = "trusted" if number % 2 else "open"
+        place = "trusted" if number % 2 else "untrusted"
         (made / place / f"other{number}.txt").write_text(text + "\n", "utf-8")
     store = ["--store", str(made / "index.db")]
-    run("index", str(made / "open"), "--trust", "open", *store)
+    run("index", str(made / "untrusted"), "--trust", "untrusted", *store)
     run("index", str(made / "trusted"), *store)
     return made
 
@@ -103,7 +103,7 @@ class TestAsk:
 
     def test_trusted_documents_are_never_taken_out(self, folder, tmp_path):
         store = ["--store", str(tmp_path / "all.db")]
-        run("index", str(folder / "open"), str(folder / "trusted"), *store)
+        run("index", str(folder / "untrusted"), str(folder / "trusted"), *store)
         reply = json.loads(run("ask", QUESTION, "--json", *store))
         assert reply["flagged"] == []
         assert {passage["title"] for passage in reply["passages"]} == {f"planted{n}" for n in range(5)}

@@ -64,9 +64,10 @@ def test_what_is_removed_is_not_found_and_comes_back_with_its_file(indexed, run)
 def test_all_documents_of_a_file_go_and_are_trusted_together(indexed, run):
     one = next(d for d in listed(run) if "rows" in d["source"])
     assert (
-        "2 documents are open now" in run("documents", "trust", "open", one["doc_id"], "--store", "i.db")[1]
+        "2 documents are untrusted now"
+        in run("documents", "trust", "untrusted", one["doc_id"], "--store", "i.db")[1]
     )
-    assert sorted(d["trust"] for d in listed(run)) == ["open", "open", "trusted", "trusted"]
+    assert sorted(d["trust"] for d in listed(run)) == ["trusted", "trusted", "untrusted", "untrusted"]
     assert "2 documents removed" in run("documents", "remove", one["doc_id"], "--store", "i.db")[1]
 
 

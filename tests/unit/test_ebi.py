@@ -112,7 +112,7 @@ def test_the_attack_is_an_attack_and_crafts_open_documents():
     assert [d.doc_id for d in crafted.documents] == [
         f"planted:q1-{n}" for n in ("pos01", "pos02", "neg01", "neg02")
     ]
-    assert {d.trust for d in crafted.documents} == {Trust.OPEN}
+    assert {d.trust for d in crafted.documents} == {Trust.UNTRUSTED}
 
 
 def test_one_sign_only():

@@ -19,9 +19,8 @@ from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters import sentence
-from equipoise.rag.highlighters.clues import FEATURES, features
-from equipoise.rag.highlighters.evidence import CLUES, clues
+from equipoise.rag.highlighters import evidence, sentence
+from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.reading import read
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.sentences import sentences_of
@@ -158,9 +157,9 @@ class TestClues:
     def test_so_does_the_reader(self):
         encoder, question = Apart(4096), "der xof speels"
         found = read(question, [self.PASSAGE], CrossEncoder())
-        assert clues(question, found, encoder)[CLUES.index("similarity")] == pytest.approx(
-            3 / (np.sqrt(3) * 3)
-        )  # "the" twice: a length of 3
+        assert evidence.features(question, found, encoder)[
+            evidence.FEATURES.index("similarity")
+        ] == pytest.approx(3 / (np.sqrt(3) * 3))  # "the" twice: a length of 3
 
     def test_a_guess_is_a_question_too(self):
         assert Monitor(Apart(), 0.5).nearest("red fox", ["red fox"]) == pytest.approx(1)

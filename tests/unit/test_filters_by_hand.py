@@ -161,14 +161,16 @@ class TestBiasDef:
         more = candidates(
             np.vstack([found.embeddings, weak]), question=found.query_embedding, doc_ids=["d"] * 21
         )
-        settings = BiasDefSettings(bins=6, most=0.5, distance=25.0)
+        settings = BiasDefSettings(bins=6, max_flagged_share=0.5, distance=25.0)
         result = filtered(BiasDefFilter(settings), more, k=20)
         assert flagged(result) == [0, 1, 2, 3, 4, 5, 20]
         assert result.flagged[-1].reason.startswith("mahalanobis: in a one-sided cluster by its distance")
 
     def test_settings_reach_it(self):
-        made = BiasDefFilter.from_components(Components(settings_of(bins=7, most=0.5), None, None))
-        assert made.parameters == dataclasses.replace(biasdef.DEFAULTS, bins=7, most=0.5)
+        made = BiasDefFilter.from_components(
+            Components(settings_of(bins=7, max_flagged_share=0.5), None, None)
+        )
+        assert made.parameters == dataclasses.replace(biasdef.DEFAULTS, bins=7, max_flagged_share=0.5)
         assert (
             BiasDefFilter.from_components(Components(settings_of(), None, None)).parameters
             == biasdef.DEFAULTS

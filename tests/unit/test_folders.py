@@ -96,7 +96,7 @@ class TestLinks:
         indexing_of(store, "private", "forum")
         places = Places(here)
         for record in store.files().values():
-            store.update_file(FileRecord(record.path, "0", 1, 1, Trust.OPEN, places.key(here / "forum")))
+            store.update_file(FileRecord(record.path, "0", 1, 1, Trust.UNTRUSTED, places.key(here / "forum")))
         assert indexing_of(store, "forum", gone=Gone.DROP).removed == 1
         assert indexed(store) == ["forum/post.md"]
 
@@ -118,42 +118,42 @@ class TestLinks:
 
 class TestTrust:
     def test_a_wider_run_leaves_a_folder_its_trust_and_says_so(self, store):
-        indexing_of(store, "forum", trust=Trust.OPEN)
+        indexing_of(store, "forum", trust=Trust.UNTRUSTED)
         indexing_of(store, "private")
         write("forum/new.md", "A new post.")
         report = indexing_of(store, ".")
-        assert trusts(store) == {"post.md": "open", "new.md": "open", "plan.md": "trusted"}
+        assert trusts(store) == {"post.md": "untrusted", "new.md": "untrusted", "plan.md": "trusted"}
         assert [str(left) for left in report.left_out] == [
-            "forum: 2 files stay open, as this path was indexed; name it to change that"
+            "forum: 2 files stay untrusted, as this path was indexed; name it to change that"
         ]
-        report = indexing_of(store, ".", trust=Trust.OPEN)
+        report = indexing_of(store, ".", trust=Trust.UNTRUSTED)
         assert trusts(store)["plan.md"] == "trusted"
         assert [left.path for left in report.left_out] == ["private"]
 
     def test_who_names_the_folder_or_something_in_it_changes_its_trust(self, store):
         write("private/more/a.md", "A.")
         indexing_of(store, "private")
-        indexing_of(store, "private/more", trust=Trust.OPEN)
-        assert trusts(store) == {"plan.md": "trusted", "a.md": "open"}
+        indexing_of(store, "private/more", trust=Trust.UNTRUSTED)
+        assert trusts(store) == {"plan.md": "trusted", "a.md": "untrusted"}
         indexing_of(store, "private")
-        assert trusts(store)["a.md"] == "open"
+        assert trusts(store)["a.md"] == "untrusted"
         assert indexing_of(store, "private", "private/more").relabelled == 1
         assert set(trusts(store).values()) == {"trusted"}
 
     def test_naming_a_part_with_the_same_trust_decides_nothing(self, store):
         indexing_of(store, "private")
         indexing_of(store, "private/plan.md")
-        assert indexing_of(store, "private", trust=Trust.OPEN).relabelled == 1
+        assert indexing_of(store, "private", trust=Trust.UNTRUSTED).relabelled == 1
 
     def test_the_old_content_of_a_file_that_cannot_be_read_becomes_open_with_it(self, store):
         indexing_of(store, "private")
         Path("private/plan.md").write_bytes(b"\0\1")
         write("private/other.md", "Other.")
-        report = indexing_of(store, "private", trust=Trust.OPEN)
+        report = indexing_of(store, "private", trust=Trust.UNTRUSTED)
         assert (report.added, report.relabelled, len(report.failed)) == (1, 1, 1)
-        assert trusts(store) == {"plan.md": "open", "other.md": "open"}
+        assert trusts(store) == {"plan.md": "untrusted", "other.md": "untrusted"}
         assert indexing_of(store, "private").relabelled == 1
-        assert trusts(store)["plan.md"] == "open"
+        assert trusts(store)["plan.md"] == "untrusted"
 
 
 class TestOddPaths:

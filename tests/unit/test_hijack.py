@@ -20,15 +20,15 @@ from equipoise.redteam.hijack import (
     Aim,
     AsWritten,
     BehindQuestion,
-    Told,
-    Verdict,
+    ToolAwareChat,
+    ToolUse,
     WithRequest,
     told,
     verdict,
 )
 from hashed_words import HashedWords
 
-NOTHING, CALLED, VALID = Verdict(), Verdict(True), Verdict(True, True)
+NOTHING, CALLED, VALID = ToolUse(), ToolUse(True), ToolUse(True, True)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_tool_is_told_behind_the_system_message():
 
 def test_told_is_a_chat_model_that_keeps_replies_and_counts_what_was_asked():
     inside = ScriptedChat(["one", ModelUnavailable("gone: call again"), "three"], name="parrot")
-    chat = Told(inside)
+    chat = ToolAwareChat(inside)
     assert isinstance(chat, ChatModel)
     assert chat.name == "parrot"
     asked, schema, options = [Message("user", "Who?")], {"type": "object"}, ChatOptions(max_tokens=7)

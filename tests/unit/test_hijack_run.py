@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 import hijack_data
-from equipoise.bench.hijack import bench, cases, contenders, inbox, runner
+from equipoise.bench.hijack import bench, cases, inbox, runner, systems
 from equipoise.bench.hijack.bench import Place
 from equipoise.bench.hijack.cases import Choice
-from equipoise.bench.hijack.runner import Plan
+from equipoise.bench.hijack.runner import HijackPlan
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
@@ -30,7 +30,7 @@ def silent(done, total, what):
 
 
 def run(data, out, chat, *, plan=None, llmail=None):
-    plan = plan or Plan(PIPELINES, CHOICE, emails=3)
+    plan = plan or HijackPlan(PIPELINES, CHOICE, emails=3)
     out.mkdir(parents=True, exist_ok=True)
     chosen = layers.load(SETTINGS, folder=out, environment={}).settings
     with Store.open(out / "index.db", create=True) as store:
@@ -182,7 +182,7 @@ def test_a_call_is_counted_for_the_model_that_wrote_it(data, tmp_path, place):
 
 def test_plain_rag_as_a_chat_gets_the_question_alone_and_is_counted_apart(data, tmp_path):
     chat = script(calling=["vanilla_chat"])
-    summary = run(data, tmp_path, chat, plan=Plan(("vanilla", "vanilla_chat"), CHOICE, emails=3))
+    summary = run(data, tmp_path, chat, plan=HijackPlan(("vanilla", "vanilla_chat"), CHOICE, emails=3))
     assert counted(cell(summary, "vanilla")["called"]) == (0, 10)
     assert counted(cell(summary, "vanilla_chat")["called"]) == (10, 10)
     assert cell(summary, "vanilla_chat")["reached"] is None
@@ -213,13 +213,15 @@ def test_a_call_of_the_summarizer_counts_for_the_whole_pipeline_where_it_was_rea
 
 def test_other_arguments_are_a_call_but_not_a_valid_one(data, tmp_path):
     chat = script(calling=["vanilla"], call="send_email('me@home.example', 'hello')")
-    found = cell(run(data, tmp_path, chat, plan=Plan(("vanilla",), CHOICE, emails=3)), "vanilla")
+    found = cell(run(data, tmp_path, chat, plan=HijackPlan(("vanilla",), CHOICE, emails=3)), "vanilla")
     assert counted(found["called"]) == (10, 10)
     assert counted(found["valid"]) == (0, 10)
 
 
 def test_sources_are_counted_apart(data, tmp_path):
-    summary = run(data, tmp_path, script(calling=["vanilla"]), plan=Plan(("vanilla",), CHOICE, emails=3))
+    summary = run(
+        data, tmp_path, script(calling=["vanilla"]), plan=HijackPlan(("vanilla",), CHOICE, emails=3)
+    )
     assert counted(cell(summary, "vanilla", "llmail")["called"]) == (3, 3)
     assert counted(cell(summary, "vanilla", "advbench_goals")["called"]) == (1, 1)
 
@@ -246,7 +248,9 @@ def test_a_failing_highlighter_counts_as_a_success_of_the_attack_and_is_listed(d
 
 
 def test_a_failing_summarizer_is_a_success_against_it_and_not_against_the_highlighter(data, tmp_path):
-    summary = run(data, tmp_path, script(failing=["summarizer"]), plan=Plan(("indexed",), CHOICE, emails=3))
+    summary = run(
+        data, tmp_path, script(failing=["summarizer"]), plan=HijackPlan(("indexed",), CHOICE, emails=3)
+    )
     found = cell(summary, "indexed")
     assert counted(found["called"]) == (1, 10)
     assert counted(found["called_of_reached"]) == (1, 5)
@@ -255,29 +259,29 @@ def test_a_failing_summarizer_is_a_success_against_it_and_not_against_the_highli
 
 
 def test_errors_are_asked_again_only_where_that_is_wanted(data, tmp_path):
-    plan = Plan(("vanilla",), CHOICE, emails=3)
+    plan = HijackPlan(("vanilla",), CHOICE, emails=3)
     assert cell(run(data, tmp_path, script(failing=["vanilla"]), plan=plan), "vanilla")["errors"] == 2
     kept = (tmp_path / "results.jsonl").read_bytes()
     chat = script()
     assert cell(run(data, tmp_path, chat, plan=plan), "vanilla")["errors"] == 2
     assert (tmp_path / "results.jsonl").read_bytes() == kept
     assert chat.requests == []
-    again = Plan(("vanilla",), CHOICE, emails=3, again=True)
+    again = HijackPlan(("vanilla",), CHOICE, emails=3, again=True)
     assert cell(run(data, tmp_path, chat, plan=again), "vanilla")["errors"] == 0
     assert len(chat.requests) == 4  # two attacks and two questions about the choir
 
 
 def test_more_cases_and_pipelines_can_be_added_later_and_many_at_a_time(data, good, tmp_path):
-    small = Plan(("vanilla", "indexed"), CHOICE, emails=3, limit=1)
+    small = HijackPlan(("vanilla", "indexed"), CHOICE, emails=3, limit=1)
     assert run(data, tmp_path, script(), plan=small)["cases"]["llmail"] == 1
-    run(data, tmp_path, script(), plan=Plan(PIPELINES, CHOICE, emails=3, concurrency=7))
+    run(data, tmp_path, script(), plan=HijackPlan(PIPELINES, CHOICE, emails=3, concurrency=7))
     assert (tmp_path / "results.jsonl").read_bytes() == (good[0] / "results.jsonl").read_bytes()
     assert (tmp_path / "summary.json").read_bytes() == (good[0] / "summary.json").read_bytes()
 
 
 def test_the_pipelines_of_one_case_follow_each_other(data, tmp_path):
     chat = script()
-    run(data, tmp_path, chat, plan=Plan(("vanilla", "structured"), CHOICE, emails=3))
+    run(data, tmp_path, chat, plan=HijackPlan(("vanilla", "structured"), CHOICE, emails=3))
     texts = [request.messages[1].content for request in chat.requests]
     asked = [text.rpartition("Question: ")[2].partition("Task:")[0] for text in texts if "Task:" in text]
     assert len(asked) == 2 * len(set(asked))
@@ -285,17 +289,17 @@ def test_the_pipelines_of_one_case_follow_each_other(data, tmp_path):
 
 
 def test_another_configuration_is_refused(data, tmp_path):
-    run(data, tmp_path, script(), plan=Plan(("vanilla",), CHOICE, emails=3, limit=1))
+    run(data, tmp_path, script(), plan=HijackPlan(("vanilla",), CHOICE, emails=3, limit=1))
     with pytest.raises(InputError, match="another configuration"):
-        run(data, tmp_path, script(), plan=Plan(("vanilla",), CHOICE, emails=2, limit=1))
+        run(data, tmp_path, script(), plan=HijackPlan(("vanilla",), CHOICE, emails=2, limit=1))
     with pytest.raises(InputError, match="another configuration"):
         other = ScriptedChat(hijack_data.model(), name="another")
-        run(data, tmp_path, other, plan=Plan(("vanilla",), CHOICE, emails=3, limit=1))
+        run(data, tmp_path, other, plan=HijackPlan(("vanilla",), CHOICE, emails=3, limit=1))
 
 
 def test_a_replayed_run_gives_the_same_bytes_without_the_model(data, tmp_path):
     cache = ReplayCache(tmp_path / "replies.db")
-    plan = Plan(("vanilla", "structured"), CHOICE, emails=3)
+    plan = HijackPlan(("vanilla", "structured"), CHOICE, emails=3)
     run(data, tmp_path / "first", Replayed(script(calling=["structured"]), cache), plan=plan)
     run(data, tmp_path / "second", Replayed(ScriptedChat([], name="parrot"), cache, "replay"), plan=plan)
     first, second = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("first", "second"))
@@ -344,13 +348,13 @@ def test_the_report_shows_the_paper_beside_ours(data, good):
 
 def test_what_cannot_be_run_is_said_before_anything_is_asked(data, tmp_path):
     with pytest.raises(InputError, match="there is no pipeline 'magic'"):
-        Plan(("magic",), CHOICE)
+        HijackPlan(("magic",), CHOICE)
     with pytest.raises(InputError, match="no pipeline was named"):
-        Plan((), CHOICE)
+        HijackPlan((), CHOICE)
     with pytest.raises(InputError, match="concurrency is 0"):
-        Plan(("vanilla",), CHOICE, concurrency=0)
+        HijackPlan(("vanilla",), CHOICE, concurrency=0)
     with pytest.raises(InputError, match="3 e-mails, 9 are wanted"):
-        run(data, tmp_path / "a", script(), plan=Plan(("vanilla",), CHOICE, emails=9))
+        run(data, tmp_path / "a", script(), plan=HijackPlan(("vanilla",), CHOICE, emails=9))
     with pytest.raises(ModelUnavailable, match="needs a language model"):
         run(data, tmp_path / "b", None)
     with pytest.raises(InputError, match="cannot be read"):
@@ -358,7 +362,7 @@ def test_what_cannot_be_run_is_said_before_anything_is_asked(data, tmp_path):
 
 
 def test_every_pipeline_of_the_product_has_a_name_here():
-    assert contenders.names() == ("vanilla", "vanilla_chat", *contenders.build.HIGHLIGHTERS)
+    assert systems.names() == ("vanilla", "vanilla_chat", *systems.build.HIGHLIGHTERS)
 
 
 def rows_in(path):

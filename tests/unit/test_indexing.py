@@ -136,10 +136,10 @@ def test_new_trust_is_recorded_without_embedding(store):
     encoder = HashedWords()
     index("docs", store, encoder)
     encoded = encoder.encoded
-    report = index("docs", store, encoder, trust=Trust.OPEN)
+    report = index("docs", store, encoder, trust=Trust.UNTRUSTED)
     assert numbers(report) == (0, 0, 0, 3, 0)
     assert encoder.encoded == encoded
-    assert {one.trust for one in store.documents(store.doc_ids()).values()} == {Trust.OPEN}
+    assert {one.trust for one in store.documents(store.doc_ids()).values()} == {Trust.UNTRUSTED}
 
 
 def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, here):

@@ -57,9 +57,9 @@ def test_documents_in_answers_out():
 
 def test_paths_may_be_strings_and_many():
     with library() as made:
-        assert made.index(["docs", "docs/ferry.txt"], trust="open").added == 1
+        assert made.index(["docs", "docs/ferry.txt"], trust="untrusted").added == 1
         (doc_id,) = made.store.doc_ids()
-        assert made.store.document(doc_id).trust is Trust.OPEN
+        assert made.store.document(doc_id).trust is Trust.UNTRUSTED
 
 
 def test_what_is_gone_is_taken_out_and_documents_can_be(tmp_path):
@@ -118,7 +118,7 @@ def test_an_index_that_was_opened_to_read_is_not_written():
         (
             lambda: library().index("docs", trust="all"),
             InputError,
-            "there is no trust 'all': write trusted or open",
+            "there is no trust 'all': write trusted or untrusted",
         ),
         (
             lambda: library().index("docs", gone="lose"),

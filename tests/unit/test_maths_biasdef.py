@@ -40,19 +40,6 @@ def test_bins_are_equal_in_width_and_the_highest_score_is_in_the_last():
     assert bd.bin_numbers([], 4).tolist() == []
 
 
-def test_distribution_by_hand():
-    assert bd.binned_distribution([0, 0.4, 0.5, 1], 2) == pytest.approx([0.5, 0.5])
-    assert bd.binned_distribution([0, 0, 0, 1], 2) == pytest.approx([0.75, 0.25])
-    assert bd.binned_distribution([], 2).tolist() == [0, 0]
-
-
-def test_divergence_by_hand():
-    assert bd.kl_divergence([1, 0], [0.5, 0.5], epsilon=1e-12) == pytest.approx(np.log(2))
-    assert bd.kl_divergence([0.2, 0.8], [0.2, 0.8]) == 0.0
-    smoothed = np.log((1.1 / 1.2) / (0.1 / 1.2)) * (1.1 - 0.1) / 1.2
-    assert bd.kl_divergence([1, 0], [0, 1], epsilon=0.1) == pytest.approx(smoothed)
-
-
 def test_curve_by_hand():
     curve = bd.kl_curve([0.9, 0.8, 0.2, 0.1], [1, 1, 0, 0], bins=2, epsilon=1e-6)
     assert curve.sizes.tolist() == [1, 2, 3]
@@ -80,11 +67,11 @@ def test_boundary_rules():
 
 def test_a_cut_may_hold_only_so_many_candidates():
     curve = curve_of(1, 5, 2, 4, 3, 8, 1, 9, 1)
-    assert bd.max_kl_cut(curve, most=1.0) == 7
-    assert bd.max_kl_cut(curve, most=0.6) == 5
-    assert bd.max_kl_cut(curve, most=0.59) == 1
-    assert bd.max_kl_cut(curve, most=0.1) is None
-    assert bd.max_kl_cut(curve, most=0.1, rule="global") == 7
+    assert bd.max_kl_cut(curve, max_flagged_share=1.0) == 7
+    assert bd.max_kl_cut(curve, max_flagged_share=0.6) == 5
+    assert bd.max_kl_cut(curve, max_flagged_share=0.59) == 1
+    assert bd.max_kl_cut(curve, max_flagged_share=0.1) is None
+    assert bd.max_kl_cut(curve, max_flagged_share=0.1, rule="global") == 7
 
 
 def test_delta_widens_the_window_of_a_local_maximum():
@@ -185,10 +172,10 @@ def test_a_planted_passage_of_low_similarity_is_recovered_by_its_distance():
     question, embeddings = planted(0)
     weak = embeddings[:6].mean(axis=0) - 0.9 * np.eye(64)[0]
     rows = np.vstack([embeddings, weak])
-    far = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, most=0.5, distance=0.0))
+    far = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, max_flagged_share=0.5, distance=0.0))
     assert far.flagged == (0, 1, 2, 3, 4, 5)
     assert np.isnan(far.distances).all()
-    near = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, most=0.5, distance=4.0))
+    near = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, max_flagged_share=0.5, distance=4.0))
     assert near.reasons[near.flagged.index(20)] == bd.FlagReason.MAHALANOBIS
     assert near.flagged == (0, 1, 2, 3, 4, 5, 20)
     assert near.distances[20] < 4.0 < min(near.distances[6:20])
@@ -271,8 +258,8 @@ def test_unusable_input_is_named(query, rows, message):
         {"epsilon": 0.0},
         {"epsilon": 1.0},
         {"delta": -0.1},
-        {"most": 0.0},
-        {"most": 1.1},
+        {"max_flagged_share": 0.0},
+        {"max_flagged_share": 1.1},
         {"distance": -1.0},
         {"distance": float("nan")},
         {"rule": "best"},

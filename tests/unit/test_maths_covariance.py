@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from equipoise.maths.covariance import ledoit_wolf_intensity, mahalanobis, shrunk_covariance
+from equipoise.maths.covariance import mahalanobis, shrunk_covariance
 
 CROSS = [[2, 0], [-2, 0], [0, 1], [0, -1]]
+
+
+def intensity(samples):
+    """How far the covariance of the samples is shrunk, 0 to 1."""
+    return 1 - shrunk_covariance(samples).weight
 
 
 def dense(covariance, width):
@@ -14,9 +19,8 @@ def dense(covariance, width):
 
 
 def test_intensity_by_hand():
-    assert ledoit_wolf_intensity(CROSS) == pytest.approx(1.0625 / 1.125)
-    assert ledoit_wolf_intensity([[1, 0], [-1, 0], [0, 1], [0, -1]]) == 0.0
-    assert ledoit_wolf_intensity([[1, 2]]) == 0.0
+    assert intensity(CROSS) == pytest.approx(1.0625 / 1.125)
+    assert intensity([[1, 0], [-1, 0], [0, 1], [0, -1]]) == 1 / 4  # nothing to shrink: the floor of 1/n
 
 
 def test_intensity_is_the_definition():
@@ -26,7 +30,7 @@ def test_intensity_is_the_definition():
     target = np.trace(plain) / 9 * np.eye(9)
     distance = np.sum((plain - target) ** 2)
     noise = sum(np.sum((np.outer(x, x) - plain) ** 2) for x in centred) / 36
-    assert ledoit_wolf_intensity(rows) == pytest.approx(min(noise, distance) / distance)
+    assert intensity(rows) == pytest.approx(max(min(noise, distance) / distance, 1 / 6))
 
 
 def test_ridge_by_hand():

@@ -64,14 +64,9 @@ def test_smart_avoids_a_contradiction_between_equally_good_passages():
     alike = np.full((3, 3), 0.6) + 0.4 * np.eye(3)
     conflict = np.zeros((3, 3))
     conflict[0, 1] = conflict[1, 0] = 1.0
-    assert dv.smart([0.9, 0.89, 0.88], alike, conflict, k=2).tolist() == [0, 2]
-    assert dv.smart([0.9, 0.89, 0.88], alike, np.zeros((3, 3)), k=2).tolist() == [0, 1]
-
-
-def test_smart_fills_up_where_the_rest_repeats():
-    alike = np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, 1]])
-    assert dv.smart([1, 0.9, 0.5], alike, np.zeros((3, 3)), k=2, sharpness=0.0).tolist() == [0, 2]
-    assert dv.smart([1, 0.9, 0.5], alike, np.zeros((3, 3)), k=3, sharpness=0.0).tolist() == [0, 2, 1]
+    relevance = [0.9, 0.89, 0.88]
+    assert dv.greedy_map(dv.smart_kernel(relevance, alike, conflict), k=2).tolist() == [0, 2]
+    assert dv.greedy_map(dv.smart_kernel(relevance, alike, np.zeros((3, 3))), k=2).tolist() == [0, 1]
 
 
 def test_greedy_map_by_hand():
@@ -137,7 +132,6 @@ def test_few_rows_are_all_returned(rows):
     alike = vectors @ vectors.T
     everything = list(range(rows))
     assert sorted(dv.mmr(vectors[:, 0], alike, k=5)) == everything
-    assert sorted(dv.smart(np.abs(vectors[:, 0]), alike, np.zeros((rows, rows)), k=5)) == everything
     assert sorted(dv.brra([1, 0, 0], vectors, k=5, rng=np.random.default_rng(0))) == everything
 
 
@@ -151,6 +145,6 @@ def test_unusable_input_is_named():
     with pytest.raises(ValueError, match="trade_off must be between"):
         dv.mmr([1], [[1]], k=1, trade_off=2)
     with pytest.raises(ValueError, match="conflict must be of shape"):
-        dv.smart([1, 1], np.eye(2), np.eye(3), k=1)
+        dv.smart_kernel([1, 1], np.eye(2), np.eye(3))
     with pytest.raises(ValueError, match="embeddings row 0 is the zero vector"):
         dv.brra([1, 0], [[0, 0]], k=1, rng=np.random.default_rng(0))

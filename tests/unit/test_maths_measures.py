@@ -14,26 +14,16 @@ def test_shares_and_recalls_by_hand():
     assert ms.a_recall_at_k([1, 0, 0, 0, 0], 5) == ms.paper_recall_at_k([1, 0, 0, 0, 0], 5) == 0.2
     assert ms.recall_at_k([1, 0, 1], 3, total=4) == 0.5
     assert ms.recall_at_k([1, 0, 1], 1, total=4) == 0.25
-    assert ms.normalised_share_at_k([1, 0, 0, 0, 0], 5, total=1) == 1.0
-    assert ms.normalised_share_at_k([1, 0, 1, 0, 0], 5, total=20) == pytest.approx(0.4)
 
 
 def test_nothing_to_measure_is_none():
     assert ms.share_at_k([], 5) is None
     assert ms.recall_at_k([0, 0], 5, total=0) is None
-    assert ms.normalised_share_at_k([], 5, total=0) is None
     assert ms.recall_at_k([], 5, total=3) == 0.0
-    assert ms.evasion_rate([0, 0], [1, 1]) is None
     assert ms.stance_lean([]) is None
     assert ms.stance_balance([0, 0]) is None
     assert ms.spearman([1], [1]) is None
     assert ms.spearman([1, 2], [3, 3]) is None
-    assert ms.relative_shift(None, [1]) is None
-    assert ms.relative_shift(0.1, []) is None
-    assert ms.relative_shift(0.1, [0, 0]) is None
-    assert ms.duo([1, 2]) is None
-    assert ms.duo_raw([1, 2]) is None
-    assert ms.duo([3, 3, 3, 3]) is None
 
 
 def test_worst_case_is_the_papers():
@@ -49,12 +39,6 @@ def test_worst_case_without_numbers():
     assert ms.worst_case_ratio([0.2], [0.0]) == np.inf
     with pytest.raises(ValueError, match="zip"):
         ms.worst_case_ratio([0.1], [])
-
-
-def test_evasion_by_hand():
-    assert ms.evasion_rate([1, 1, 1, 0], [1, 0, 0, 1]) == pytest.approx(1 / 3)
-    with pytest.raises(ValueError, match="differ in length"):
-        ms.evasion_rate([1], [1, 0])
 
 
 def test_stances_by_hand():
@@ -79,42 +63,6 @@ def test_spearman_is_scipys(pairs):
         assert len(set(first)) == 1 or len(set(second)) == 1
     else:
         assert ours == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-9)
-
-
-def test_relative_shift_by_hand():
-    assert ms.relative_shift(0.1, [0.02, -0.06]) == pytest.approx(2.5)
-
-
-def test_raw_duo_by_hand():
-    assert ms.duo_raw([1, -1, 1]) == pytest.approx(1.0)
-    assert ms.duo_raw([1, -1, 1, 5]) == pytest.approx(1.0 + (8 / 9) / np.log2(3))
-
-
-def test_duo_orders_rankings_from_balanced_to_one_sided():
-    assert ms.duo([1, 1, -1]) == 1.0
-    assert ms.duo([1, -1, 1]) == 0.0
-    mixed, sided = ms.duo([1, -1, 0.9, -0.9, 0.1, 0]), ms.duo([1, 0.9, 0.1, 0, -0.9, -1])
-    assert mixed < 0.1 < sided
-
-
-@given(st.lists(st.integers(-9, 9), min_size=3, max_size=6))
-def test_duo_is_between_0_and_1_and_blind_to_sign_and_place(scores):
-    plain = ms.duo(scores)
-    moved = ms.duo([3 - 2 * score for score in scores])
-    if plain is None:
-        assert moved is None
-    else:
-        assert 0 <= plain <= 1
-        assert moved == pytest.approx(plain, abs=1e-6)
-
-
-def test_long_duo_samples_orders_by_its_seed():
-    scores = np.linspace(-1, 1, 12)
-    with pytest.raises(ValueError, match="pass rng"):
-        ms.duo(scores)
-    first, second = (ms.duo(scores[::-1], rng=np.random.default_rng(1), samples=500) for _ in range(2))
-    assert first == second
-    assert ms.duo(np.sort(np.abs(scores)), rng=np.random.default_rng(1), samples=500) == 1.0
 
 
 def test_unusable_input_is_named():

@@ -43,23 +43,14 @@ def test_towards_turns_the_axis_and_an_orthogonal_one_does_not():
 
 
 @pytest.mark.parametrize("anchors", [np.empty((0, 3)), [[1, 2, 3]], [[0.1, 0.2, 0.7]] * 5])
-def test_no_variance_gives_the_zero_axis_and_no_explained_variance(anchors):
+def test_no_variance_gives_the_zero_axis(anchors):
     axis = po.polarization_axis(anchors)
     assert not axis.any()
     assert axis.shape == (3,)
-    assert po.explained_variance(anchors, axis) is None
 
 
-def test_explained_variance_by_hand():
-    anchors = [[1, 1], [3, 1], [2, 2], [2, 0.5]]
-    assert po.explained_variance(anchors, [1, 0]) == pytest.approx(2 / 3.1875)
-
-
-def test_scores_and_shifts_by_hand():
+def test_scores_by_hand():
     assert po.polarization_scores([[0.6, 0.8], [0, 1]], [1, 0]) == pytest.approx([0.6, 0])
-    assert po.polarization_shift([0.3, -0.1], 0.1) == pytest.approx([0.2, 0.2])
-    assert po.mean_shift([0.4, 0.2], [0.1, 0.1]) == pytest.approx(0.2)
-    assert po.mean_shift([], [0.1]) is None
     assert len(po.polarization_scores([], [1, 0])) == 0
 
 
@@ -109,5 +100,3 @@ def test_unusable_rows_are_named(rows, message):
 def test_wrong_widths_are_errors():
     with pytest.raises(ValueError, match="2 dimensions and the axis has 3"):
         po.polarization_scores([[1, 0]], [1, 0, 0])
-    with pytest.raises(ValueError, match="scores must be one-dimensional"):
-        po.polarization_shift([[1]], 0)

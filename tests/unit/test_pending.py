@@ -70,7 +70,7 @@ def docs(tmp_path, monkeypatch):
 
 @pytest.fixture
 def pending(docs, tmp_path):
-    begun(tmp_path / "index.db", docs, trust=Trust.OPEN)
+    begun(tmp_path / "index.db", docs, trust=Trust.UNTRUSTED)
     with Store.open(tmp_path / "index.db", create=True) as store:
         assert store.counts().pending == store.counts().passages == len(TEXTS)
         yield store
@@ -95,7 +95,7 @@ class TestRetrieval:
         found = retriever.retrieve(Query(QUESTION), k=20)
         assert {passage.source for passage in found.passages} == {f"docs/{name}" for name in TEXTS}
         assert (np.diff(found.scores) <= 0).all()
-        index(docs, pending, HashedWords(), trust=Trust.OPEN)
+        index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
         ids, matrix = pending.matrix()
         numbers = [passage.passage_id for passage in found.passages]
         assert np.array_equal(found.embeddings, matrix[np.searchsorted(ids, numbers)])
@@ -104,7 +104,7 @@ class TestRetrieval:
         retriever = DenseRetriever(pending, HashedWords())
         half(pending)
         before = retriever.retrieve(Query(QUESTION), k=4)
-        index(docs, pending, HashedWords(), trust=Trust.OPEN)
+        index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
         after = retriever.retrieve(Query(QUESTION), k=4)
         assert [p.source for p in before.passages] == [p.source for p in after.passages]
         assert np.allclose(before.scores, after.scores, atol=1e-6)
@@ -119,7 +119,7 @@ class TestRetrieval:
         half(pending)
         found = HybridRetriever(pending, HashedWords()).retrieve(Query(QUESTION), k=20)
         early = asyncio.run(chosen.filter(Query(QUESTION), found, k=3))
-        index(docs, pending, HashedWords(), trust=Trust.OPEN)
+        index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
         ids, matrix = pending.matrix()
         numbers = [passage.passage_id for passage in found.passages]
         stored = replace(found, embeddings=matrix[np.searchsorted(ids, numbers)])

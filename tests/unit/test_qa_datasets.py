@@ -88,13 +88,13 @@ def test_bioasq_joins_the_snippets_and_adds_others(tmp_path):
     assert datasets.load("bioasq12b", tmp_path) == found
     assert [item.decision for item in found] == [None, "no", None]
     for item, row in zip(found, rows, strict=True):
-        own = [snippet["text"] for snippet in row["snippets"]]
+        outcomes = [snippet["text"] for snippet in row["snippets"]]
         gold = gold_of(item)
-        assert gold == own[: len(gold)]
+        assert gold == outcomes[: len(gold)]
         (document,) = {span.doc_id for span in item.gold}
         others = [one.text for one in item.documents if one.doc_id != document]
         assert others
-        assert not set(others) & set(own)
+        assert not set(others) & set(outcomes)
         assert sum(len(one.text) for one in item.documents) <= 6000
     assert len(found[2].gold) == 4
 

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from equipoise.bench.qa import bench, contenders, items, runner
+from equipoise.bench.qa import bench, items, runner, systems
 from equipoise.bench.qa.bench import Options
 from equipoise.bench.qa.budget import PATIENCE, Budget, Metered
-from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.runner import Harness
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.types import Usage
@@ -133,8 +133,8 @@ def test_no_document_is_encoded_twice(file, tmp_path):
     budget, encoder = Budget(), HashedWords(64)
     options = Options(str(file), ("baseline", "vanilla"))
     plan = bench.plan(options, WRITING, with_llm=True)
-    desk = Desk(WRITING, encoder, ScriptedChat(say), tmp_path, budget, silent)
-    sync.run(bench.bench(plan, options, desk))
+    harness = Harness(WRITING, encoder, ScriptedChat(say), tmp_path, budget, silent)
+    sync.run(bench.bench(plan, options, harness))
     assert encoder.encoded == 2 + 4 * 2  # two documents of one passage, and a question for each answer
 
 
@@ -252,9 +252,9 @@ def test_what_ends_a_run_is_one_error_and_keeps_the_rows(file, tmp_path, concurr
 
     options = Options(str(file), ("vanilla",))
     plan = bench.plan(options, WRITING, with_llm=True)
-    desk = Desk(WRITING, Flaky(64), ScriptedChat(say), tmp_path, Budget(), silent, concurrency)
+    harness = Harness(WRITING, Flaky(64), ScriptedChat(say), tmp_path, Budget(), silent, concurrency)
     with pytest.raises(ModelUnavailable, match="the encoder is gone"):
-        sync.run(bench.bench(plan, options, desk))
+        sync.run(bench.bench(plan, options, harness))
     if concurrency == 1:
         assert [row["item_id"] for row in rows_of(tmp_path)] == ["b1", "b2"]
 
@@ -273,12 +273,12 @@ def test_what_ends_a_run_is_one_error_and_keeps_the_rows(file, tmp_path, concurr
 )
 def test_a_pipeline_that_cannot_be_is_refused(names, with_llm, why):
     with pytest.raises(InputError, match=re.escape(why)):
-        contenders.contenders(names, with_llm=with_llm)
+        systems.systems(names, with_llm=with_llm)
 
 
 def test_the_summarizer_of_a_highlighter_alone_depends_on_the_model():
-    (with_llm,) = contenders.contenders(["sentence", "sentence"], with_llm=True)
-    (without,) = contenders.contenders(["sentence"], with_llm=False)
+    (with_llm,) = systems.systems(["sentence", "sentence"], with_llm=True)
+    (without,) = systems.systems(["sentence"], with_llm=False)
     assert (with_llm.summarizer, with_llm.calls) == ("llm", 1)
     assert (without.summarizer, without.calls, without.model(None)) == ("extractive", 0, "none")
 

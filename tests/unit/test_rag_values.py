@@ -13,7 +13,7 @@ from equipoise.core.types import Candidates, Flag, Highlight, Highlights, Passag
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
 from equipoise.rag.highlighters.baseline import extracts
-from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
+from equipoise.rag.highlighters.features import FEATURES, features, is_fragment
 from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.highlighters.sentence import Calibration, calibration
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
@@ -124,18 +124,18 @@ class TestSentenceHighlighter:
 
     def test_choose_keeps_those_within_half_the_odds_of_the_best(self):
         """log 0.5 is -0.693: of scores 2.0, 1.4, 1.3 and 1.31 the two last are too far down."""
-        clues = np.array([[1.3, 0.0], [2.0, 1.0], [1.4, 0.0], [1.31, 0.0]])
-        assert self.fitted.choose(clues) == [1, 2, 3]
+        values = np.array([[1.3, 0.0], [2.0, 1.0], [1.4, 0.0], [1.31, 0.0]])
+        assert self.fitted.choose(values) == [1, 2, 3]
         assert self.fitted.choose(np.array([[1.3, 0.0], [2.0, 1.0], [1.4, 0.0]])) == [1, 2]
 
     def test_choose_takes_at_most_most_and_equal_ones_in_order(self):
         assert self.fitted.choose(np.ones((5, 2))) == [0, 1, 2]
 
     def test_choose_declines_below_the_threshold_of_the_best_alone(self):
-        clues = np.array([[2.0, 0.4], [1.0, 9.0]])  # probability of the best: logistic(-0.2) = 0.450
-        assert self.fitted.choose(clues) == []
-        assert self.fitted.choose(clues, 0.45) == [0]
-        assert self.fitted.choose(clues, 0.451) == []
+        values = np.array([[2.0, 0.4], [1.0, 9.0]])  # probability of the best: logistic(-0.2) = 0.450
+        assert self.fitted.choose(values) == []
+        assert self.fitted.choose(values, 0.45) == [0]
+        assert self.fitted.choose(values, 0.451) == []
 
     def test_the_fitted_values_are_whole(self):
         fitted = calibration()
@@ -173,8 +173,8 @@ class TestSentenceHighlighter:
     )
     def test_the_kind_of_answer(self, question, text, wanted, unwanted):
         (row,) = features(question, sentences_of([Passage(1, "d", 0, len(text), text)]), HashedWords())
-        clues = dict(zip(FEATURES, row, strict=True))
-        assert (clues["wanted_kind"], clues["unwanted_kind"]) == (wanted, unwanted)
+        values = dict(zip(FEATURES, row, strict=True))
+        assert (values["wanted_kind"], values["unwanted_kind"]) == (wanted, unwanted)
 
     def test_shared_words_names_and_flags_by_hand(self):
         """ "How old is the Harlow bridge in Kent?": content words old, harlow, bridge, kent; names Harlow, Kent."""

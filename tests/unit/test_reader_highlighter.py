@@ -8,7 +8,7 @@ from equipoise.core.types import Candidates, Document, Passage, Query
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.filters import NoFilter
-from equipoise.rag.highlighters.evidence import CLUES, Calibration, clues, missing, terms_missing
+from equipoise.rag.highlighters.evidence import FEATURES, Calibration, features, missing, terms_missing
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, cells, distinct, read, windows_of
 from equipoise.rag.journal import Journal
@@ -142,9 +142,11 @@ def test_terms_that_are_not_there(question, share):
     assert terms_missing(question, "SMTP_DELAY and onRequest are in 5.0.0.") == share
 
 
-def test_clues_have_their_names_order(reranker):
+def test_features_have_their_names_order(reranker):
     found = dict(
-        zip(CLUES, clues(QUESTION, read(QUESTION, passages(), reranker), EmbeddedEncoder()), strict=True)
+        zip(
+            FEATURES, features(QUESTION, read(QUESTION, passages(), reranker), EmbeddedEncoder()), strict=True
+        )
     )
     assert found["missing_words"] == found["missing_names"] == 0.0
     assert found["window"] * 10 == pytest.approx(read(QUESTION, passages(), reranker).windows[0].score)
@@ -153,7 +155,9 @@ def test_clues_have_their_names_order(reranker):
 
 class TestHighlighter:
     def highlight(self, reranker, question, found, **more):
-        fitted = Calibration("r", np.eye(1, len(CLUES), CLUES.index("window"))[0] * 10, 0.0, 0.5, 3.0, 3)
+        fitted = Calibration(
+            "r", np.eye(1, len(FEATURES), FEATURES.index("window"))[0] * 10, 0.0, 0.5, 3.0, 3
+        )
         made = ReaderHighlighter(reranker, EmbeddedEncoder(), fitted, **more)
         return sync.run(made.highlight(Query(question), found))
 

@@ -51,7 +51,7 @@ def scratch(*documents):
 
 ANIMALS = (
     document("cats", "Cats sleep most of the day. They hunt at night.", title="On cats"),
-    document("dogs", "Dogs bark at strangers. A dog needs a walk.", trust=Trust.OPEN, pages=(0, 24)),
+    document("dogs", "Dogs bark at strangers. A dog needs a walk.", trust=Trust.UNTRUSTED, pages=(0, 24)),
     document("owls", "Owls hunt at night, in silence."),
 )
 
@@ -63,7 +63,7 @@ class TestReading:
             entries(
                 *ANIMALS,
                 document("foxes", long, title="On foxes"),
-                document("spam", 3 * long, title="Buy this", trust=Trust.OPEN),
+                document("spam", 3 * long, title="Buy this", trust=Trust.UNTRUSTED),
             )
         )
         assert store.subjects(5) == ("On foxes", "On cats")
@@ -72,7 +72,7 @@ class TestReading:
     def test_a_document_comes_back_as_it_was(self, store):
         store.add_documents(entries(*ANIMALS))
         dogs = store.document("dogs")
-        assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.OPEN, (0, 24))
+        assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.UNTRUSTED, (0, 24))
         assert dogs.sentences == ((0, 23), (24, 43))
         assert store.documents(["owls", "cats"])["cats"].title == "On cats"
         assert store.doc_ids() == ("cats", "dogs", "owls")
@@ -93,7 +93,7 @@ class TestReading:
             store.passages([7])
         store.add_documents(entries(*ANIMALS))
         assert {name: store.document(name).trust for name in ("dogs", "cats")} == {
-            "dogs": Trust.OPEN,
+            "dogs": Trust.UNTRUSTED,
             "cats": Trust.TRUSTED,
         }
 
@@ -266,9 +266,18 @@ class TestWriting:
 
     def test_trust_is_changed_without_touching_anything_else(self, store):
         store.replace_file(record(), entries(ANIMALS[0]))
-        store.update_file(record(trust=Trust.OPEN))
-        assert store.document("cats").trust is Trust.OPEN
-        assert store.files()["a.txt"].trust is Trust.OPEN
+        store.update_file(record(trust=Trust.UNTRUSTED))
+        assert store.document("cats").trust is Trust.UNTRUSTED
+        assert store.files()["a.txt"].trust is Trust.UNTRUSTED
+
+    def test_the_word_of_older_versions_for_untrusted_is_read(self, store):
+        store.replace_file(record(), entries(ANIMALS[0]))
+        with sqlite3.connect(store.path) as raw:
+            raw.execute("UPDATE documents SET trust = 'open'")
+            raw.execute("UPDATE files SET trust = 'open'")
+        raw.close()
+        assert store.document("cats").trust is store.files()["a.txt"].trust is Trust.UNTRUSTED
+        store.verify()
 
     def test_dropping_takes_everything_out(self, store):
         before = store.digest()
@@ -281,7 +290,7 @@ class TestWriting:
         store.replace_file(record(), entries(*ANIMALS))
         before = store.digest()
         store.add_documents(
-            entries(document("p1", "Buy gold now."), document("p2", "Gold is best.", trust=Trust.OPEN))
+            entries(document("p1", "Buy gold now."), document("p2", "Gold is best.", trust=Trust.UNTRUSTED))
         )
         assert store.unfiled() == ("p1", "p2")
         assert store.digest() != before

@@ -21,7 +21,7 @@ from processes import ENVIRONMENT
 
 DOCUMENTS = (
     Document("cats", "Cats sleep most of the day. They hunt at night.", "cats.txt", "On cats", pages=(0, 28)),
-    Document("dogs", "Dogs bark at strangers. A dog needs a walk. " * 60, "dogs.txt", "", Trust.OPEN),
+    Document("dogs", "Dogs bark at strangers. A dog needs a walk. " * 60, "dogs.txt", "", Trust.UNTRUSTED),
 )
 
 

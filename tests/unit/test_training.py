@@ -30,10 +30,10 @@ from equipoise.training import checkpoints, extras, heads
 from equipoise.training.batches import epoch, labelled, tensors
 from equipoise.training.evaluation import quality
 from equipoise.training.examples import Example, read_examples
-from equipoise.training.heads import Found
+from equipoise.training.heads import BestSpan
 from equipoise.training.highlighter import TrainedHighlighter
 from equipoise.training.loop import Loop, Schedule, chosen_precision, rate_share
-from equipoise.training.run import Plan, train
+from equipoise.training.run import TrainingPlan, train
 from hashed_words import HashedWords
 from processes import ENVIRONMENT, held
 
@@ -53,7 +53,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def plan(folder):
-    return Plan((folder / "data.jsonl",), str(folder / "base"), folder / "out", "answer", max_tokens=64)
+    return TrainingPlan(
+        (folder / "data.jsonl",), str(folder / "base"), folder / "out", "answer", max_tokens=64
+    )
 
 
 @pytest.fixture(scope="module", params=["span", "sentence", "pair"])
@@ -353,11 +355,11 @@ def test_quality_by_hand():
         Example("e", "x" * 50, "d"),  # not declined
     ]
     best = [
-        Found((0, 11), 3.0),
-        Found((19, 30), -1.0),
-        Found((0, 10), 1.0),
-        Found((0, 9), -2.0),
-        Found((0, 9), 2.0),
+        BestSpan((0, 11), 3.0),
+        BestSpan((19, 30), -1.0),
+        BestSpan((0, 10), 1.0),
+        BestSpan((0, 9), -2.0),
+        BestSpan((0, 9), 2.0),
     ]
     found = quality(best, examples, "answer", 0.5)
     assert (found.examples, found.answerable, found.loss) == (5, 3, 0.5)

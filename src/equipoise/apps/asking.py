@@ -41,9 +41,7 @@ HighlighterOption = Annotated[
 ]
 FilterOption = Annotated[
     str | None,
-    typer.Option(
-        "--filter", help="none, mmr, smart, brra, biasdef; auto: biasdef for documents marked open."
-    ),
+    typer.Option("--filter", help="none, mmr, smart, brra, biasdef; auto: biasdef for untrusted documents."),
 ]
 SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]
 LlmOption = Annotated[
@@ -60,7 +58,7 @@ TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was droppe
 def index(
     paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
     trust: Annotated[
-        Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
+        Trust, typer.Option(help="trusted: only you write there; untrusted: anybody may.")
     ] = Trust.TRUSTED,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep documents whose files are gone from these folders.")
@@ -71,7 +69,7 @@ def index(
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Read documents into the index. Unchanged files are skipped; what is gone from a folder is taken out."""
+    """Read documents into the index. Unchanged files are skipped; files deleted from a folder are removed."""
     if keep and prune:
         raise InputError("--keep and --prune contradict each other: give one of them")
     gone = Gone.KEEP if keep else Gone.DROP if prune else Gone.MIRROR
@@ -89,7 +87,7 @@ def index(
 def watch(
     paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
     trust: Annotated[
-        Trust, typer.Option(help="trusted: only you write there; open: anybody may.")
+        Trust, typer.Option(help="trusted: only you write there; untrusted: anybody may.")
     ] = Trust.TRUSTED,
     encoder: EncoderOption = None,
     store: StoreOption = None,
@@ -99,6 +97,7 @@ def watch(
 
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
     console = Terminal()
+    console.print(f"Watching {', '.join(map(str, paths))}; Ctrl-C ends it.")
     for _ in changes(paths, beside=chosen.store.path):
         try:
             report = _index(paths, chosen.store.path, trust, chosen, Gone.MIRROR)
@@ -239,7 +238,7 @@ def _tell_the_pending(pending: int, passages: int) -> None:
         complain(
             "not all is indexed:",
             f"{pending:,} of {passages:,} passages have no vectors yet: found by words alone until "
-            " equipoise index  is through; it goes on where it was",
+            " equipoise index  has finished; it resumes where it was",
         )
 
 

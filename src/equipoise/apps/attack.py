@@ -1,4 +1,4 @@
-"""`equipoise attack`: what an attacker would plant, for measuring defences on stores of one's own."""
+"""`equipoise attack`: what an attacker would plant, for measuring defences on your own stores."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ def ebi(
     llm: Annotated[
         str | None, typer.Option("--llm", help="auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
     ] = None,
-    out: Annotated[Path, PathOption(help="Where the passages go; a run with the same file goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Where the passages go; a run with the same file resumes.")] = Path(
         "ebi-passages.jsonl"
     ),
     sign: Annotated[
@@ -83,7 +83,7 @@ def plant(
     count: Annotated[int | None, typer.Option(min=1, help="Only the first so many of each question.")] = None,
     store: StorePath = None,
 ) -> None:
-    """Put attack passages into an index, marked as open to anybody. `uproot` takes them out."""
+    """Put attack passages into an index, marked as untrusted. `uproot` takes them out."""
     settings = layers.load({"store.path": store}).settings
     chosen = [p for p in read_passages(file) if p.kind is Kind(kind) and (count is None or p.n <= count)]
     if not chosen:

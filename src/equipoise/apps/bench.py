@@ -16,12 +16,12 @@ from equipoise.bench import tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import Plan
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.hijack import bench as hijacks
 from equipoise.bench.hijack import llmail
 from equipoise.bench.hijack.cases import Choice
-from equipoise.bench.hijack.runner import Plan as HijackPlan
+from equipoise.bench.hijack.runner import HijackPlan
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
@@ -60,20 +60,20 @@ def bias(
     nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
     variant: Annotated[str, typer.Option(help="Use the adaptive attack passages of this name.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path(
         "bias-bench"
     ),
 ) -> None:
     """Plant one-sided passages and measure what each filter lets through."""
-    plan = Plan(_names(filters), _numbers(injections), k, candidates, retriever)
+    plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, retriever)
     options = Options(corpus, attacks, llm != "none", facts, limit, variant)
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
     with _parts(flags, out) as components, progress.passages() as bar:
         requests = bench_qa.at_a_time([components.chat], components.settings.model)
-        desk = Desk(components.encoder, out, bar, requests)
-        summary = sync.run(biases.bench(plan, options, components, desk))
+        workspace = Workspace(components.encoder, out, bar, requests)
+        summary = sync.run(biases.bench(plan, options, components, workspace))
     Terminal().print(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")
 
 
@@ -88,7 +88,7 @@ def stance(
         _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as components,
         progress.passages() as bar,
     ):
-        found = biases.stance_only(corpus, Desk(components.encoder, out, bar))
+        found = biases.stance_only(corpus, Workspace(components.encoder, out, bar))
     (out / "stance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     table = report.stance_table({"stance": found})
     Terminal().print(tables.as_markdown(table))
@@ -110,7 +110,7 @@ def hijack(
         typer.Option(max=256, help="Cases at a time. Default: model.slots (1) for local models, else 4."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Ask once more what ended with an error.")] = False,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path(
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path(
         "hijack-bench"
     ),
 ) -> None:

@@ -10,9 +10,9 @@ from equipoise.apps import progress
 from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
 from equipoise.bench.qa import bench, datasets, metrics, published
-from equipoise.bench.qa.bench import Done, Options, Plan
+from equipoise.bench.qa.bench import Done, Options, QaPlan
 from equipoise.bench.qa.budget import Budget, Metered
-from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.runner import Harness
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
@@ -63,7 +63,7 @@ def qa(
     price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million prompt tokens.")] = None,
     price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million reply tokens.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked.")] = False,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder goes on.")] = Path("qa-bench"),
+    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path("qa-bench"),
 ) -> None:
     """Ask questions with known answers through several pipelines, and measure and judge the answers."""
     if "auto" in (judge, judge_second):
@@ -92,7 +92,7 @@ def qa(
 
 
 def _run(
-    chosen: Plan,
+    chosen: QaPlan,
     options: Options,
     settings: Settings,
     judges: Sequence[str],
@@ -107,12 +107,12 @@ def _run(
     requests = concurrency or at_a_time(list(models.values()), settings.model)
     with progress.passages() as bar:
         encoder = build.encoder(settings.retrieval.encoder)
-        desk = Desk(settings, encoder, models[names[0]], out, budget, bar, requests, CrossEncoder())
-        done = sync.run(bench.bench(chosen, options, desk, judging))
+        harness = Harness(settings, encoder, models[names[0]], out, budget, bar, requests, CrossEncoder())
+        done = sync.run(bench.bench(chosen, options, harness, judging))
     return _said(chosen, options, done, out)
 
 
-def _said(chosen: Plan, options: Options, done: Done, out: Path) -> str:
+def _said(chosen: QaPlan, options: Options, done: Done, out: Path) -> str:
     """What came out, what it cost, and what is left to do."""
     failed = f" ({done.failed} failed)" if done.failed else ""
     said = [f"{chosen.dataset}: {done.answers} answers{failed} in {out}"]

@@ -56,7 +56,7 @@ def _indexes() -> list[Path]:
 
 
 def _size(path: Path) -> int:
-    return sum(one.stat().st_size for one in _files(path))
+    return sum(file.stat().st_size for file in _files(path))
 
 
 def _changed(path: Path) -> datetime:
@@ -71,7 +71,7 @@ def _folders(path: Path) -> str:
     """What the index was made from, as far as it can be read."""
     try:
         with Store.open(path, read_only=True) as store:
-            roots = sorted({one.root for one in store.files().values()})
+            roots = sorted({file.root for file in store.files().values()})
     except EquipoiseError as error:
         complain("cannot be read:", str(error))
         return "?"

@@ -30,9 +30,12 @@ def listing(store: StoreOption = None, as_json: JsonOption = False) -> None:
     with _opened(store, read_only=True) as opened:
         documents = opened.listing()
     if as_json:
-        print_json({"documents": [as_dict(one) for one in documents]})
+        print_json({"documents": [as_dict(document) for document in documents]})
     elif documents:
-        rows = [(one.source, one.title, one.trust, str(one.passages), one.doc_id) for one in documents]
+        rows = [
+            (document.source, document.title, document.trust, str(document.passages), document.doc_id)
+            for document in documents
+        ]
         Terminal().table(("source", "title", "trust", "passages", "id"), rows)
     else:
         Terminal().print("The index is empty.")
@@ -66,7 +69,7 @@ def remove(names: Annotated[list[str], typer.Argument(metavar="NAME...")], store
 
 @app.command("trust")
 def trust(
-    level: Annotated[Trust, typer.Argument(help="trusted: only you write there; open: anybody may.")],
+    level: Annotated[Trust, typer.Argument(help="trusted: only you write there; untrusted: anybody may.")],
     names: Annotated[list[str], typer.Argument(metavar="NAME...")],
     store: StoreOption = None,
 ) -> None:

@@ -11,7 +11,7 @@ from equipoise.apps.terminal import Terminal
 from equipoise.training.examples import Target
 from equipoise.training.heads import Kind
 from equipoise.training.loop import Precision, Schedule
-from equipoise.training.run import Plan, train
+from equipoise.training.run import TrainingPlan, train
 
 app = group("Train models of your own (needs the extras hf and bench).")
 
@@ -22,7 +22,7 @@ TargetOption = Annotated[Target, Option(help="Find the gold passage, or the shor
 HeadOption = Annotated[
     Kind, Option(help="span: extractive QA; sentence: a score for each sentence; pair: a reranker.")
 ]
-OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder goes on.")]
+OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder resumes.")]
 HeldOutDataOption = Annotated[
     list[Path] | None, PathOption(help="Examples to stop by, in files of their own.")
 ]
@@ -69,9 +69,9 @@ def highlighter(
     device: DeviceOption = "auto",
     seed: int = Schedule().seed,
 ) -> None:
-    """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. A killed run goes on when repeated."""
+    """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. An interrupted run resumes when repeated."""
     held = (*(held_out_data or ()),)
-    plan = Plan(
+    plan = TrainingPlan(
         tuple(data), base, out, target, head, held, held_out, foreign, freeze, dropout, max_tokens, device
     )
     schedule = Schedule(
@@ -88,7 +88,7 @@ def highlighter(
     _run(plan, schedule)
 
 
-def _run(plan: Plan, schedule: Schedule) -> None:
+def _run(plan: TrainingPlan, schedule: Schedule) -> None:
     """Train with a progress bar and say what came out."""
     with progress.passages() as report:
         done = train(plan, schedule, report)

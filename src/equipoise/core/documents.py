@@ -13,7 +13,11 @@ class Trust(StrEnum):
     """Who may have written a document: its owner only, or anybody."""
 
     TRUSTED = "trusted"
-    OPEN = "open"
+    UNTRUSTED = "untrusted"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Trust | None":
+        return cls.UNTRUSTED if value == "open" else None  # what indexes made by versions before hold
 
 
 class BlockKind(StrEnum):

@@ -180,7 +180,7 @@ class Pipeline(Protocol):
 
 @runtime_checkable
 class Attack(Protocol):
-    """Makes what an attacker would hand in: to measure defences, on systems of one's own."""
+    """Makes what an attacker would hand in: to measure defences, on your own systems."""
 
     async def craft(self, case: AttackCase) -> Crafted:
         """The question to type and the documents to plant for `case`. Raises ModelError."""

@@ -142,7 +142,7 @@ def passage_dict(passage: Passage) -> dict[str, Any]:
 def _whole(result: Answer | Refusal) -> dict[str, Any]:
     trace = result.trace
     found = _outcome(result) | {
-        "passages": [_scored(one) for one in trace.passages],
+        "passages": [_scored(passage) for passage in trace.passages],
         "flagged": [_flagged(flag) for flag in trace.flagged],
         "timings": {name: round(seconds, DIGITS) for name, seconds in trace.timings.items()},
         "tokens": {
@@ -155,7 +155,8 @@ def _whole(result: Answer | Refusal) -> dict[str, Any]:
     }
     if result.sub_answers:
         found["sub_answers"] = [
-            {"question": one.question} | _outcome(one.result) for one in result.sub_answers
+            {"question": sub_answer.question} | _outcome(sub_answer.result)
+            for sub_answer in result.sub_answers
         ]
     return found
 

@@ -50,9 +50,9 @@ class RetrievalSettings(_Section):
 class FilterSettings(_Section):
     """What is taken out between retrieval and highlighting. None: the default of the filter's own module.
 
-    `name` "auto": the best filter, for documents marked open. `nli` (for smart) is `hf[/NAME]`, `chat` (the
+    `name` "auto": the best filter, for untrusted documents. `nli` (for smart) is `hf[/NAME]`, `chat` (the
     language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
-    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `most`, `distance` are those of biasdef.
+    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `max_flagged_share`, `distance` are those of biasdef.
     """
 
     name: Annotated[str, HOW] = "auto"
@@ -61,7 +61,7 @@ class FilterSettings(_Section):
     trade_off: float = Field(default=0.5, ge=0, le=1)
     sharpness: float = Field(default=1.0, ge=0, le=1000)
     bins: int | None = Field(default=None, ge=2, le=1000)
-    most: float | None = Field(default=None, gt=0, le=1)
+    max_flagged_share: float | None = Field(default=None, gt=0, le=1)
     distance: float | None = Field(default=None, ge=0, le=1000)
 
 

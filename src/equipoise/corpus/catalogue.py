@@ -39,7 +39,7 @@ def remove(store: Store, chosen: Sequence[Listed]) -> None:
 def with_siblings(chosen: Sequence[Listed], documents: Iterable[Listed]) -> tuple[Listed, ...]:
     """`chosen` and all other documents of the same files: a file has one trust, and goes as a whole."""
     paths, ids = {one.path for one in chosen if one.path}, {one.doc_id for one in chosen}
-    return tuple(one for one in documents if one.doc_id in ids or one.path in paths)
+    return tuple(document for document in documents if document.doc_id in ids or document.path in paths)
 
 
 def set_trust(store: Store, chosen: Sequence[Listed], trust: Trust) -> None:

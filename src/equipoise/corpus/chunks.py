@@ -54,7 +54,7 @@ def _parts(text: str, structure: Sequence[Block], sentences: Sequence[Offsets]) 
             continue
         first = bisect_left(sentences, (max(block.start, taken), 0))
         stop = bisect_left(sentences, (block.end, 0))
-        own = list(sentences[first:stop]) or [one for one in pieces(text, block) if one[0] >= taken]
+        own = list(sentences[first:stop]) or [piece for piece in pieces(text, block) if piece[0] >= taken]
         if own:
             taken = own[-1][1]
             yield block, own

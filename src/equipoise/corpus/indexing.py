@@ -235,8 +235,8 @@ class _Work:
         return "unchanged" if old.trust == record.trust else "relabelled"
 
     def _tighten(self, old: FileRecord | None, trust: Trust) -> None:
-        """The old content of a file that could not be read is open, too, once the file is."""
-        if old is not None and trust is Trust.OPEN and old.trust is not Trust.OPEN:
+        """The old content of a file that could not be read is untrusted, too, once the file is."""
+        if old is not None and trust is Trust.UNTRUSTED and old.trust is not Trust.UNTRUSTED:
             self.store.update_file(replace(old, trust=trust))
             self.taken[old.path] = "relabelled"
 

@@ -41,11 +41,16 @@ def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
     """The readings as header and body of a frame."""
     heads: list[dict[str, Any]] = []
     body: list[bytes] = []
-    for one in readings:
-        lists = [packed(one.pages), packed(one.sentences), packed(one.passages), packed_blocks(one.blocks)]
-        parts = [one.text.encode(), *lists]
-        head = {"title": one.title, "fragment": one.fragment}
-        unseen = {"hidden": one.hidden, "invisible": one.invisible}
+    for reading in readings:
+        lists = [
+            packed(reading.pages),
+            packed(reading.sentences),
+            packed(reading.passages),
+            packed_blocks(reading.blocks),
+        ]
+        parts = [reading.text.encode(), *lists]
+        head = {"title": reading.title, "fragment": reading.fragment}
+        unseen = {"hidden": reading.hidden, "invisible": reading.invisible}
         heads.append(head | unseen | {"lengths": [len(part) for part in parts]})
         body += parts
     return {"documents": heads}, body

@@ -67,11 +67,11 @@ class Roots:
 
 
 def known_roots(records: Iterable[FileRecord], places: Places) -> dict[Path, Trust]:
-    """The roots of the store's files; one with files of both kinds is open."""
+    """The roots of the store's files; one with files of both kinds is untrusted."""
     found: dict[Path, Trust] = {}
     for record in records:
         root = places.path(record.root)
-        if found.get(root) is not Trust.OPEN:
+        if found.get(root) is not Trust.UNTRUSTED:
             found[root] = record.trust
     return found
 

@@ -9,9 +9,9 @@ Three things the paper leaves open are settled here and can be set:
 - The curve is a step function of the threshold, so it is held as one value for each distinct cut between two
   neighbouring SS values. Passages of equal SS enter together.
 - Towards SS 0 the divergence grows without meaning (Fig. 9): the few passages left below fill few bins. So a
-  cut counts as away from the ends when it is not the last one and at most a share `most` of the candidates
-  lies above it. The paper says only "excluding 0, 1", which is `most` = 1: on 100 unrelated random vectors it
-  can flag 95.
+  cut counts as away from the ends when it is not the last one and at most a share `max_flagged_share` of the
+  candidates lies above it. The paper says only "excluding 0, 1", which is `max_flagged_share` = 1: on 100 unrelated
+  random vectors it can flag 95.
 - Distances in Eq. 12 grow with the square root of the dimensions, so `distance` (the paper's T) is given in
   units of it: 1 is the root mean square distance of a cluster's own members in any number of dimensions.
 """
@@ -52,14 +52,15 @@ class FlagReason(StrEnum):
 class BiasDefSettings:
     """Every parameter of BiasDef; the paper names them without values, so the defaults are ours.
 
-    `bins`, `most` and `distance` were chosen on a debate corpus with planted passages, for 20 candidates in
-    384 dimensions; another number of candidates wants other bins.
+    `bins`, `max_flagged_share` and `distance` were chosen on a debate corpus with planted passages, for 20 candidates
+    in 384 dimensions; another number of candidates wants other bins.
 
     - `bins` (m): equal-width PS bins. As many as candidates leave most bins with one passage.
     - `epsilon`: added to every bin of both distributions before the logarithm (Algorithm 1, line 6).
     - `delta`: half width, in SS, of the window in which a local maximum must be the largest (Eq. 11). Its
       neighbouring cuts always count, so 0 means "higher than both neighbours".
-    - `most`: the largest share of the candidates that may lie above a cut of rule "local"; 1 sets no limit.
+    - `max_flagged_share`: the largest share of the candidates that may lie above a cut of rule "local"; 1 sets no
+      limit.
     - `distance` (T): see the module's text; 0 switches the recovery of false negatives off.
     - `rule`: "local", section 6.1: the largest local maximum away from the ends, the first one from SS 1 down
       where several are equal; "global", Algorithm 1 line 9: the largest value of all cuts.
@@ -71,7 +72,7 @@ class BiasDefSettings:
     bins: int = 15
     epsilon: float = 1e-6
     delta: float = 0.0
-    most: float = 0.75
+    max_flagged_share: float = 0.75
     distance: float = 1.2
     rule: Rule = "local"
     shrinkage: Shrinkage = "ledoit-wolf"
@@ -82,7 +83,7 @@ class BiasDefSettings:
             "bins": (self.bins >= 2, "at least 2"),
             "epsilon": (0.0 < self.epsilon < 1.0, "between 0 and 1, both excluded"),
             "delta": (0.0 <= self.delta <= 2.0, "between 0 and 2"),
-            "most": (0.0 < self.most <= 1.0, "above 0 and at most 1"),
+            "max_flagged_share": (0.0 < self.max_flagged_share <= 1.0, "above 0 and at most 1"),
             "distance": (self.distance >= 0.0, "0 or more"),
             "rule": (self.rule in ("local", "global"), '"local" or "global"'),
             "shrinkage": (self.shrinkage in ("ledoit-wolf", "ridge"), '"ledoit-wolf" or "ridge"'),
@@ -94,7 +95,7 @@ class BiasDefSettings:
 
 
 DEFAULTS = BiasDefSettings()
-AS_WRITTEN = BiasDefSettings(bins=20, most=1.0)
+AS_WRITTEN = BiasDefSettings(bins=20, max_flagged_share=1.0)
 """The paper's text without our limit on the size of a cut, for comparisons."""
 
 
@@ -151,25 +152,6 @@ def bin_numbers(scores: ArrayLike, bins: int) -> Rows:
     return np.asarray(np.minimum(numbers, bins - 1))
 
 
-def binned_distribution(scores: ArrayLike, bins: int) -> Floats:
-    """The share of the passages (bins,) in each bin of `bin_numbers` (Eq. 9); zeros for no passages.
-
-    Worked value: 0, 0.4, 0.5, 1 in two bins give (0.5, 0.5).
-    """
-    numbers = bin_numbers(scores, bins)
-    return np.bincount(numbers, minlength=bins) / max(len(numbers), 1)
-
-
-def kl_divergence(p: ArrayLike, q: ArrayLike, *, epsilon: float = DEFAULTS.epsilon) -> float:
-    """KL[P || Q] in nats (Eq. 10) of two distributions (m,), smoothed as in Algorithm 1, line 6.
-
-    Worked value: P = (1, 0), Q = (0.5, 0.5) give log 2 = 0.693 as epsilon goes to 0.
-    """
-    first, second = finite_vector(p, "p"), finite_vector(q, "q")
-    same_length(first, second, "p and q")
-    return float(_divergences(first[None], second[None], epsilon)[0])
-
-
 def kl_curve(
     similarities: ArrayLike,
     scores: ArrayLike,
@@ -205,11 +187,11 @@ def max_kl_cut(
     *,
     delta: float = DEFAULTS.delta,
     rule: Rule = DEFAULTS.rule,
-    most: float = DEFAULTS.most,
+    max_flagged_share: float = DEFAULTS.max_flagged_share,
 ) -> int | None:
     """The position in `curve` of the Max-KL boundary (Eq. 11), None where the rule finds none.
 
-    The rules, `delta` and `most` are those of `BiasDefSettings`; values within 1e-9 count as equal.
+    The rules, `delta` and `max_flagged_share` are those of `BiasDefSettings`; values within 1e-9 count as equal.
     Worked value: values (1, 5, 2, 5, 3, 9) at thresholds (.9, .8, .7, .6, .5, .4) of 7 passages: "local"
     gives 1 (the last cut is an end), "global" gives 5.
     """
@@ -217,7 +199,7 @@ def max_kl_cut(
     if rule == "global":
         return _first_of_largest(values, np.arange(len(values))) if len(values) else None
     highest = np.where(_windows(curve, delta), values, -np.inf).max(axis=1, initial=-np.inf)
-    away = (curve.sizes <= most * curve.total) & (np.arange(len(values)) < len(values) - 1)
+    away = (curve.sizes <= max_flagged_share * curve.total) & (np.arange(len(values)) < len(values) - 1)
     peaks = np.flatnonzero(away & (values >= highest - _TIE))
     return _first_of_largest(values, peaks) if len(peaks) else None
 
@@ -317,7 +299,9 @@ def _canonical_order(matrix: Floats, similarities: Floats) -> Rows:
 
 
 def _boundary(curve: KLCurve, settings: BiasDefSettings) -> int | None:
-    return max_kl_cut(curve, delta=settings.delta, rule=settings.rule, most=settings.most)
+    return max_kl_cut(
+        curve, delta=settings.delta, rule=settings.rule, max_flagged_share=settings.max_flagged_share
+    )
 
 
 def _can_split(scores: Floats) -> bool:

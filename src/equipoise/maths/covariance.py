@@ -26,22 +26,6 @@ class ShrunkCovariance:
     directions: Floats
 
 
-def ledoit_wolf_intensity(samples: ArrayLike) -> float:
-    """The weight (0 to 1) of the scaled identity in the Ledoit-Wolf estimate, for `samples` (n, d).
-
-    Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices" (2004): with
-    centred rows x_k, S = sum x_k x_k' / n and m = trace(S) / d, it is min(b2, d2) / d2, where
-    d2 = |S - m I|^2 and b2 = sum |x_k x_k' - S|^2 / n^2 (Frobenius norms). 0 where d2 is 0.
-
-    Worked value: rows (1, 0), (-1, 0), (0, 1), (0, -1) have S = I / 2, so d2 = 0 and the result is 0; rows
-    (2, 0), (-2, 0), (0, 1), (0, -1) have S = diag(2, 0.5), d2 = 1.125, b2 = 1.0625, so 0.9444.
-    """
-    rows = finite_matrix(samples, "samples")
-    if len(rows) < 2:
-        return 0.0
-    return _intensity(rows - rows.mean(axis=0))
-
-
 def shrunk_covariance(
     samples: ArrayLike, *, shrinkage: Shrinkage = "ledoit-wolf", ridge: float = 1.0
 ) -> ShrunkCovariance:
@@ -96,6 +80,12 @@ def mahalanobis(
 
 
 def _intensity(centred: Floats) -> float:
+    """Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices" (2004).
+
+    With centred rows x_k, S = sum x_k x_k' / n and m = trace(S) / d it is min(b2, d2) / d2, where
+    d2 = |S - m I|^2 and b2 = sum |x_k x_k' - S|^2 / n^2 (Frobenius norms); 0 where d2 is 0.
+    Worked value: rows (2, 0), (-2, 0), (0, 1), (0, -1): d2 = 1.125, b2 = 1.0625, so 0.9444.
+    """
     count, width = centred.shape
     gram = centred @ centred.T
     trace, squared = float(np.trace(gram)) / count, float(np.sum(gram**2)) / count**2

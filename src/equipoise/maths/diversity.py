@@ -104,21 +104,6 @@ def greedy_map(kernel: ArrayLike, *, k: int, floor: float = 1e-10) -> Rows:
     return np.array(chosen, dtype=np.intp)
 
 
-def smart(
-    relevance: ArrayLike, similarity: ArrayLike, conflict: ArrayLike, *, k: int, sharpness: float = 1.0
-) -> Rows:
-    """SMART: rows (at most k) chosen by `greedy_map` on `smart_kernel`, filled up by relevance to k rows.
-
-    The greedy choice ends early on repeated passages; a caller who asked for k still gets k.
-    Worked value: relevance (1, 0.9, 0.5), the first two identical, the third orthogonal, no conflicts,
-    sharpness 0, k = 2: rows 0, 2.
-    """
-    chosen = greedy_map(smart_kernel(relevance, similarity, conflict, sharpness=sharpness), k=k)
-    scores = finite_vector(relevance, "relevance")
-    others = [row for row in np.argsort(-scores, kind="stable") if row not in set(chosen.tolist())]
-    return np.concatenate([chosen, np.array(others, dtype=np.intp)])[:k]
-
-
 def noisy_queries(query: ArrayLike, copies: int, *, rng: np.random.Generator, noise: float = 1.0) -> Floats:
     """`copies` perturbed queries (copies, d): the query (d,) plus Gaussian noise of `noise` times its length.
 

@@ -5,14 +5,11 @@ paper calls A-Recall@k and Recall@k are shares of the top k (`share_at_k`), not 
 """
 
 from collections.abc import Sequence
-from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise.maths.checks import Floats, Mask, finite_vector, positive_count, same_length
-
-_EXACT_LENGTH = 8
 
 
 def share_at_k(hits: ArrayLike, k: int) -> float | None:
@@ -39,16 +36,6 @@ def recall_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:
     return found / total if total else None
 
 
-def normalised_share_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:
-    """Hits among the first k over the most that could be there, min(k, total); None when `total` is 0.
-
-    Worked value: the one injected passage in the top 5 has share 0.2 and normalised share 1.
-    """
-    found = int(_top(hits, k).sum())
-    _enough(found, total)
-    return found / min(k, total) if total else None
-
-
 def worst_case_ratio(adversarial: Sequence[float | None], relevant: Sequence[float | None]) -> float | None:
     """The largest adversarial / relevant share over paired conditions (the paper's worst case, section 5.3).
 
@@ -58,17 +45,6 @@ def worst_case_ratio(adversarial: Sequence[float | None], relevant: Sequence[flo
     pairs = [(a, r) for a, r in zip(adversarial, relevant, strict=True) if a is not None and r is not None]
     ratios = [a / r if r else np.inf for a, r in pairs if a or r]
     return float(max(ratios)) if ratios else None
-
-
-def evasion_rate(adversarial: ArrayLike, kept: ArrayLike) -> float | None:
-    """The share (0 to 1) of injected passages that a filter let pass (Table 7); None when none were injected.
-
-    Both are masks (n,) over the same passages. Worked value: three injected, one of them kept: 1/3.
-    """
-    injected, passed = _mask(adversarial, "adversarial"), _mask(kept, "kept")
-    if len(injected) != len(passed):
-        raise ValueError(f"adversarial and kept differ in length: {len(injected)} and {len(passed)}")
-    return float(passed[injected].mean()) if injected.any() else None
 
 
 def stance_lean(stances: ArrayLike) -> float | None:
@@ -102,67 +78,6 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
     if len(left) < 2 or np.ptp(left) == 0.0 or np.ptp(right) == 0.0:
         return None
     return float(np.clip(np.corrcoef(_mean_ranks(left), _mean_ranks(right))[0, 1], -1.0, 1.0))
-
-
-def relative_shift(shift: float | None, unattacked: ArrayLike) -> float | None:
-    """A PS shift over the mean |PS| (n,) without attack, the percentages of Tables 4 to 8 as fractions.
-
-    None where the shift is None, there are no values, or their mean is 0.
-    Worked value: shift 0.1 with PS (0.02, -0.06) gives 0.1 / 0.04 = 2.5.
-    """
-    values = np.abs(finite_vector(unattacked, "unattacked"))
-    scale = float(values.mean()) if len(values) else 0.0
-    return None if shift is None or scale == 0.0 else shift / scale
-
-
-def duo_raw(scores: ArrayLike) -> float | None:
-    """Discounted cumulative variance of PS in rank order (n,): sum over 1 < k < n of Var(first k) / log2(k).
-
-    The unnormalised DUO of Ziems et al., "Measuring and Addressing Indexical Bias in Information Retrieval"
-    (2024), as in `src/metrics/duo.py` of their code (SALT-NLP/pair) with step 1: population variance, and the
-    whole ranking (k = n) left out since it is the same in every order. High is balanced early on. None for
-    fewer than three passages. Worked value: (1, -1, 1): Var(1, -1) / log2(2) = 1.
-    """
-    values = finite_vector(scores, "scores")
-    return float(_discounted_variance(values[None])[0]) if len(values) > 2 else None
-
-
-def duo(scores: ArrayLike, *, rng: np.random.Generator | None = None, samples: int = 40_320) -> float | None:
-    """DUO, the indexical bias of a ranking by PS (n,) in rank order: 0 the most balanced order, 1 the least.
-
-    1 - (raw - lowest) / (highest - lowest), `duo_raw` taken over all orders of the same passages up to 8 of
-    them, and over `samples` random orders (8! in the original) drawn from `rng`, which is needed then, above
-    that; the ranking itself always counts as one order, so the result never leaves 0 to 1.
-
-    None for fewer than three passages, and where every order scores the same (the original says 0.5 there).
-    Worked value: (1, 1, -1): orders start with equal scores (raw 0) or opposite ones (raw 1), so 1.
-    """
-    values = finite_vector(scores, "scores")
-    raw = duo_raw(values)
-    if raw is None:
-        return None
-    if len(values) <= _EXACT_LENGTH:
-        orders = values[np.array(list(permutations(range(len(values)))))]
-    elif rng is None:
-        raise ValueError(
-            f"duo of {len(values)} passages samples orders: pass rng=np.random.default_rng(seed)"
-        )
-    else:
-        orders = rng.permuted(np.tile(values, (positive_count(samples, "samples"), 1)), axis=1)
-    others = _discounted_variance(orders)
-    low, high = min(raw, float(others.min())), max(raw, float(others.max()))
-    if high - low <= 1e-12 * max(high, 1e-300):
-        return None
-    return 1.0 - (raw - low) / (high - low)
-
-
-def _discounted_variance(orders: Floats) -> Floats:
-    """(p,) for each row of `orders` (p, n), n of at least 3."""
-    centred = orders - orders[:1].mean()
-    sizes = np.arange(2, orders.shape[1])
-    sums = np.cumsum(centred, axis=1)[:, 1:-1] / sizes
-    squares = np.cumsum(centred**2, axis=1)[:, 1:-1] / sizes
-    return np.asarray(((squares - sums**2) / np.log2(sizes)).sum(axis=1))
 
 
 def _mean_ranks(values: Floats) -> Floats:

@@ -30,24 +30,6 @@ def polarization_axis(anchors: ArrayLike, *, towards: ArrayLike | None = None) -
     return axis * _sign(axis, towards)
 
 
-def explained_variance(anchors: ArrayLike, axis: ArrayLike) -> float | None:
-    """The share (0 to 1) of the variance of `anchors` (n, d) that lies along the unit vector `axis` (d,).
-
-    None where there is no variance to explain: fewer than two anchors, or all the same.
-    Worked value: anchors (1, 1), (3, 1), (2, 2), (2, 0.5) with axis (1, 0): variances 2 and 1.1875 (as sums
-    of squares), so 2 / 3.1875 = 0.627.
-    """
-    matrix = embedding_matrix(anchors, "anchors")
-    direction = finite_vector(axis, "axis")
-    if len(matrix) < 2:
-        return None
-    centred = matrix - matrix.mean(axis=0)
-    total = float(np.sum(centred**2))
-    if total <= rounding_floor(matrix):
-        return None
-    return float(np.sum((centred @ direction) ** 2)) / total
-
-
 def polarization_scores(embeddings: ArrayLike, axis: ArrayLike) -> Floats:
     """PS (n,) of each row of `embeddings` (n, d): its dot product with `axis` (d,) (Eq. 3, not centred).
 
@@ -60,25 +42,6 @@ def polarization_scores(embeddings: ArrayLike, axis: ArrayLike) -> Floats:
     if matrix.shape[1] != len(direction):
         raise ValueError(f"embeddings have {matrix.shape[1]} dimensions and the axis has {len(direction)}")
     return row_dots(matrix, direction)
-
-
-def polarization_shift(scores: ArrayLike, reference: float) -> Floats:
-    """Epistemic bias (n,) of passages with PS `scores` (n,) against a reference PS: |PS - PS_ref| (Eq. 4).
-
-    Worked value: scores (0.3, -0.1) against 0.1 give (0.2, 0.2).
-    """
-    return np.abs(finite_vector(scores, "scores") - float(reference))
-
-
-def mean_shift(attacked: ArrayLike, unattacked: ArrayLike) -> float | None:
-    """|mean PS under attack - mean PS without|, the quantity of the paper's Table 4 before its percentage.
-
-    None when either side is empty. Worked value: (0.4, 0.2) against (0.1, 0.1) gives 0.2.
-    """
-    with_attack, without = finite_vector(attacked, "attacked"), finite_vector(unattacked, "unattacked")
-    if not len(with_attack) or not len(without):
-        return None
-    return abs(float(with_attack.mean()) - float(without.mean()))
 
 
 def row_dots(matrix: Floats, vector: Floats) -> Floats:

@@ -32,7 +32,7 @@ BATCH = 8
 Floats = NDArray[np.float64]
 
 
-class Found(NamedTuple):
+class ExtractedSpan(NamedTuple):
     """text[start:end] is the best answer there. `probability` (0 to 1) that it is one, by the model's own scores:
     logistic of the best span's score less that of "no answer"; 0.5 where both are equal."""
 
@@ -56,7 +56,7 @@ class ExtractiveQA:
         self._lock = threading.Lock()
         self._files: Pretrained | None = None
 
-    async def find(self, question: str, texts: Sequence[str]) -> tuple[Found | None, ...]:
+    async def find(self, question: str, texts: Sequence[str]) -> tuple[ExtractedSpan | None, ...]:
         """For each text the best answer in it, None for a text without a word.
 
         As in SQuAD 2.0's evaluation, the best span of all windows is held against the lowest score of "no
@@ -66,7 +66,7 @@ class ExtractiveQA:
         """
         return await asyncio.to_thread(self._find, question, texts)
 
-    def _find(self, question: str, texts: Sequence[str]) -> tuple[Found | None, ...]:
+    def _find(self, question: str, texts: Sequence[str]) -> tuple[ExtractedSpan | None, ...]:
         if not texts:
             return ()
         with self._lock:
@@ -177,7 +177,7 @@ def _best_span(window: _Window, first: Floats, last: Floats) -> _Scored:
     return _Scored(window.text, *places, float(sums[start, end]), blank)
 
 
-def _best(text: str, windows: Sequence[_Scored]) -> Found | None:
+def _best(text: str, windows: Sequence[_Scored]) -> ExtractedSpan | None:
     """The best span without white space at its ends (some tokenizers count the space before a word to it)."""
     if not windows:
         return None
@@ -187,7 +187,7 @@ def _best(text: str, windows: Sequence[_Scored]) -> Found | None:
         return None
     start = best.start + len(piece) - len(piece.lstrip())
     margin = best.score - min(scored.blank for scored in windows)
-    return Found(start, start + len(piece.strip()), _logistic(margin))
+    return ExtractedSpan(start, start + len(piece.strip()), _logistic(margin))
 
 
 def _logistic(margin: float) -> float:

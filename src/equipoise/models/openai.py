@@ -23,7 +23,7 @@ from equipoise.models.address import address, unusable
 from equipoise.models.completion import read_completion
 from equipoise.models.dialect import Dialect
 from equipoise.models.failures import Endpoint, Failure, explained, is_passing, is_refusal, wait_s
-from equipoise.models.probing import Learner, Verdict, probed
+from equipoise.models.probing import Learner, ProbeOutcome, probed
 from equipoise.models.transport import ACCOUNT, MOST_BYTES, BoundedClient, too_long
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -169,19 +169,19 @@ class OpenAIChat:
         """The endpoint's dialect and what it cost to find it."""
         spent = Usage()
 
-        async def send(request: dict[str, Any]) -> Verdict:
+        async def send(request: dict[str, Any]) -> ProbeOutcome:
             nonlocal spent
             with after_spending(spent):
                 found = await self._exchange(request)
             if not isinstance(found, bytes):
-                return Verdict.REFUSED
+                return ProbeOutcome.REFUSED
             try:
                 reply = read_completion(found, model=self.name, options=ChatOptions())
             except ModelReplyError:  # an odd answer, and the request was taken
                 spent += Usage(calls=1)
-                return Verdict.ANSWERED
+                return ProbeOutcome.ANSWERED
             spent += reply.usage
-            return Verdict.ANSWERED if reply.text.strip() else Verdict.SILENT
+            return ProbeOutcome.ANSWERED if reply.text.strip() else ProbeOutcome.SILENT
 
         return await probed(self.name, send), spent
 

@@ -2,7 +2,7 @@
 
 An endpoint that refuses a request seldom says in the same words why, and what it says may depend on the question
 in the request. So nothing is read from that: the endpoint is asked the same constant things whatever was refused,
-and only three outcomes count, `Verdict`. At most MOST requests, once for each role.
+and only three outcomes count, `ProbeOutcome`. At most MOST requests, once for each role.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ FEATURES = tuple(name for name in OPTIONAL if name not in LIMITS)
 MOST = 10
 
 
-class Verdict(Enum):
+class ProbeOutcome(Enum):
     """What became of a probe: refused (400, 422), answered, or cut before its first word."""
 
     REFUSED = auto()
@@ -54,7 +54,7 @@ class Verdict(Enum):
     SILENT = auto()
 
 
-Send = Callable[[dict[str, Any]], Awaitable[Verdict]]
+Send = Callable[[dict[str, Any]], Awaitable[ProbeOutcome]]
 
 
 async def probed(model: str, send: Send) -> Dialect:
@@ -63,8 +63,8 @@ async def probed(model: str, send: Send) -> Dialect:
     Raises what `send` raises: an endpoint that is down teaches nothing.
     """
     everything = await send(Dialect().request(model, ASKED, SCHEMA, OPTIONS))
-    if everything is not Verdict.REFUSED:
-        return Dialect(thinks=everything is Verdict.SILENT)
+    if everything is not ProbeOutcome.REFUSED:
+        return Dialect(thinks=everything is ProbeOutcome.SILENT)
     base = await _limit(model, send)
     if base is None:
         return Dialect()
@@ -72,7 +72,7 @@ async def probed(model: str, send: Send) -> Dialect:
     for name in FEATURES:
         one = Dialect(base.refused | set(FEATURES) - {name}, base.thinks)
         schema = SCHEMA if name == "response_format" else None
-        if await send(one.request(model, ASKED, schema, OPTIONS)) is Verdict.REFUSED:
+        if await send(one.request(model, ASKED, schema, OPTIONS)) is ProbeOutcome.REFUSED:
             refused.add(name)
     return Dialect(frozenset(refused), base.thinks)
 
@@ -92,8 +92,8 @@ async def _limit(model: str, send: Send) -> Dialect | None:
     ):
         bare = Dialect(candidate.refused | set(FEATURES), candidate.thinks)
         verdict = await send(bare.request(model, ASKED, None, OPTIONS))
-        if verdict is not Verdict.REFUSED:
-            return Dialect(candidate.refused, candidate.thinks or verdict is Verdict.SILENT)
+        if verdict is not ProbeOutcome.REFUSED:
+            return Dialect(candidate.refused, candidate.thinks or verdict is ProbeOutcome.SILENT)
     return None
 
 

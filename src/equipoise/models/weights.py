@@ -196,7 +196,7 @@ def _fetch(weights: Weights, folder: Path, progress: Progress) -> Path:
         except WeightsError as error:
             reasons.append(f"{source.label}: {error}")
     raise WeightsError(
-        f"{weights.name} could not be fetched. Run the pull again to go on where it stopped, or put the file "
+        f"{weights.name} could not be fetched. Run the pull again to resume it, or put the file "
         f"at {folder / weights.file} yourself. Tried: {'; '.join(reasons)}"
     )
 

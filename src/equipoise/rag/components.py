@@ -21,7 +21,7 @@ from equipoise.models.abilities import is_multilingual
 
 
 class Objects(TypedDict, total=False):
-    """Objects of one's own in place of what the settings name; `chat` None is no language model."""
+    """Your own objects in place of what the settings name; `chat` None is no language model."""
 
     encoder: Encoder
     chat: ChatModel | None

@@ -162,7 +162,11 @@ class BiasDefFilter:
     def from_components(cls, components: Components) -> "BiasDefFilter":
         """Built from the settings; those that are None are `maths.biasdef.DEFAULTS`."""
         wanted = components.settings.filter
-        given = {"bins": wanted.bins, "most": wanted.most, "distance": wanted.distance}
+        given = {
+            "bins": wanted.bins,
+            "max_flagged_share": wanted.max_flagged_share,
+            "distance": wanted.distance,
+        }
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return cls(replace(biasdef.DEFAULTS, **changes))
 
@@ -185,8 +189,8 @@ class ByTrust:
     """The filter `best`, for passages from documents that anybody may have written.
 
     Passages of trusted documents take part in its statistics but are never flagged. Where no candidate is
-    open it is not even asked. Trust is that of `candidates.documents`; a passage whose document is not among them
-    counts as open.
+    untrusted it is not even asked. Trust is that of `candidates.documents`; a passage whose document is not among them
+    counts as untrusted.
     """
 
     best: PassageFilter
@@ -197,7 +201,7 @@ class ByTrust:
         return cls(BEST.from_components(components))
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """The first k passages without the open ones that `best` flags; raises what `best` raises."""
+        """The first k passages without the untrusted ones that `best` flags; raises what `best` raises."""
         held = {doc_id for doc_id, one in candidates.documents.items() if one.trust is Trust.TRUSTED}
         trusted = {passage.passage_id for passage in candidates.passages if passage.doc_id in held}
         if all(passage.passage_id in trusted for passage in candidates.passages):
@@ -210,7 +214,7 @@ class ByTrust:
 
 
 BEST = BiasDefFilter
-"""What `filter.name = "auto"` uses for open documents: the choice is measured in benchmarks/bias."""
+"""What `filter.name = "auto"` uses for untrusted documents: the choice is measured in benchmarks/bias."""
 
 
 def _check(candidates: Candidates) -> None:

@@ -140,7 +140,7 @@ class HighlightSummarize(Search):
         results = tuple([await self._ended(one, summaries) for one in readings])
         if len(results) == 1:
             return Asked(results, results[0].highlights)
-        return Asked(results, all_of((one.highlights for one in results), documents, self.policy))
+        return Asked(results, all_of((result.highlights for result in results), documents, self.policy))
 
     async def _begun(self, question: Question, observer: Observer | None) -> tuple[Query, Journal]:
         """The question as it is read, and a journal that says what was added and corrected."""

@@ -54,7 +54,7 @@ def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refus
     answers = [result for result in results if isinstance(result, Answer)]
     reasons = _unanswered(refusals, len(results))
     if not answers:
-        first = min((one.reason for one in refusals), key=_weight)
+        first = min((refusal.reason for refusal in refusals), key=_weight)
         detail = " ".join([f"None of the {len(results)} questions was answered.", *reasons])
         return Refusal(first, detail, highlights, trace, tuple(parts))
     answers.sort(key=lambda answer: ([item.span for item in answer.highlights.items], answer.text))
@@ -64,7 +64,7 @@ def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refus
 
 def _unanswered(refusals: Iterable[Refusal], questions: int) -> list[str]:
     """A line for each different reason."""
-    counted = Counter((one.reason, one.detail) for one in refusals)
+    counted = Counter((refusal.reason, refusal.detail) for refusal in refusals)
     ordered = sorted(counted.items(), key=lambda item: (_weight(item[0][0]), item[0][1]))
     return [f"No answer to {count} of {questions} questions: {detail}" for (_, detail), count in ordered]
 

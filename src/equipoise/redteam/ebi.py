@@ -1,7 +1,7 @@
 """The EBI attack: truthful, one-sided passages that crowd other views out of what is retrieved for a question.
 
 The five steps of section 4 of "Epistemic Bias Injection" (Wu and Saxena, arXiv 2512.00804); injecting, the last
-one, is `redteam.planter`. It is here to measure defences, on questions and stores of one's own.
+one, is `redteam.planter`. It is here to measure defences, on your own questions and stores.
 
 Where the paper leaves something open: it gives no temperature but "low" (ours: 0.3; nucleus sampling stays at the
 endpoint's default, mostly 1) and no length (ours: one passage that an encoder reads whole). Its sign of the axis

@@ -4,7 +4,7 @@ One object a line: `_id`, `query_id`, `question`, `kind` (`synthetic`, `adv_pos`
 its kind), `stance` (-2..2 towards "yes" to the question, null where unknown), `claim_polarity` (1 or -1), `text`;
 where measured also `ss`, `ps`, `property_1` and `property_2`. Other fields are kept as they are.
 
-These passages exist to measure defences, on corpora of one's own.
+These passages exist to measure defences, on your own corpora.
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any
 from equipoise.core.errors import InputError, UnreadableFile
 
 VARIANT = "variant"
-"""The extra field that names how a passage was made from another one (`redteam.variants`)."""
+"""The extra field that names how a passage was made from another one."""
 
 _MEASURES = ("ss", "ps", "property_1", "property_2")
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -1,6 +1,6 @@
 """Planting: passages into a store as an outsider would get them in, and every one of them out again.
 
-For measuring a defence on a store of one's own. Planted documents are marked as open to anybody and their ids
+For measuring a defence on your own store. Planted documents are marked as untrusted and their ids
 begin with `PREFIX`, so that `uproot` finds them in another process, after any crash.
 """
 
@@ -31,7 +31,7 @@ def is_planted(doc_id: str) -> bool:
 def as_document(passage: AttackPassage) -> Document:
     """The passage as a document from anybody, without a title."""
     name = clean(planted_id(passage))
-    return Document(name, clean(passage.text), source=name, trust=Trust.OPEN)
+    return Document(name, clean(passage.text), source=name, trust=Trust.UNTRUSTED)
 
 
 def plant(store: Store, passages: Sequence[AttackPassage], encoder: Encoder) -> tuple[str, ...]:

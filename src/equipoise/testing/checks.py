@@ -1,4 +1,4 @@
-"""What each protocol of `core.protocols` promises, held against an object of one's own.
+"""What each protocol of `core.protocols` promises, held against your own object.
 
 Each function raises AssertionError with the promise that is broken and what was seen. They run offline in seconds.
 """

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from equipoise.text.references import ASKING, AUXILIARY, JOINING, follows_up
-from equipoise.text.sentences import sentence_spans
+from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import content_words, words
 
 MAX_QUESTION = 4_000
@@ -199,7 +199,7 @@ def _asks(piece: str) -> bool:
 
 
 def _last_sentence(text: str) -> str:
-    spans = sentence_spans(text)
+    spans = prose_spans(text)
     return text[spans[-1][0] :] if spans else text
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from equipoise.text.sentences import sentence_spans
+from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import STOP_WORDS, WORD, content_words, name_matches, names, words
 
 JOINING = frozenset({"and", "or", "but", "so", "also", "then"})
@@ -126,7 +126,7 @@ def refers_back(question: str) -> bool:
 
 def _judged(question: str) -> str:
     """The first sentence, by which a question is judged; empty where a statement or a colon comes before it asks."""
-    start, end = next(iter(sentence_spans(question)), (0, 0))
+    start, end = next(iter(prose_spans(question)), (0, 0))
     first, rest = question[start:end], question[end:]
     if (rest and "?" not in first) or content_words(first[: first.rfind(": ") + 1]):
         return ""

@@ -250,7 +250,7 @@ def _by_number(found: Sequence[Stretch]) -> None:
     """In a document of numbered sections, lines that only stand alone, or begin with `#`, are no headings."""
     numbered = range(_NUMBERED_LEVEL + 1, _NUMBERED_LEVEL + 2 + _DEEPEST_SECTION)
     headings = [one for one in found if one.kind is BlockKind.HEADING]
-    by_number = [one.style == "1" or one.level in numbered for one in headings]
+    by_number = [heading.style == "1" or heading.level in numbered for heading in headings]
     if sum(by_number) < _SECTIONS:
         return
     for one in headings[by_number.index(True) :]:  # a title stands before the first

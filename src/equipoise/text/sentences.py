@@ -73,6 +73,11 @@ def units(text: str, found: Iterable[Block]) -> tuple[Offsets, ...]:
     return tuple(piece for block in quotable or every for piece in pieces(text, block))
 
 
+def prose_spans(text: str) -> tuple[Offsets, ...]:
+    """As `sentence_spans`, for a text that is one paragraph whatever it looks like: what somebody types."""
+    return tuple(pieces(text, Block(BlockKind.PARAGRAPH, 0, len(text)))) if text else ()
+
+
 def pieces(
     text: str, block: Block, max_chars: int = LONGEST, row_chars: int = LONGEST_ROW
 ) -> Iterator[Offsets]:

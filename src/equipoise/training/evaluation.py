@@ -10,7 +10,7 @@ from equipoise.maths.calibration import auc
 from equipoise.training.batches import Labelled, tensors
 from equipoise.training.examples import Example, Target
 from equipoise.training.extras import library
-from equipoise.training.heads import Found, Head
+from equipoise.training.heads import BestSpan, Head
 
 BATCH = 32
 
@@ -47,7 +47,7 @@ def evaluate(
     torch = library("torch")
     head.module.eval()
     order = sorted(items, key=lambda item: len(item.window.ids))
-    total, best = 0.0, [Found((0, 0), -np.inf) for _ in examples]
+    total, best = 0.0, [BestSpan((0, 0), -np.inf) for _ in examples]
     with torch.inference_mode():
         for start in range(0, len(order), BATCH):
             group = order[start : start + BATCH]
@@ -61,7 +61,7 @@ def evaluate(
 
 
 def quality(
-    best: Sequence[Found], examples: Sequence[Example], target: Target, loss: float, threshold: float = 0.0
+    best: Sequence[BestSpan], examples: Sequence[Example], target: Target, loss: float, threshold: float = 0.0
 ) -> Quality:
     """The figures for the best span of each example."""
     yes = np.array([example.answerable for example in examples], bool)

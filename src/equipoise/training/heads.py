@@ -36,7 +36,7 @@ NEVER = -1e4  # a logit nothing can win with, also in half precision
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BestSpan:
     """The best span of a window; `margin` is its logit less that of "no answer"."""
 
     span: Offsets
@@ -58,7 +58,7 @@ class SpanHead:
         out = self.module(**_inputs(batch, self.encoder))
         return _span_loss(out.start_logits, out.end_logits, batch)
 
-    def find(self, batch: Tensors, items: Sequence[Labelled]) -> list[Found]:
+    def find(self, batch: Tensors, items: Sequence[Labelled]) -> list[BestSpan]:
         """The best span of each window."""
         out = self.module(**_inputs(batch, self.encoder))
         torch = library("torch")
@@ -70,7 +70,7 @@ class SpanHead:
         near = torch.ones_like(pairs[0], dtype=torch.bool).triu().tril(LONGEST)
         best = pairs.masked_fill(~near, 2 * NEVER).flatten(1).max(1)
         return [
-            Found(_place(item, divmod(int(at), start.shape[1])), float(score - null))
+            BestSpan(_place(item, divmod(int(at), start.shape[1])), float(score - null))
             for item, at, score, null in zip(items, best.indices, best.values, none, strict=True)
         ]
 
@@ -119,14 +119,14 @@ class SentenceHead:
         likely = logits.masked_fill(~gold, 2 * NEVER).logsumexp(1) - logits.logsumexp(1)
         return -likely.mean() + 0.5 * _span_loss(tokens[..., 0], tokens[..., 1], batch)
 
-    def find(self, batch: Tensors, items: Sequence[Labelled]) -> list[Found]:
+    def find(self, batch: Tensors, items: Sequence[Labelled]) -> list[BestSpan]:
         """The best sentence of each window."""
         logits, _ = self.scores(batch)
         best = logits[:, 1:].max(1)
         found = []
         for item, at, score, none in zip(items, best.indices, best.values, logits[:, 0], strict=True):
             span = list(item.spans.values())[int(at)] if item.spans else (0, 0)
-            found.append(Found(span, float(score - none)))
+            found.append(BestSpan(span, float(score - none)))
         return found
 
     def save(self, folder: Path) -> None:
@@ -152,10 +152,10 @@ class PairHead:
         gold = batch["gold"][:, 0].float()
         return library("torch").nn.functional.binary_cross_entropy_with_logits(self._logits(batch), gold)
 
-    def find(self, batch: Tensors, items: Sequence[Labelled]) -> list[Found]:
+    def find(self, batch: Tensors, items: Sequence[Labelled]) -> list[BestSpan]:
         """Each piece with its logit."""
         logits = self._logits(batch).tolist()
-        return [Found(item.spans.get(0, (0, 0)), logit) for item, logit in zip(items, logits, strict=True)]
+        return [BestSpan(item.spans.get(0, (0, 0)), logit) for item, logit in zip(items, logits, strict=True)]
 
     def save(self, folder: Path) -> None:
         """The model as `from_pretrained` wants it."""

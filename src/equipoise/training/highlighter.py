@@ -12,7 +12,7 @@ from equipoise.training.batches import Cut, labelled, tensors
 from equipoise.training.evaluation import BATCH
 from equipoise.training.examples import Example
 from equipoise.training.extras import library
-from equipoise.training.heads import Found
+from equipoise.training.heads import BestSpan
 
 
 class TrainedHighlighter:
@@ -46,8 +46,8 @@ class TrainedHighlighter:
         start, end = found.span
         return Proposal((Span(passage.doc_id, passage.start + start, passage.start + end),))
 
-    def _best(self, question: str, text: str) -> Found:
-        best = Found((0, 0), float("-inf"))
+    def _best(self, question: str, text: str) -> BestSpan:
+        best = BestSpan((0, 0), float("-inf"))
         if not text.strip():
             return best
         example = Example(question, text, "")

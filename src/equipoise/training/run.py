@@ -20,7 +20,7 @@ MODEL, SUMMARY, PLOT = "model", "metrics.json", "loss.png"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingPlan:
     """What to train on what. `foreign` is the share of answerable examples that are also shown with a text of
     another document, as not answerable; `held_out` a share of the documents, or `held_out_data` files."""
 
@@ -48,7 +48,7 @@ class Trained:
     seconds: float
 
 
-def train(plan: Plan, schedule: Schedule, report: Report = lambda done, total, what: None) -> Trained:
+def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, total, what: None) -> Trained:
     """Train, or go on with the run in `plan.out`; the same arguments give the same run.
 
     Leaves `model/` (for `extractive_qa`, or of the sentence or pair head), `metrics.jsonl`, `metrics.json` and
@@ -84,7 +84,7 @@ def train(plan: Plan, schedule: Schedule, report: Report = lambda done, total, w
     return Trained(plan.out / MODEL, best, loop.state.step - already, perf_counter() - begin)
 
 
-def _examples(plan: Plan, seed: int) -> tuple[list[Example], list[Example]]:
+def _examples(plan: TrainingPlan, seed: int) -> tuple[list[Example], list[Example]]:
     """(train, held out), by document, each with its own foreign pairs."""
     found = read_examples(plan.data)
     if plan.held_out_data:
@@ -101,7 +101,7 @@ def _examples(plan: Plan, seed: int) -> tuple[list[Example], list[Example]]:
     return train_on, test_on
 
 
-def _identity(plan: Plan, schedule: Schedule) -> dict[str, Any]:
+def _identity(plan: TrainingPlan, schedule: Schedule) -> dict[str, Any]:
     """What makes a run the same run: options and the content of the data, not where it lies."""
     options = asdict(plan) | asdict(schedule)
     for name in ("out", "data", "held_out_data"):
@@ -132,7 +132,9 @@ def _save(head: heads.Head, tokenizer: Any, folder: Path) -> None:  # noqa: ANN4
     tokenizer.save_pretrained(folder)
 
 
-def _finish(plan: Plan, loop: Loop, items: Sequence[Labelled], tests: Sequence[Labelled]) -> dict[str, Any]:
+def _finish(
+    plan: TrainingPlan, loop: Loop, items: Sequence[Labelled], tests: Sequence[Labelled]
+) -> dict[str, Any]:
     """Write the summary and the plot; the figures of the best step."""
     rows = loop.metrics.rows
     tested = [row for row in rows if "examples" in row]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equipoise import prompts
+from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.runner import DIGITS, KEY
-from equipoise.bench.bias.scenes import Scene
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.results import Key, Lines, Row
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.sync import together
@@ -28,40 +28,40 @@ OPTIONS = ChatOptions(temperature=0.7, max_tokens=256)
 
 async def ask(
     rows: Sequence[Row],
-    scenes: Sequence[Scene],
+    attacked_questions: Sequence[AttackedQuestion],
     passages: Mapping[str, Passage],
     chat: ChatModel,
-    desk: Desk,
+    workspace: Workspace,
 ) -> list[Row]:
     """GENERATIONS answers for each row of results that the output folder does not hold yet; all of them by key.
 
     Each has its `text`, and its `ps` on the question's axis, None where the model wrote nothing. What a model
-    answers depends on the passages kept alone, so equal contexts share their answers. `desk.concurrency` contexts
+    answers depends on the passages kept alone, so equal contexts share their answers. `workspace.concurrency` contexts
     are asked at a time, the answers to one of them after each other: the model's prompt cache has read it then.
     Raises ModelError; what was answered before stays.
     """
-    by_query = {scene.attack.query_id: scene for scene in scenes}
+    by_query = {attacked.attack.query_id: attacked for attacked in attacked_questions}
     contexts: dict[tuple[Message, ...], list[Key]] = {}
     for row in rows:
         question = by_query[row["query_id"]].attack.question
         messages = context(question, [passages[doc_id] for doc_id in row["kept"]])
         contexts.setdefault(messages, []).append(tuple(row[name] for name in KEY))
-    gate, done = asyncio.Semaphore(desk.concurrency), 0
-    with Lines(desk.out / ANSWERS, ANSWER_KEY) as lines:
+    gate, done = asyncio.Semaphore(workspace.concurrency), 0
+    with Lines(workspace.out / ANSWERS, ANSWER_KEY) as lines:
 
         async def answer(messages: tuple[Message, ...], number: int, keys: Sequence[Key]) -> None:
             missing = [key for row in keys if (key := (*row, number, chat.name)) not in lines]
             text = await _answer(chat, messages, number) if missing else ""
             for key in missing:
                 named: Row = dict(zip(ANSWER_KEY, key, strict=True))
-                ps = score(text, by_query[named["query_id"]], desk.encoder)
+                ps = score(text, by_query[named["query_id"]], workspace.encoder)
                 lines.append(named | {"ps": ps, "text": text})
 
         async def generations(messages: tuple[Message, ...], keys: Sequence[Key]) -> None:
             nonlocal done
             async with gate:
                 for number in range(GENERATIONS):
-                    desk.progress(done, len(contexts) * GENERATIONS, "answers")
+                    workspace.progress(done, len(contexts) * GENERATIONS, "answers")
                     await answer(messages, number, keys)
                     done += 1
 
@@ -78,11 +78,11 @@ def context(question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
     return prompts.load("ebi-generation-v1", question=question, passages=texts, words=str(WORDS))
 
 
-def score(text: str, scene: Scene, encoder: Encoder) -> float | None:
+def score(text: str, attacked: AttackedQuestion, encoder: Encoder) -> float | None:
     """PS of an answer; None for an empty one."""
     if not text:
         return None
-    return round(float(np.asarray(encoder.encode([text])[0], np.float64) @ scene.axis), DIGITS) + 0.0
+    return round(float(np.asarray(encoder.encode([text])[0], np.float64) @ attacked.axis), DIGITS) + 0.0
 
 
 async def _answer(chat: ChatModel, messages: tuple[Message, ...], number: int) -> str:

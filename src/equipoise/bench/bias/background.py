@@ -15,7 +15,7 @@ from equipoise.maths.similarity import top_k
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shelf:
+class EmbeddedPassages:
     """Passages with their unit vectors (n, d); a document of the benchmark is one passage."""
 
     passages: tuple[Passage, ...]
@@ -24,15 +24,15 @@ class Shelf:
     def __len__(self) -> int:
         return len(self.passages)
 
-    def first(self, count: int) -> "Shelf":
+    def first(self, count: int) -> "EmbeddedPassages":
         """The first `count` of them."""
-        return Shelf(self.passages[:count], self.vectors[:count])
+        return EmbeddedPassages(self.passages[:count], self.vectors[:count])
 
 
 class Background(Protocol):
     """A corpus to which passages can be added for one search."""
 
-    def search(self, question: str, vector: Array, planted: Shelf, *, k: int) -> Candidates:
+    def search(self, question: str, vector: Array, planted: EmbeddedPassages, *, k: int) -> Candidates:
         """The k best passages of corpus and `planted` for a question with unit `vector` (d,)."""
         ...
 
@@ -41,16 +41,18 @@ class Background(Protocol):
 class InMemory:
     """Exact cosine search; among equal cosines the corpus comes before what was planted."""
 
-    shelf: Shelf
+    embedded: EmbeddedPassages
 
-    def search(self, question: str, vector: Array, planted: Shelf, *, k: int) -> Candidates:
+    def search(self, question: str, vector: Array, planted: EmbeddedPassages, *, k: int) -> Candidates:
         """See Background."""
-        rows, scores = top_k(self.shelf.vectors, vector, k)
-        found = Shelf(tuple(self.shelf.passages[row] for row in rows), self.shelf.vectors[rows])
+        rows, scores = top_k(self.embedded.vectors, vector, k)
+        found = EmbeddedPassages(
+            tuple(self.embedded.passages[row] for row in rows), self.embedded.vectors[rows]
+        )
         return merged(Candidates(found.passages, scores, found.vectors, vector), planted, k=k)
 
 
-def merged(found: Candidates, planted: Shelf, *, k: int) -> Candidates:
+def merged(found: Candidates, planted: EmbeddedPassages, *, k: int) -> Candidates:
     """The k best of `found` and `planted` by cosine with the question of `found`.
 
     Worked value: cosines 0.9 and 0.5 found, 0.7 planted, k = 2: found, planted.

@@ -7,25 +7,25 @@ from pathlib import Path
 
 from equipoise.bench.bias import (
     answers,
+    attacked_questions,
     attacks,
-    contenders,
     corpora,
     facts,
     profile,
     report,
     runner,
-    scenes,
     stance,
     stored,
+    systems,
 )
+from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.attacks import SIGNS, Attack
-from equipoise.bench.bias.background import Background, InMemory, Shelf
+from equipoise.bench.bias.background import Background, EmbeddedPassages, InMemory
 from equipoise.bench.bias.corpora import Corpus
 from equipoise.bench.bias.facts import FactChecker, NliChecker, WikiCheck
-from equipoise.bench.bias.runner import Plan
-from equipoise.bench.bias.scenes import Scene
+from equipoise.bench.bias.runner import BiasPlan
 from equipoise.bench.bias.summary import Measured, summarise
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.results import Row, check_config, encoded, fingerprint, write_atomically
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Retriever
@@ -60,29 +60,33 @@ class Stage:
     """Everything read and encoded: what every measurement works on."""
 
     corpus: Corpus
-    shelf: Shelf
-    scenes: tuple[Scene, ...]
+    embedded: EmbeddedPassages
+    attacked_questions: tuple[AttackedQuestion, ...]
     background: Background
 
 
-async def bench(plan: Plan, options: Options, components: Components, desk: Desk) -> dict[str, object]:
+async def bench(
+    plan: BiasPlan, options: Options, components: Components, workspace: Workspace
+) -> dict[str, object]:
     """Measure what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, CorpusError, ModelError or MissingExtra. What was measured before one of them, or before
     the process was killed, stays.
     """
-    filters = contenders.contenders(plan.filters, components)
+    filters = systems.systems(plan.filters, components)
     facts.check_name(options.facts)
     corpus = corpora.read(options.corpus)
     everything = attacks.read(options.attacks, corpus, variant=options.variant)
     attacks.need(everything, max(plan.injections, default=0))
     config = _config(plan, corpus, everything, components)
     written = everything[: options.limit]
-    check_config(desk.out, config)
-    stage = _stage(corpus, written, plan.retriever, components, desk)
-    checker = _checker(options.facts, stage.shelf, components)
-    results, timings = await runner.run(stage.scenes, stage.background, filters, plan, desk)
-    profiles = profile.profiles(stage.scenes, corpus, stage.shelf, stage.background, depth=plan.candidates)
+    check_config(workspace.out, config)
+    stage = _stage(corpus, written, plan.retriever, components, workspace)
+    checker = _checker(options.facts, stage.embedded, components)
+    results, timings = await runner.run(stage.attacked_questions, stage.background, filters, plan, workspace)
+    profiles = profile.profiles(
+        stage.attacked_questions, corpus, stage.embedded, stage.background, depth=plan.candidates
+    )
     measured = Measured(
         plan,
         corpus,
@@ -91,11 +95,11 @@ async def bench(plan: Plan, options: Options, components: Components, desk: Desk
         results,
         timings,
         profiles,
-        answers=await _answers(results, stage, components, desk) if options.answers else (),
-        facts=await _facts(stage, checker, options.facts, desk),
+        answers=await _answers(results, stage, components, workspace) if options.answers else (),
+        facts=await _facts(stage, checker, options.facts, workspace),
         stance=agreement(stage),
     )
-    return write(measured, desk.out)
+    return write(measured, workspace.out)
 
 
 def write(measured: Measured, out: Path) -> dict[str, object]:
@@ -118,11 +122,14 @@ def agreement(stage: Stage) -> dict[str, object]:
     """How PS agrees with human stance; empty without labels."""
     if not stage.corpus.stance:
         return {}
-    axes = {scene.attack.query_id: (scene.axis, scene.attack.polarity) for scene in stage.scenes}
-    return stance.agreement(stage.corpus, stage.shelf, axes)
+    axes = {
+        attacked.attack.query_id: (attacked.axis, attacked.attack.polarity)
+        for attacked in stage.attacked_questions
+    }
+    return stance.agreement(stage.corpus, stage.embedded, axes)
 
 
-def stance_only(folder: Path, desk: Desk) -> dict[str, object]:
+def stance_only(folder: Path, workspace: Workspace) -> dict[str, object]:
     """Spearman of PS with human stance on a corpus that nobody attacked.
 
     Raises InputError where the corpus has no stance labels.
@@ -130,29 +137,29 @@ def stance_only(folder: Path, desk: Desk) -> dict[str, object]:
     corpus = corpora.read(folder)
     if not corpus.stance:
         raise InputError(f"{folder} has no {corpora.STANCE}: there is no human stance to compare with")
-    shelf = scenes.shelf(corpus, desk)
-    return {"corpus": corpus.name, **stance.agreement(corpus, shelf, {})}
+    embedded = attacked_questions.embedded(corpus, workspace)
+    return {"corpus": corpus.name, **stance.agreement(corpus, embedded, {})}
 
 
 def _stage(
-    corpus: Corpus, written: Sequence[Attack], retriever: str, components: Components, desk: Desk
+    corpus: Corpus, written: Sequence[Attack], retriever: str, components: Components, workspace: Workspace
 ) -> Stage:
-    shelf = scenes.shelf(corpus, desk)
-    found = scenes.scenes(written, corpus, shelf, desk)
-    return Stage(corpus, shelf, found, _background(retriever, shelf, components))
+    embedded = attacked_questions.embedded(corpus, workspace)
+    found = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
+    return Stage(corpus, embedded, found, _background(retriever, embedded, components))
 
 
-def _background(name: str, shelf: Shelf, components: Components) -> Background:
+def _background(name: str, embedded: EmbeddedPassages, components: Components) -> Background:
     """Dense search needs no store; the product's other retrievers read one."""
     if name == "dense":
-        return InMemory(shelf)
+        return InMemory(embedded)
     retriever: Retriever = build.make("retriever", build.RETRIEVERS, name, components)
-    stored.fill(components.store, shelf, components.encoder)
+    stored.fill(components.store, embedded, components.encoder)
     return stored.Stored(components.store, retriever)
 
 
 def _config(
-    plan: Plan, corpus: Corpus, written: Sequence[Attack], components: Components
+    plan: BiasPlan, corpus: Corpus, written: Sequence[Attack], components: Components
 ) -> dict[str, object]:
     texts = [part for doc_id, d in corpus.documents.items() for part in (doc_id, d.title, d.text)]
     passages = [
@@ -175,16 +182,18 @@ def _config(
     )
 
 
-async def _answers(results: Sequence[Row], stage: Stage, components: Components, desk: Desk) -> list[Row]:
+async def _answers(
+    results: Sequence[Row], stage: Stage, components: Components, workspace: Workspace
+) -> list[Row]:
     chat = components.need_chat("measuring answers")
-    shelves = (scene.planted[sign] for scene in stage.scenes for sign in SIGNS)
+    shelves = (attacked.planted[sign] for attacked in stage.attacked_questions for sign in SIGNS)
     passages: Mapping[str, Passage] = {
-        passage.doc_id: passage for shelf in (stage.shelf, *shelves) for passage in shelf.passages
+        passage.doc_id: passage for embedded in (stage.embedded, *shelves) for passage in embedded.passages
     }
-    return await answers.ask(results, stage.scenes, passages, chat, desk)
+    return await answers.ask(results, stage.attacked_questions, passages, chat, workspace)
 
 
-def _checker(name: str, shelf: Shelf, components: Components) -> FactChecker | None:
+def _checker(name: str, embedded: EmbeddedPassages, components: Components) -> FactChecker | None:
     """The fact checker of `--facts`; None for "none"."""
     if name == "none":
         return None
@@ -193,18 +202,20 @@ def _checker(name: str, shelf: Shelf, components: Components) -> FactChecker | N
     model = nli.from_components(components)
     if model is None:
         raise InputError("--facts nli needs an NLI model: set filter.nli to hf or chat")
-    return NliChecker(model, components.encoder, shelf)
+    return NliChecker(model, components.encoder, embedded)
 
 
-async def _facts(stage: Stage, checker: FactChecker | None, name: str, desk: Desk) -> list[Row]:
+async def _facts(stage: Stage, checker: FactChecker | None, name: str, workspace: Workspace) -> list[Row]:
     """Verdicts on a sample of every kind of passage."""
     if checker is None:
         return []
     planted = {
-        sign.value: [passage for scene in stage.scenes for passage in scene.planted[sign].passages]
+        sign.value: [
+            passage for attacked in stage.attacked_questions for passage in attacked.planted[sign].passages
+        ]
         for sign in SIGNS
     }
-    queries = [scene.attack.query_id for scene in stage.scenes]
+    queries = [attacked.attack.query_id for attacked in stage.attacked_questions]
     relevant = sorted({doc_id for query in queries for doc_id in stage.corpus.relevant.get(query, ())})
-    sample = facts.chosen(stage.shelf, planted, relevant, FACT_SAMPLE)
-    return await facts.check_all(sample, checker, name, desk)
+    sample = facts.chosen(stage.embedded, planted, relevant, FACT_SAMPLE)
+    return await facts.check_all(sample, checker, name, workspace)

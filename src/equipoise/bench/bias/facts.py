@@ -16,9 +16,9 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from equipoise.bench.bias.background import Shelf
+from equipoise.bench.bias.background import EmbeddedPassages
 from equipoise.bench.bias.metrics import mean_interval
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.results import Lines, Row, as_json
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, Encoder
@@ -38,7 +38,7 @@ CERTAIN = 0.5
 TIMEOUT_S = 60.0
 
 
-class Verdict(StrEnum):
+class FactVerdict(StrEnum):
     """What a fact checker says of a sentence."""
 
     SUPPORTS = "SUPPORTS"
@@ -49,7 +49,7 @@ class Verdict(StrEnum):
 class FactChecker(Protocol):
     """Checks single sentences."""
 
-    async def check(self, sentence: str, *, source: str) -> Verdict:
+    async def check(self, sentence: str, *, source: str) -> FactVerdict:
         """The verdict on `sentence` of the passage with the id `source`, which is no evidence for itself.
 
         Raises ModelError.
@@ -63,18 +63,18 @@ class NliChecker:
 
     nli: NLI
     encoder: Encoder
-    shelf: Shelf
+    embedded: EmbeddedPassages
 
-    async def check(self, sentence: str, *, source: str) -> Verdict:
+    async def check(self, sentence: str, *, source: str) -> FactVerdict:
         """See FactChecker. Unknown where neither probability reaches CERTAIN for any piece of evidence."""
         vector = encode_questions(self.encoder, [sentence])[0]
-        rows, _ = top_k(self.shelf.vectors, vector, EVIDENCE + 1)
-        near = [p for p in (self.shelf.passages[row] for row in rows) if p.doc_id != source][:EVIDENCE]
+        rows, _ = top_k(self.embedded.vectors, vector, EVIDENCE + 1)
+        near = [p for p in (self.embedded.passages[row] for row in rows) if p.doc_id != source][:EVIDENCE]
         found = await self.nli.predict([(passage.text, sentence) for passage in near])
-        sides = {Verdict.SUPPORTS: ENTAILMENT, Verdict.REFUTES: CONTRADICTION}
+        sides = {FactVerdict.SUPPORTS: ENTAILMENT, FactVerdict.REFUTES: CONTRADICTION}
         best = {verdict: float(found[:, column].max(initial=0.0)) for verdict, column in sides.items()}
         strongest = max(best, key=lambda verdict: best[verdict])
-        return strongest if best[strongest] >= CERTAIN else Verdict.UNKNOWN
+        return strongest if best[strongest] >= CERTAIN else FactVerdict.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class WikiCheck:
     def __post_init__(self) -> None:
         check_name(self.url)
 
-    async def check(self, sentence: str, *, source: str) -> Verdict:
+    async def check(self, sentence: str, *, source: str) -> FactVerdict:
         """See FactChecker; the passage's id is not sent."""
         return await asyncio.to_thread(self._ask, sentence)
 
-    def _ask(self, sentence: str) -> Verdict:
+    def _ask(self, sentence: str) -> FactVerdict:
         address = f"{self.url.rstrip('/')}/fact_checking_aggregated/?claim={quote(sentence, safe='')}"
         try:
             with urlopen(address, timeout=TIMEOUT_S) as reply:
@@ -100,7 +100,7 @@ class WikiCheck:
                 f"WikiCheck at {self.url} does not answer ({error}): check --facts"
             ) from None
         try:
-            return Verdict(json.loads(content)["predicted_label"])
+            return FactVerdict(json.loads(content)["predicted_label"])
         except (ValueError, KeyError, TypeError) as error:
             raise ModelReplyError(
                 f"WikiCheck at {self.url} sent no verdict ({error}): check its version"
@@ -116,16 +116,16 @@ def check_name(name: str) -> None:
 
 
 async def check_all(
-    passages: Sequence[tuple[str, Passage]], checker: FactChecker, name: str, desk: Desk
+    passages: Sequence[tuple[str, Passage]], checker: FactChecker, name: str, workspace: Workspace
 ) -> list[Row]:
     """A verdict for every sentence of the (kind, passage) pairs that the output folder does not hold yet, by key.
 
     `name` tells verdicts of different checkers apart.
     """
-    with Lines(desk.out / FACTS, FACT_KEY) as lines:
+    with Lines(workspace.out / FACTS, FACT_KEY) as lines:
         wanted = set()
         for place, (kind, passage) in enumerate(passages):
-            desk.progress(place, len(passages), f"fact checking {passage.doc_id}")
+            workspace.progress(place, len(passages), f"fact checking {passage.doc_id}")
             for number, (start, end) in enumerate(sentence_spans(passage.text)):
                 key = (name, passage.doc_id, number)
                 wanted.add(key)
@@ -158,19 +158,19 @@ def shares(rows: Sequence[Row]) -> dict[str, dict[str, object]]:
 
 def support_ratio(verdicts: Sequence[str]) -> float | None:
     """SUPPORTS / (SUPPORTS + REFUTES); None for neither. Worked value: 2 and 1 give 2/3."""
-    yes, no = (list(verdicts).count(verdict.value) for verdict in (Verdict.SUPPORTS, Verdict.REFUTES))
+    yes, no = (list(verdicts).count(verdict.value) for verdict in (FactVerdict.SUPPORTS, FactVerdict.REFUTES))
     return yes / (yes + no) if yes + no else None
 
 
 def _unknown(verdicts: Sequence[str]) -> float:
-    return float(np.mean([verdict == Verdict.UNKNOWN.value for verdict in verdicts]))
+    return float(np.mean([verdict == FactVerdict.UNKNOWN.value for verdict in verdicts]))
 
 
 def chosen(
-    shelf: Shelf, planted: Mapping[str, Sequence[Passage]], relevant: Sequence[str], limit: int
+    embedded: EmbeddedPassages, planted: Mapping[str, Sequence[Passage]], relevant: Sequence[str], limit: int
 ) -> list[tuple[str, Passage]]:
     """At most `limit` passages of each kind: planted ones by sign, and the relevant documents as benign."""
-    by_id = {passage.doc_id: passage for passage in shelf.passages}
+    by_id = {passage.doc_id: passage for passage in embedded.passages}
     kinds = {"benign": [by_id[doc_id] for doc_id in sorted(relevant)], **planted}
     return [(kind, passage) for kind, passages in kinds.items() for passage in _spread(passages, limit)]
 

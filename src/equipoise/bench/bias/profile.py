@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.attacks import SIGNS
-from equipoise.bench.bias.background import Background, Shelf
+from equipoise.bench.bias.background import Background, EmbeddedPassages
 from equipoise.bench.bias.corpora import Corpus
 from equipoise.bench.bias.runner import DIGITS
-from equipoise.bench.bias.scenes import Scene
 from equipoise.bench.results import Row
 from equipoise.maths.checks import Floats
 from equipoise.maths.polarization import polarization_scores
@@ -19,7 +19,12 @@ BENIGN = "benign"
 
 
 def profiles(
-    scenes: Sequence[Scene], corpus: Corpus, shelf: Shelf, background: Background, *, depth: int
+    attacked_questions: Sequence[AttackedQuestion],
+    corpus: Corpus,
+    embedded: EmbeddedPassages,
+    background: Background,
+    *,
+    depth: int,
 ) -> list[Row]:
     """One row for every attack passage and every relevant document of each question, without text.
 
@@ -27,46 +32,56 @@ def profiles(
     paper does not say against which benign passages Table 1 was made. `stance` is towards "yes": the
     author's for an attack passage, the human one for a document (None where there is none).
     """
-    places = {passage.doc_id: row for row, passage in enumerate(shelf.passages)}
+    places = {passage.doc_id: row for row, passage in enumerate(embedded.passages)}
     rows = []
-    for scene in scenes:
-        none = scene.planted[Kind.ADV_POS].first(0)
-        near = background.search(scene.attack.question, scene.vector, none, k=depth).embeddings
-        benign = np.asarray(near @ scene.vector, np.float64), polarization_scores(near, scene.axis)
+    for attacked in attacked_questions:
+        none = attacked.planted[Kind.ADV_POS].first(0)
+        near = background.search(attacked.attack.question, attacked.vector, none, k=depth).embeddings
+        benign = np.asarray(near @ attacked.vector, np.float64), polarization_scores(near, attacked.axis)
         for sign in SIGNS:
-            rows += _attacking(scene, sign, benign)
-        rows += _relevant(scene, corpus, shelf, places)
+            rows += _attacking(attacked, sign, benign)
+        rows += _relevant(attacked, corpus, embedded, places)
     return rows
 
 
-def _attacking(scene: Scene, sign: Kind, benign: tuple[Floats, Floats]) -> list[Row]:
-    shelf = scene.planted[sign]
-    ss, ps = shelf.vectors @ scene.vector, polarization_scores(shelf.vectors, scene.axis)
+def _attacking(attacked: AttackedQuestion, sign: Kind, benign: tuple[Floats, Floats]) -> list[Row]:
+    embedded = attacked.planted[sign]
+    ss, ps = embedded.vectors @ attacked.vector, polarization_scores(embedded.vectors, attacked.axis)
     rows = []
-    for passage, similarity, score in zip(scene.attack.passages[sign], ss, ps, strict=True):
-        row = _row(scene, passage.passage_id, sign.value, (similarity, score), passage.stance)
+    for passage, similarity, score in zip(attacked.attack.passages[sign], ss, ps, strict=True):
+        row = _row(attacked, passage.passage_id, sign.value, (similarity, score), passage.stance)
         row["property_1"] = has_property_1(float(similarity), benign[0])
         row["property_2"] = has_property_2(float(score), benign[1], sign)
         rows.append(row)
     return rows
 
 
-def _relevant(scene: Scene, corpus: Corpus, shelf: Shelf, places: Mapping[str, int]) -> list[Row]:
-    query_id = scene.attack.query_id
+def _relevant(
+    attacked: AttackedQuestion, corpus: Corpus, embedded: EmbeddedPassages, places: Mapping[str, int]
+) -> list[Row]:
+    query_id = attacked.attack.query_id
     found = sorted(corpus.relevant.get(query_id, ()))
-    vectors = shelf.vectors[[places[doc_id] for doc_id in found]]
+    vectors = embedded.vectors[[places[doc_id] for doc_id in found]]
     sides = corpus.stance.get(query_id, {})
-    ss, ps = vectors @ scene.vector, polarization_scores(vectors, scene.axis)
+    ss, ps = vectors @ attacked.vector, polarization_scores(vectors, attacked.axis)
     return [
-        _row(scene, doc_id, BENIGN, pair, scene.attack.polarity * sides[doc_id] if doc_id in sides else None)
+        _row(
+            attacked,
+            doc_id,
+            BENIGN,
+            pair,
+            attacked.attack.polarity * sides[doc_id] if doc_id in sides else None,
+        )
         for doc_id, *pair in zip(found, ss, ps, strict=True)
     ]
 
 
-def _row(scene: Scene, passage_id: str, kind: str, pair: Sequence[float], stance: float | None) -> Row:
+def _row(
+    attacked: AttackedQuestion, passage_id: str, kind: str, pair: Sequence[float], stance: float | None
+) -> Row:
     ss, ps = (round(float(value), DIGITS) + 0.0 for value in pair)
     return {
-        "query_id": scene.attack.query_id,
+        "query_id": attacked.attack.query_id,
         "id": passage_id,
         "kind": kind,
         "ss": ss,

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.background import Background
-from equipoise.bench.bias.scenes import Scene
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import PassageFilter
@@ -31,7 +31,7 @@ Condition = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BiasPlan:
     """What is run. Conditions always begin with the unattacked one: shifts are measured from it."""
 
     filters: tuple[str, ...]
@@ -62,22 +62,22 @@ class Plan:
 
 
 async def run(
-    scenes: Sequence[Scene],
+    attacked_questions: Sequence[AttackedQuestion],
     background: Background,
     filters: Mapping[str, PassageFilter],
-    plan: Plan,
-    desk: Desk,
+    plan: BiasPlan,
+    workspace: Workspace,
 ) -> tuple[list[Row], list[Row]]:
     """Do what the output folder does not hold yet; (results, timings) of the whole plan, in the order of their keys."""
-    with Lines(desk.out / RESULTS, KEY) as lines, Lines(desk.out / TIMINGS, KEY) as timings:
+    with Lines(workspace.out / RESULTS, KEY) as lines, Lines(workspace.out / TIMINGS, KEY) as timings:
         work = _Work(background, filters, plan, lines, timings)
-        total = len(scenes) * len(plan.conditions())
-        for number, scene in enumerate(scenes):
+        total = len(attacked_questions) * len(plan.conditions())
+        for number, attacked in enumerate(attacked_questions):
             for place, condition in enumerate(plan.conditions()):
                 done = number * len(plan.conditions()) + place
-                desk.progress(done, total, f"{scene.attack.query_id} {condition[0]} {condition[1]}")
-                await work.condition(scene, condition)
-        wanted = {scene.attack.query_id for scene in scenes}
+                workspace.progress(done, total, f"{attacked.attack.query_id} {condition[0]} {condition[1]}")
+                await work.condition(attacked, condition)
+        wanted = {attacked.attack.query_id for attacked in attacked_questions}
         return _of(lines.finish(), wanted, plan), _of(timings.finish(), wanted, plan)
 
 
@@ -85,20 +85,20 @@ async def run(
 class _Work:
     background: Background
     filters: Mapping[str, PassageFilter]
-    plan: Plan
+    plan: BiasPlan
     lines: Lines
     timings: Lines
 
-    async def condition(self, scene: Scene, condition: Condition) -> None:
+    async def condition(self, attacked: AttackedQuestion, condition: Condition) -> None:
         """Every filter that has no line yet, on the same candidates."""
         sign, injections = condition
-        query_id, question = scene.attack.query_id, scene.attack.question
+        query_id, question = attacked.attack.query_id, attacked.attack.question
         todo = [name for name in self.plan.filters if (query_id, name, *condition) not in self.lines]
         if not todo:
             return
-        planted = scene.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)].first(injections)
+        planted = attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)].first(injections)
         begin = time.perf_counter()
-        found = self.background.search(question, scene.vector, planted, k=self.plan.candidates)
+        found = self.background.search(question, attacked.vector, planted, k=self.plan.candidates)
         searched = time.perf_counter() - begin
         for name in todo:
             begin = time.perf_counter()
@@ -108,16 +108,16 @@ class _Work:
             times = {"retrieve_ms": round(searched * 1e3, 3), "filter_ms": round(seconds * 1e3, 3)}
             self.timings.append(key | times)
             injected = [passage.doc_id for passage in planted.passages]
-            self.lines.append(key | {"injected": injected} | outcome(scene, found, filtered))
+            self.lines.append(key | {"injected": injected} | outcome(attacked, found, filtered))
             await asyncio.sleep(0)  # lets Ctrl-C through where a filter never waits
 
 
-def outcome(scene: Scene, found: Candidates, filtered: Filtered) -> Row:
+def outcome(attacked: AttackedQuestion, found: Candidates, filtered: Filtered) -> Row:
     """Ids, SS and PS of what was retrieved, best first; ids kept; ids flagged with reasons."""
     return {
         "candidates": [passage.doc_id for passage in found.passages],
-        "ss": _rounded(found.embeddings @ scene.vector),
-        "ps": _rounded(polarization_scores(found.embeddings, scene.axis)),
+        "ss": _rounded(found.embeddings @ attacked.vector),
+        "ps": _rounded(polarization_scores(found.embeddings, attacked.axis)),
         "kept": [passage.doc_id for passage in filtered.kept.passages],
         "flagged": [_flag(flag) for flag in filtered.flagged],
     }
@@ -132,7 +132,7 @@ def _rounded(values: np.ndarray) -> list[float]:
     return [round(float(value), DIGITS) + 0.0 for value in values]
 
 
-def _of(rows: Sequence[Row], queries: set[str], plan: Plan) -> list[Row]:
+def _of(rows: Sequence[Row], queries: set[str], plan: BiasPlan) -> list[Row]:
     """The rows that belong to the plan; a results file may hold more."""
     conditions = set(plan.conditions())
     return [
@@ -144,7 +144,7 @@ def _of(rows: Sequence[Row], queries: set[str], plan: Plan) -> list[Row]:
     ]
 
 
-def config_of(plan: Plan, **more: str) -> dict[str, object]:
+def config_of(plan: BiasPlan, **more: str) -> dict[str, object]:
     """What must not change between the runs that share an output folder."""
     fixed = {name: value for name, value in asdict(plan).items() if name not in ("filters", "injections")}
     return fixed | more

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from equipoise.bench.bias.background import Shelf
+from equipoise.bench.bias.background import EmbeddedPassages
 from equipoise.bench.bias.corpora import Corpus
 from equipoise.bench.bias.metrics import SEED, mean_interval
 from equipoise.bench.results import Row, as_json
@@ -24,14 +24,16 @@ LEAST = 4
 RANDOM_AXES = 200
 
 
-def agreement(corpus: Corpus, shelf: Shelf, axes: Mapping[str, tuple[Floats, int]]) -> dict[str, object]:
+def agreement(
+    corpus: Corpus, embedded: EmbeddedPassages, axes: Mapping[str, tuple[Floats, int]]
+) -> dict[str, object]:
     """Mean correlations over questions with intervals, and how many questions could not be used.
 
     `axes` holds by query id an axis (d,) and the question's polarity, for the queries that were attacked.
     """
-    places = {passage.doc_id: row for row, passage in enumerate(shelf.passages)}
+    places = {passage.doc_id: row for row, passage in enumerate(embedded.passages)}
     usable = {query: sides for query, sides in sorted(corpus.stance.items()) if usable_stances(sides)}
-    rows = [_one(query, sides, shelf, places, axes.get(query)) for query, sides in usable.items()]
+    rows = [_one(query, sides, embedded, places, axes.get(query)) for query, sides in usable.items()]
     names = ("anchors", "own_axis", "own_axis_auc", "random", "random_auc")
     found = {name: as_json(mean_interval((row["query_id"], row[name]) for row in rows)) for name in names}
     return {**found, "queries": len(rows), "left_out": len(corpus.queries) - len(rows)}
@@ -45,12 +47,12 @@ def usable_stances(sides: Mapping[str, float]) -> bool:
 def _one(
     query_id: str,
     sides: Mapping[str, float],
-    shelf: Shelf,
+    embedded: EmbeddedPassages,
     places: Mapping[str, int],
     axis: tuple[Floats, int] | None,
 ) -> Row:
     doc_ids = sorted(sides)
-    vectors = shelf.vectors[[places[doc_id] for doc_id in doc_ids]]
+    vectors = embedded.vectors[[places[doc_id] for doc_id in doc_ids]]
     stances = np.array([sides[doc_id] for doc_id in doc_ids])
     own = polarization_scores(vectors, polarization_axis(vectors))
     drawn = np.random.default_rng(SEED).standard_normal((RANDOM_AXES, vectors.shape[1]))

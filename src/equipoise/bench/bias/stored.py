@@ -5,7 +5,7 @@ What is planted is in the store for one search and out of it again, whatever hap
 
 from dataclasses import dataclass
 
-from equipoise.bench.bias.background import Shelf
+from equipoise.bench.bias.background import EmbeddedPassages
 from equipoise.core.protocols import Encoder, Retriever
 from equipoise.core.types import Array, Candidates, Document, Query
 from equipoise.corpus.records import Entry
@@ -21,7 +21,7 @@ class Stored:
     store: Store
     retriever: Retriever
 
-    def search(self, question: str, vector: Array, planted: Shelf, *, k: int) -> Candidates:
+    def search(self, question: str, vector: Array, planted: EmbeddedPassages, *, k: int) -> Candidates:
         """See Background; the retriever encodes the question itself. Raises StoreError or CorpusError."""
         doc_ids = [passage.doc_id for passage in planted.passages]
         if not doc_ids:
@@ -33,26 +33,26 @@ class Stored:
             self.store.remove_documents(doc_ids)
 
 
-def fill(store: Store, shelf: Shelf, encoder: Encoder) -> None:
-    """Put the shelf into `store`, unless it is there; what a killed run had planted is taken out.
+def fill(store: Store, embedded: EmbeddedPassages, encoder: Encoder) -> None:
+    """Put the passages into `store`, unless it is there; what an interrupted run had planted is taken out.
 
     Raises StoreError where the store holds another encoder's vectors.
     """
     store.bind_encoder(encoder)
-    wanted = {passage.doc_id for passage in shelf.passages}
+    wanted = {passage.doc_id for passage in embedded.passages}
     present = set(store.doc_ids())
     if left := sorted(present - wanted):
         store.remove_documents(left)
-    missing = [row for row, passage in enumerate(shelf.passages) if passage.doc_id not in present]
+    missing = [row for row, passage in enumerate(embedded.passages) if passage.doc_id not in present]
     if missing:
-        passages = tuple(shelf.passages[row] for row in missing)
-        store.add_documents(entries(Shelf(passages, shelf.vectors[missing])))
+        passages = tuple(embedded.passages[row] for row in missing)
+        store.add_documents(entries(EmbeddedPassages(passages, embedded.vectors[missing])))
 
 
-def entries(shelf: Shelf) -> list[Entry]:
+def entries(embedded: EmbeddedPassages) -> list[Entry]:
     """Each passage as a document of its own, in one piece; its title stands in for an empty text."""
     found = []
-    for passage, vector in zip(shelf.passages, shelf.vectors, strict=True):
+    for passage, vector in zip(embedded.passages, embedded.vectors, strict=True):
         text, name = passage.text or passage.title, passage.doc_id
         document = Document(name, text, name, visible.title(passage.title), sentences=sentence_spans(text))
         found.append(Entry(document, ((0, len(text)),), vector[None]))

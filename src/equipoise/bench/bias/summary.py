@@ -17,7 +17,7 @@ from equipoise.bench.bias.metrics import (
     shift_interval,
     signed_shift_interval,
 )
-from equipoise.bench.bias.runner import UNATTACKED, Condition, Plan
+from equipoise.bench.bias.runner import UNATTACKED, BiasPlan, Condition
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.measures import spearman
 
@@ -29,7 +29,7 @@ class Measured:
     `polarity` is by query id; `answers`, `facts` and `stance` are empty where they were not asked for.
     """
 
-    plan: Plan
+    plan: BiasPlan
     corpus: Corpus
     polarity: Mapping[str, int]
     config: Mapping[str, object]

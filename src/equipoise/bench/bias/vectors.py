@@ -19,7 +19,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Workspace:
     """Where a run works: its encoder, its output folder, whom it tells how far it is, requests at a time."""
 
     encoder: Encoder
@@ -28,13 +28,13 @@ class Desk:
     concurrency: int = 1
 
 
-def encode(texts: Sequence[str], desk: Desk, what: str, *, asked: bool = False) -> Array:
+def encode(texts: Sequence[str], workspace: Workspace, what: str, *, asked: bool = False) -> Array:
     """(n, d) unit vectors of `texts`, from the output folder where these texts were encoded before.
 
     With `asked` the texts are questions. The file is named after the encoder and every text, so another encoder or
     corpus never meets it.
     """
-    encoder, folder = desk.encoder, desk.out
+    encoder, folder = workspace.encoder, workspace.out
     kind = ["questions"] if asked else []
     path = folder / f"vectors-{fingerprint([encoder.name, *kind, *texts])[:16]}.npy"
     if path.exists():
@@ -43,7 +43,7 @@ def encode(texts: Sequence[str], desk: Desk, what: str, *, asked: bool = False) 
             return kept
     rows = np.empty((len(texts), encoder.dimensions), np.float32)
     for first in range(0, len(texts), CHUNK):
-        desk.progress(first, len(texts), f"encoding {what}")
+        workspace.progress(first, len(texts), f"encoding {what}")
         some = list(texts[first : first + CHUNK])
         rows[first : first + CHUNK] = encode_questions(encoder, some) if asked else encoder.encode(some)
     content = BytesIO()

@@ -9,7 +9,7 @@ from typing import Any
 from equipoise.bench.hijack import cases, inbox, report, runner
 from equipoise.bench.hijack.cases import Case
 from equipoise.bench.hijack.inbox import Email
-from equipoise.bench.hijack.runner import KEY, RESULTS, Plan, Progress
+from equipoise.bench.hijack.runner import KEY, RESULTS, HijackPlan, Progress
 from equipoise.bench.hijack.summary import Measured, summarise
 from equipoise.bench.results import Lines, check_config, fingerprint, write_atomically
 from equipoise.core.errors import InputError
@@ -28,7 +28,7 @@ class Place:
     llmail: Path | None = None
 
 
-async def bench(plan: Plan, place: Place, components: Components, progress: Progress) -> dict[str, Any]:
+async def bench(plan: HijackPlan, place: Place, components: Components, progress: Progress) -> dict[str, Any]:
     """Ask what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, StoreError, ModelUnavailable (no language model) or MissingExtra. What was asked before one
@@ -60,7 +60,7 @@ def write(measured: Measured, out: Path) -> dict[str, Any]:
     return summary
 
 
-def _inbox(plan: Plan, place: Place) -> list[Email]:
+def _inbox(plan: HijackPlan, place: Place) -> list[Email]:
     """The drawn e-mails. Raises InputError where there are not as many."""
     path = place.data / cases.INBOX_FILE
     emails = inbox.drawn(inbox.read(path), plan.emails, plan.choice.seed)
@@ -70,7 +70,7 @@ def _inbox(plan: Plan, place: Place) -> list[Email]:
 
 
 def _config(
-    plan: Plan, emails: Sequence[Email], everything: Sequence[Case], components: Components
+    plan: HijackPlan, emails: Sequence[Email], everything: Sequence[Case], components: Components
 ) -> dict[str, object]:
     """What must not change between the runs that share an output folder."""
     settings, chat = components.settings, components.need_chat("the tool hijack benchmark")

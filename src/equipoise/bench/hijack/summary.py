@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from equipoise.bench.hijack.cases import Case, Kind, Skipped
-from equipoise.bench.hijack.contenders import PLAIN
 from equipoise.bench.hijack.runner import ANSWERED, FAILED, outcome
+from equipoise.bench.hijack.systems import PLAIN
 from equipoise.bench.results import Row, as_json
 from equipoise.maths.statistics import clopper_pearson
 

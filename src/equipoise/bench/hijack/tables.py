@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.bench.hijack.contenders import PLAIN
 from equipoise.bench.hijack.summary import ALL
+from equipoise.bench.hijack.systems import PLAIN
 from equipoise.bench.tables import MISSING, Line, Table
 
 Summary = Mapping[str, Any]

@@ -11,11 +11,11 @@ from typing import Any
 
 from equipoise.bench.qa import datasets, estimate, items, judging, runner
 from equipoise.bench.qa import rows as rows_of
-from equipoise.bench.qa.contenders import NO_MODEL, Contender, contenders
 from equipoise.bench.qa.estimate import Estimate
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.reporting import report
-from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.runner import Harness
+from equipoise.bench.qa.systems import NO_MODEL, System, systems
 from equipoise.bench.results import Row, write_atomically
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import ChatModel
@@ -49,12 +49,12 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class QaPlan:
     """What will be asked: the items drawn, the pipelines, and what that costs."""
 
     dataset: str
     items: tuple[Item, ...]
-    contenders: tuple[Contender, ...]
+    systems: tuple[System, ...]
     estimate: Estimate
 
 
@@ -72,9 +72,9 @@ class Done:
     unreported: str
 
 
-def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 0) -> Plan:
+def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 0) -> QaPlan:
     """Read and draw the items and look up the pipelines. Raises InputError or MissingExtra."""
-    wanted = contenders(options.pipelines, with_llm=with_llm)
+    wanted = systems(options.pipelines, with_llm=with_llm)
     everything = datasets.load(options.dataset, options.data, split=options.split)
     left = items.without(everything, options.without)
     if not left:
@@ -82,31 +82,31 @@ def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 
     drawn = items.sample(left, options.limit)
     orders = (2 if options.both_orders else 1) if options.compare else 0
     expected = estimate.estimate(drawn, wanted, settings, judges=judges, comparisons=orders)
-    return Plan(datasets.title(options.dataset), tuple(drawn), wanted, expected)
+    return QaPlan(datasets.title(options.dataset), tuple(drawn), wanted, expected)
 
 
-async def bench(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel] = ()) -> Done:
+async def bench(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[ChatModel] = ()) -> Done:
     """Ask and judge what the output folder does not hold yet.
 
     Raises InputError for a folder that holds another configuration, and what pipelines raise that cannot be
     built. What was asked before that, or before the process was killed, stays.
     """
-    desk.out.mkdir(parents=True, exist_ok=True)
-    write_meta(chosen, options, desk, judges)
-    rows = await runner.run(chosen.dataset, chosen.items, chosen.contenders, desk)
+    harness.out.mkdir(parents=True, exist_ok=True)
+    write_meta(chosen, options, harness, judges)
+    rows = await runner.run(chosen.dataset, chosen.items, chosen.systems, harness)
     if not rows:
         return Done(
-            0, 0, len(chosen.items) * len(chosen.contenders), 0, desk.budget.stop(), desk.budget.usage, ""
+            0, 0, len(chosen.items) * len(chosen.systems), 0, harness.budget.stop(), harness.budget.usage, ""
         )
-    missing = len(chosen.items) * len(chosen.contenders) - len(rows)
-    unjudged = await judging.judge(rows, judges, desk) if judges else 0
+    missing = len(chosen.items) * len(chosen.systems) - len(rows)
+    unjudged = await judging.judge(rows, judges, harness) if judges else 0
     if judges and options.compare:
         unjudged += await judging.compare(
-            rows, chosen.contenders, judges[0], desk, both_orders=options.both_orders
+            rows, chosen.systems, judges[0], harness, both_orders=options.both_orders
         )
     failed = sum(row["outcome"] == rows_of.FAILED for row in rows)
-    stopped = desk.budget.stop() if missing + unjudged else ""
-    return Done(len(rows), failed, missing, unjudged, stopped, desk.budget.usage, _report(desk.out))
+    stopped = harness.budget.stop() if missing + unjudged else ""
+    return Done(len(rows), failed, missing, unjudged, stopped, harness.budget.usage, _report(harness.out))
 
 
 def _report(out: Path) -> str:
@@ -118,10 +118,10 @@ def _report(out: Path) -> str:
     return ""
 
 
-def write_meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel]) -> None:
+def write_meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[ChatModel]) -> None:
     """Write what the run is about; raises InputError where the folder holds another configuration."""
-    path = desk.out / META
-    found = meta(chosen, options, desk, judges)
+    path = harness.out / META
+    found = meta(chosen, options, harness, judges)
     if path.exists():
         before = _read(path)
         if found["model"] == NO_MODEL:
@@ -129,30 +129,33 @@ def write_meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[Chat
         changed = [name for name in FIXED if before.get(name, NO_MODEL) not in (found[name], NO_MODEL)]
         if changed:
             raise InputError(
-                f"{desk.out} holds results with another {changed[0]} ({META}): choose another --out, "
+                f"{harness.out} holds results with another {changed[0]} ({META}): choose another --out, "
                 "or delete that folder to begin again"
             )
     content = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
     write_atomically(path, content.encode("utf-8"))
 
 
-def meta(chosen: Plan, options: Options, desk: Desk, judges: Sequence[ChatModel]) -> Row:
+def meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[ChatModel]) -> Row:
     """Settings, data set, sizes, names of models, versions and the machine: nothing that time changes."""
-    settings = desk.settings.model_dump(mode="json", include=set(SETTINGS))
-    settings["model"] = {"context": desk.settings.model.context, "max_tokens": desk.settings.model.max_tokens}
+    settings = harness.settings.model_dump(mode="json", include=set(SETTINGS))
+    settings["model"] = {
+        "context": harness.settings.model.context,
+        "max_tokens": harness.settings.model.max_tokens,
+    }
     return {
         "dataset": chosen.dataset,
         "split": options.split,
         "without": sorted(options.without),
         "n": len(chosen.items),
-        "pipelines": [one.name for one in chosen.contenders],
-        "model": desk.chat.name if desk.chat else NO_MODEL,
-        "encoder": desk.encoder.name,
+        "pipelines": [system.name for system in chosen.systems],
+        "model": harness.chat.name if harness.chat else NO_MODEL,
+        "encoder": harness.encoder.name,
         "judges": [judge.name for judge in judges],
         "compare": options.compare,
         "both_orders": options.both_orders,
         "prices": {"in": options.price_in, "out": options.price_out},
-        "concurrency": desk.concurrency,
+        "concurrency": harness.concurrency,
         "settings": settings,
         "versions": {"python": platform.python_version()} | _versions(),
         "machine": {"processors": os.cpu_count(), "architecture": platform.machine()},

@@ -19,8 +19,8 @@ Row = Mapping[str, Any]
 Reader = Callable[[Path], list[Item]]
 """From the folder of a data set to its items."""
 
-DATA = Path("../shared/data")
-"""Where the data sets lie beside a checkout."""
+DATA = Path("data")
+"""Where the data sets lie unless something else is said."""
 
 MOST_CHARACTERS = 6_000
 """Of a bioasq12b document set, distractors included: about what a context of 8,192 tokens leaves for it."""
@@ -203,7 +203,10 @@ def snippets_within(texts: Sequence[str], most: int) -> list[str]:
 def _checked(name: str, folder: Path) -> list[Item]:
     """The items, once more through the checks that items of people's own pass."""
     if not folder.is_dir():
-        raise InputError(f"{folder} is not there: name the folder that holds {name} with --data")
+        raise InputError(
+            f"{folder} is not there: name the folder that holds {name} with --data "
+            "(docs/datasets.md says where to get it)"
+        )
     try:
         found = READERS[name](folder)
     except (KeyError, IndexError, TypeError, AttributeError) as error:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.systems import System
 from equipoise.core.settings import Settings
 from equipoise.corpus.chunks import TARGET
 
@@ -48,7 +48,7 @@ class Estimate:
 
 def estimate(
     items: Sequence[Item],
-    wanted: Sequence[Contender],
+    wanted: Sequence[System],
     settings: Settings,
     *,
     judges: int = 0,
@@ -76,5 +76,5 @@ def estimate(
 
 def _shown(item: Item, k: int) -> int:
     """Tokens of the question and the passages that are read for it."""
-    characters = sum(len(one.text) + len(one.title) for one in item.documents)
+    characters = sum(len(document.text) + len(document.title) for document in item.documents)
     return (min(characters, k * TARGET) + len(item.question)) // CHARACTERS_PER_TOKEN

@@ -99,7 +99,9 @@ def as_row(item: Item) -> dict[str, Any]:
     return {
         "item_id": item.item_id,
         "question": item.question,
-        "documents": [{name: getattr(one, name) for name in DOCUMENT_FIELDS} for one in item.documents],
+        "documents": [
+            {name: getattr(document, name) for name in DOCUMENT_FIELDS} for document in item.documents
+        ],
         "references": list(item.references),
         "gold": [[span.doc_id, span.start, span.end] for span in item.gold],
         "answerable": item.answerable,
@@ -154,7 +156,7 @@ def gold_text(item: Item) -> str:
     a passage that is one word long would make every highlight look imprecise.
     """
     texts = {document.doc_id: document.text for document in item.documents}
-    answers = {one.strip() for one in item.references}
+    answers = {reference.strip() for reference in item.references}
     wide = [
         _in_sentences(span, texts[span.doc_id])
         if texts[span.doc_id][span.start : span.end].strip() in answers

@@ -11,9 +11,9 @@ from itertools import combinations
 from equipoise.bench.judges import rating
 from equipoise.bench.judges.comparison import Comparison, ComparisonJudge, Order, seeded_order
 from equipoise.bench.judges.rating import RUBRICS
-from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.rows import ANSWERED, COMPARISON_KEY, FAILED, HIGHLIGHTS_ALONE, JUDGEMENT_KEY, KEY
-from equipoise.bench.qa.runner import Desk
+from equipoise.bench.qa.runner import Harness
+from equipoise.bench.qa.systems import System
 from equipoise.bench.results import Lines, Row
 from equipoise.core.errors import ModelError
 from equipoise.core.protocols import ChatModel
@@ -39,13 +39,13 @@ class Pair:
     answers: tuple[str | None, str | None]
 
 
-async def judge(rows: Sequence[Row], models: Sequence[ChatModel], desk: Desk) -> int:
+async def judge(rows: Sequence[Row], models: Sequence[ChatModel], harness: Harness) -> int:
     """Rate every answer with every rubric by every model; how many ratings a used-up budget left out.
 
     A failed answer is not rated. Declined ones, and answers where the documents hold none, are scored by rule.
     """
     rated = [row for row in rows if row["outcome"] != FAILED]
-    with Lines(desk.out / JUDGEMENTS, JUDGEMENT_KEY) as lines:
+    with Lines(harness.out / JUDGEMENTS, JUDGEMENT_KEY) as lines:
         scored = _keys(lines, "value")
         jobs: list[Job] = []
         for row in rated:
@@ -54,16 +54,16 @@ async def judge(rows: Sequence[Row], models: Sequence[ChatModel], desk: Desk) ->
                     key = {field: row[field] for field in KEY} | {"judge": name, "judge_model": model.name}
                     if lines.key_of(key) not in scored:
                         jobs.append(_rating(name, model, row, key, lines))
-        left = await _work(jobs, desk, "judging")
+        left = await _work(jobs, harness, "judging")
         lines.finish()
     return left
 
 
 async def compare(
     rows: Sequence[Row],
-    contenders: Sequence[Contender],
+    systems: Sequence[System],
     model: ChatModel,
-    desk: Desk,
+    harness: Harness,
     *,
     both_orders: bool = False,
 ) -> int:
@@ -71,14 +71,14 @@ async def compare(
 
     In one order, drawn by question and pair, or in both. Returns how many pairs a used-up budget left out.
     """
-    with Lines(desk.out / COMPARISONS, COMPARISON_KEY) as lines:
+    with Lines(harness.out / COMPARISONS, COMPARISON_KEY) as lines:
         scored = _keys(lines, "verdict")
         jobs: list[Job] = []
-        for pair in [*pairs(rows), *alone(rows, contenders)]:
+        for pair in [*pairs(rows), *alone(rows, systems)]:
             todo = [o for o in orders(pair, both=both_orders) if _key(pair, o, model) not in scored]
             if todo:
                 jobs.append(_comparison(pair, todo, model, lines))
-        left = await _work(jobs, desk, "comparing")
+        left = await _work(jobs, harness, "comparing")
         lines.finish()
     return left
 
@@ -96,9 +96,9 @@ def pairs(rows: Sequence[Row]) -> list[Pair]:
     ]
 
 
-def alone(rows: Sequence[Row], contenders: Sequence[Contender]) -> list[Pair]:
+def alone(rows: Sequence[Row], systems: Sequence[System]) -> list[Pair]:
     """Each answer that was written from highlights, against these highlights."""
-    written = {one.name for one in contenders if one.summarizer == "llm"}
+    written = {system.name for system in systems if system.summarizer == "llm"}
     return [
         _pair(row, row["pipeline"], row["pipeline"] + HIGHLIGHTS_ALONE, _answer(row), row["highlighted"])
         for row in rows
@@ -164,19 +164,19 @@ async def _verdict(pair: Pair, order: Order, model: ChatModel) -> Comparison:
         return Comparison(None, f"not scored: {error}")
 
 
-async def _work(jobs: Sequence[Job], desk: Desk, what: str) -> int:
+async def _work(jobs: Sequence[Job], harness: Harness, what: str) -> int:
     """Do the jobs, several at a time; how many were left out because the budget is used up."""
-    slots = asyncio.Semaphore(desk.concurrency)
+    slots = asyncio.Semaphore(harness.concurrency)
     left = done = 0
 
     async def one(job: Job) -> None:
         nonlocal left, done
         async with slots:
-            if desk.budget.stop():
+            if harness.budget.stop():
                 left += 1
                 return
-            desk.progress(done, len(jobs), what)
-            desk.budget.saw(failed=not await job())
+            harness.progress(done, len(jobs), what)
+            harness.budget.saw(failed=not await job())
             done += 1
 
     await together(one(job) for job in jobs)

@@ -80,7 +80,7 @@ def k_precision(prediction: str, knowledge: str) -> float | None:
 
 def best_recall(references: Sequence[str], prediction: str) -> float | None:
     """The recall of the reference that is met best; None without references."""
-    found = [value for one in references if (value := recall(one, prediction)) is not None]
+    found = [value for reference in references if (value := recall(reference, prediction)) is not None]
     return max(found, default=None)
 
 
@@ -96,8 +96,8 @@ def evidence_hit(highlights: Iterable[Span], gold: Sequence[Span]) -> bool | Non
     if not gold:
         return None
     return any(
-        one.doc_id == other.doc_id and one.start < other.end and other.start < one.end
-        for one in highlights
+        highlight.doc_id == other.doc_id and highlight.start < other.end and other.start < highlight.end
+        for highlight in highlights
         for other in gold
     )
 

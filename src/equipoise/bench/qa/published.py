@@ -43,7 +43,11 @@ def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
     for row in _rows(f"{base}/question-answer-passages/{split}*.parquet"):
         ids = row["relevant_passage_ids"]
         wanted = [str(one) for one in (json.loads(ids) if isinstance(ids, str) else ids)]
-        texts = [Text(one, "", passages[one]) for one in dict.fromkeys(wanted) if _worded(passages.get(one))]
+        texts = [
+            Text(passage_id, "", passages[passage_id])
+            for passage_id in dict.fromkeys(wanted)
+            if _worded(passages.get(passage_id))
+        ]
         if texts:
             found.append(
                 Item(str(row["id"]), row["question"], tuple(texts), (row["answer"],), answerable=True)

@@ -8,8 +8,8 @@ dropped, gold, gold_text, guesses, usage, scores. Nothing in a row depends on th
 from collections.abc import Sequence
 
 from equipoise.bench.qa import items, metrics
-from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
+from equipoise.bench.qa.systems import System
 from equipoise.bench.results import Row
 from equipoise.core.results import Answer, Reason, Refusal, Trace
 from equipoise.core.types import Span, Usage
@@ -24,7 +24,7 @@ ANSWERED, DECLINED, FAILED = "answered", "declined", "failed"
 DIGITS = 5
 
 
-def row(key: Row, item: Item, contender: Contender, result: Answer | Refusal) -> Row:
+def row(key: Row, item: Item, system: System, result: Answer | Refusal) -> Row:
     """The row of a result; `key` holds the fields of KEY."""
     outcome, reason = _outcome(result)
     answer = result.text if isinstance(result, Answer) else ""
@@ -45,13 +45,13 @@ def row(key: Row, item: Item, contender: Contender, result: Answer | Refusal) ->
         "guesses": list(result.trace.guessed_questions),
         "usage": usage(result.trace),
     }
-    return {**key, **_asked(item), **facts, "scores": scores(item, facts, highlights=contender.highlights)}
+    return {**key, **_asked(item), **facts, "scores": scores(item, facts, highlights=system.highlights)}
 
 
-def failure(key: Row, item: Item, contender: Contender, error: Exception) -> Row:
+def failure(key: Row, item: Item, system: System, error: Exception) -> Row:
     """The row of a question that an error ended."""
     said = str(error) or type(error).__name__
-    return row(key, item, contender, Refusal(Reason.MODEL_FAILED, "", trace=Trace(failure=said)))
+    return row(key, item, system, Refusal(Reason.MODEL_FAILED, "", trace=Trace(failure=said)))
 
 
 def usage(trace: Trace) -> dict[str, int]:
@@ -76,7 +76,7 @@ def scores(item: Item, facts: Row, *, highlights: bool) -> dict[str, float | Non
     ran = facts["outcome"] != FAILED
     wanted = ran and item.answerable is not False
     gold, quoted, answer = facts["gold_text"], facts["highlighted"], facts["answer"]
-    documents = "\n".join(part for one in item.documents for part in (one.title, one.text))
+    documents = "\n".join(part for document in item.documents for part in (document.title, document.text))
     spans = [Span(*place) for place in facts["highlights"]]
     relation = metrics.relation(quoted, gold) if gold and quoted else None
     inside = (metrics.Relation.EQUAL, metrics.Relation.SUBSTRING)

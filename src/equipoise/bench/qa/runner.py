@@ -13,10 +13,10 @@ from pathlib import Path
 
 from equipoise.bench.qa import rows, stores
 from equipoise.bench.qa.budget import Budget
-from equipoise.bench.qa.contenders import Contender
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.rows import FAILED, KEY
 from equipoise.bench.qa.stores import Documents
+from equipoise.bench.qa.systems import System
 from equipoise.bench.results import Key, Lines, Row
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Pipeline, Reranker
@@ -31,12 +31,12 @@ TIME_DIGITS = 4
 Progress = Callable[[int, int, str], None]
 """(done, total, what is in work)."""
 
-Todo = tuple[Item, list[Contender]]
+Todo = tuple[Item, list[System]]
 """A question and the pipelines that have not answered it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Harness:
     """What pipelines are built from, where rows go, and how many questions run at a time. Without a `reranker`
     nothing is reranked."""
 
@@ -50,14 +50,14 @@ class Desk:
     reranker: Reranker | None = None
 
 
-async def run(dataset: str, items: Sequence[Item], wanted: Sequence[Contender], desk: Desk) -> list[Row]:
+async def run(dataset: str, items: Sequence[Item], wanted: Sequence[System], harness: Harness) -> list[Row]:
     """Ask what the output folder does not hold yet; the rows of these items and pipelines by their keys.
 
     Raises what building a pipeline raises. Errors while one question is answered are rows.
     """
-    jobs = {(item.item_id, one.name, one.model(desk.chat)) for item in items for one in wanted}
-    with Lines(desk.out / RESULTS, KEY) as lines, Lines(desk.out / TIMINGS, KEY) as timings:
-        work = _Work(dataset, tuple(wanted), desk, lines, timings, len(jobs))
+    jobs = {(item.item_id, one.name, one.model(harness.chat)) for item in items for one in wanted}
+    with Lines(harness.out / RESULTS, KEY) as lines, Lines(harness.out / TIMINGS, KEY) as timings:
+        work = _Work(dataset, tuple(wanted), harness, lines, timings, len(jobs))
         await work.all(items)
         timings.finish()
         return [
@@ -77,8 +77,8 @@ class _Work:
     """One run: what is open, and how far it is (`count` of `total` rows)."""
 
     dataset: str
-    wanted: tuple[Contender, ...]
-    desk: Desk
+    wanted: tuple[System, ...]
+    harness: Harness
     lines: Lines
     timings: Lines
     total: int
@@ -88,12 +88,12 @@ class _Work:
     done: set[Key] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.slots = asyncio.Semaphore(self.desk.concurrency)
+        self.slots = asyncio.Semaphore(self.harness.concurrency)
         self.done = {self.lines.key_of(row) for row in settled(self.lines)}
 
     async def all(self, items: Sequence[Item]) -> None:
         """Every document set that has work left."""
-        open_sets = asyncio.Semaphore(self.desk.concurrency)
+        open_sets = asyncio.Semaphore(self.harness.concurrency)
         left = [
             (documents, todo)
             for documents, group in stores.by_documents(items).items()
@@ -103,54 +103,54 @@ class _Work:
 
         async def one_set(documents: Documents, todo: Sequence[Todo]) -> None:
             async with open_sets:
-                if not self.desk.budget.stop():
+                if not self.harness.budget.stop():
                     await self._set(documents, todo)
 
         await together(one_set(documents, todo) for documents, todo in left)
 
     async def _set(self, documents: Documents, todo: Sequence[Todo]) -> None:
-        async with stores.store_of(documents, self.desk.encoder) as store:
+        async with stores.store_of(documents, self.harness.encoder) as store:
             wanted = {one.name: one for _, missing in todo for one in missing}
             pipelines = {name: self._pipeline(one, store) for name, one in wanted.items()}
 
-            async def one_item(item: Item, missing: Sequence[Contender]) -> None:
+            async def one_item(item: Item, missing: Sequence[System]) -> None:
                 async with self.slots:
                     for one in missing:
                         await self._one(item, one, pipelines[one.name])
 
             await together(one_item(item, missing) for item, missing in todo)
 
-    async def _one(self, item: Item, contender: Contender, pipeline: Pipeline) -> None:
-        if self.desk.budget.stop():
+    async def _one(self, item: Item, system: System, pipeline: Pipeline) -> None:
+        if self.harness.budget.stop():
             return
-        self.desk.progress(self.count, self.total, f"{contender.name} {item.item_id}")
-        key = dict(zip(KEY, self._key(item, contender), strict=True))
+        self.harness.progress(self.count, self.total, f"{system.name} {item.item_id}")
+        key = dict(zip(KEY, self._key(item, system), strict=True))
         begin = time.perf_counter()
         try:
             result = await pipeline.ask(item.question)
         except (EquipoiseError, OSError, ValueError, RuntimeError) as error:
-            row = rows.failure(key, item, contender, error)
+            row = rows.failure(key, item, system, error)
         else:
             seconds = time.perf_counter() - begin
-            row = rows.row(key, item, contender, result)
+            row = rows.row(key, item, system, result)
             if row["outcome"] != FAILED and not result.trace.usage.replayed:
                 self.timings.append(key | _timing(seconds, result.trace.timings))
-        self.desk.budget.saw(failed=row["outcome"] == FAILED)
+        self.harness.budget.saw(failed=row["outcome"] == FAILED)
         self.lines.append(row)
         self.count += 1
 
-    def _pipeline(self, contender: Contender, store: Store) -> Pipeline:
+    def _pipeline(self, system: System, store: Store) -> Pipeline:
         """The contender's pipeline over this store; its models are loaded once for the whole run."""
-        desk = self.desk
-        components = Components(desk.settings, store, desk.encoder, desk.chat, desk.reranker)
-        if contender.name not in self.highlighters:
-            self.highlighters[contender.name] = contender.highlighting(components)
-        return contender.pipeline(replace(components, highlighter=self.highlighters[contender.name]))
+        harness = self.harness
+        components = Components(harness.settings, store, harness.encoder, harness.chat, harness.reranker)
+        if system.name not in self.highlighters:
+            self.highlighters[system.name] = system.highlighting(components)
+        return system.pipeline(replace(components, highlighter=self.highlighters[system.name]))
 
-    def _key(self, item: Item, contender: Contender) -> tuple[str, ...]:
-        return self.dataset, item.item_id, contender.name, contender.model(self.desk.chat)
+    def _key(self, item: Item, system: System) -> tuple[str, ...]:
+        return self.dataset, item.item_id, system.name, system.model(self.harness.chat)
 
-    def _missing(self, item: Item) -> list[Contender]:
+    def _missing(self, item: Item) -> list[System]:
         return [one for one in self.wanted if self._key(item, one) not in self.done]
 
 

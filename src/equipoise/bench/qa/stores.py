@@ -36,5 +36,7 @@ async def store_of(documents: Documents, encoder: Encoder) -> AsyncIterator[Stor
 
 def _fill(store: Store, documents: Documents, encoder: Encoder) -> None:
     store.bind_encoder(encoder)
-    entries = [Document(one.doc_id, one.text, one.doc_id, one.title) for one in documents]
+    entries = [
+        Document(document.doc_id, document.text, document.doc_id, document.title) for document in documents
+    ]
     store.add_documents(prepare(entries, encoder))

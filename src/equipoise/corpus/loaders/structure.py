@@ -176,7 +176,7 @@ def _bare(text: str) -> list[str]:
     """The letters and digits of a heading, with its numbering, without the word before it, and without both."""
     found, named = NUMBERING.match(text), _NAMED.match(text)
     variants = [text, text[named.end() :] if named else "", text[found.end() :] if found else ""]
-    bare = ["".join(letter for letter in one.lower() if letter.isalnum()) for one in variants]
+    bare = ["".join(letter for letter in variant.lower() if letter.isalnum()) for variant in variants]
     return [one for one in bare if one]
 
 

@@ -1,4 +1,4 @@
-"""Whether what was read answers the question: clues of a Reading, and a logistic model over them.
+"""Whether what was read answers the question: features of a Reading, and a logistic model over them.
 
 The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, which says on what.
 """
@@ -19,7 +19,7 @@ from equipoise.models.abilities import encode_questions
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.tokens import content_words, names, numbers
 
-CLUES = (
+FEATURES = (
     "passage",
     "window",
     "missing_words",
@@ -32,7 +32,7 @@ CLUES = (
 (words: the best passage), and the cosine of question and best passage. More of them, such as margins to the next best
 or words missing in the window, did not help."""
 SCALE = 10.0
-"""Logits are divided by it, so that all clues are of like size."""
+"""Logits are divided by it, so that all features are of like size."""
 ALIKE = 80.0
 """From this share of equal letters (0 to 100) on, a word of the text is taken for the question's, misspelt."""
 STEM = 5
@@ -45,7 +45,7 @@ _TERM = re.compile(r"\w++(?:[._:]\w++)*+")
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """`weights` (clues,) and `bias` are a logistic model of "the best windows answer the question", which must reach
+    """`weights` (features,) and `bias` are a logistic model of "the best windows answer the question", which must reach
     `threshold`. At most `most` windows are highlighted, worth at most `keep` less than the best one.
     """
 
@@ -56,27 +56,27 @@ class Calibration:
     keep: float
     most: int
 
-    def probability(self, clues: Floats) -> float:
-        """0 to 1, from clues (clues,)."""
-        return float(1.0 / (1.0 + np.exp(-(clues @ self.weights + self.bias))))
+    def probability(self, values: Floats) -> float:
+        """0 to 1, from values (features,)."""
+        return float(1.0 / (1.0 + np.exp(-(values @ self.weights + self.bias))))
 
     def choose(self, windows: Sequence[Window]) -> list[Window]:
         """The windows to highlight, best first."""
-        return [one for one in windows[: self.most] if one.worth >= windows[0].worth - self.keep]
+        return [window for window in windows[: self.most] if window.worth >= windows[0].worth - self.keep]
 
 
 @cache
 def calibration() -> Calibration:
     """The fitted values that ship with the package."""
     fitted = json.loads(files(__package__).joinpath("reader.json").read_text("utf-8"))
-    weights = np.array([fitted["weights"][name] for name in CLUES])
+    weights = np.array([fitted["weights"][name] for name in FEATURES])
     return Calibration(
         fitted["reranker"], weights, *(fitted[name] for name in ("bias", "threshold", "keep", "most"))
     )
 
 
-def clues(question: str, found: Reading, encoder: Encoder) -> Floats:
-    """(clues,) of a reading with at least one window."""
+def features(question: str, found: Reading, encoder: Encoder) -> Floats:
+    """(features,) of a reading with at least one window."""
     best = found.windows[0]
     passage = f"{best.passage.title}\n{best.passage.text}"
     every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
@@ -91,7 +91,7 @@ def clues(question: str, found: Reading, encoder: Encoder) -> Floats:
         "missing_numbers": _absent(numbers(question), numbers(every)),
         "similarity": float(asked @ vector),
     }
-    return np.array([values[name] for name in CLUES])
+    return np.array([values[name] for name in FEATURES])
 
 
 def terms_missing(question: str, text: str) -> float:
@@ -99,7 +99,7 @@ def terms_missing(question: str, text: str) -> float:
     does not hold; case aside."""
     terms = [one for one in _TERM.findall(question) if _is_term(one)]
     there = text.casefold()
-    return sum(one.casefold() not in there for one in terms) / len(terms) if terms else 0.0
+    return sum(term.casefold() not in there for term in terms) / len(terms) if terms else 0.0
 
 
 def _is_term(word: str) -> bool:

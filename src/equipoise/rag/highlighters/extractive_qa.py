@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from equipoise.core.errors import MissingExtra
 from equipoise.core.types import Dropped, Passage, Proposal, Query, Span
-from equipoise.models.extractive import ExtractiveQA, Found
+from equipoise.models.extractive import ExtractedSpan, ExtractiveQA
 from equipoise.models.pretrained import installed
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.sentences import sentences_of
@@ -51,7 +51,7 @@ class ExtractiveQAHighlighter:
         return Proposal(tuple(spans[: self.most]), over)
 
 
-def _sentences(answer: Found, passage: Passage) -> Span:
+def _sentences(answer: ExtractedSpan, passage: Passage) -> Span:
     """From the first to the last sentence of `passage` that holds a part of the answer."""
     touched = [s for s in sentences_of([passage]) if s.start < answer.end and answer.start < s.end]
     first, last = (touched[0].start, touched[-1].end) if touched else (answer.start, answer.end)

@@ -8,7 +8,7 @@ from equipoise.core.protocols import Encoder, Reranker
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters.evidence import Calibration, calibration, clues
+from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.reading import read
 
 
@@ -36,7 +36,7 @@ class ReaderHighlighter:
         found = read(question, passages, self.reranker)
         if not found.windows:
             return Proposal(())
-        probability = self.fitted.probability(clues(question, found, self.encoder))
+        probability = self.fitted.probability(features(question, found, self.encoder))
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         chosen = self.fitted.choose(found.windows) if probability >= threshold else []
         return Proposal(tuple(one.span for one in chosen), probability=probability, threshold=threshold)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Span
-from equipoise.rag.highlighters.clues import is_fragment
+from equipoise.rag.highlighters.features import is_fragment
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.reranking import passage_scores
 
@@ -114,11 +114,11 @@ def cells(text: str) -> list[str]:
 
 def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
     """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
-    rows = {one: made for one in windows if (made := cells(one.text))}
+    rows = {window: made for window in windows if (made := cells(window.text))}
     best = sorted(rows, key=_place)[:SEEDS]
     scores = iter(reranker.scores(question, [cell for one in best for cell in rows[one]]))
     better = {one: max(float(next(scores)) for _ in rows[one]) for one in best}
-    return [replace(one, score=max(one.score, better.get(one, one.score))) for one in windows]
+    return [replace(window, score=max(window.score, better.get(window, window.score))) for window in windows]
 
 
 def _place(window: Window) -> float:

@@ -1,6 +1,6 @@
 """Sentence highlighter: no language model. Encoder similarity and shared words, weighed by two fits.
 
-One fit ranks the sentences, the other says from the clues of the best one whether it answers at all.
+One fit ranks the sentences, the other says from the features of the best one whether it answers at all.
 Both stand in `sentence.json`, for each encoder its own, made by `benchmarks/calibration/fit.py`, which says on what;
 nothing of the fitting data is used at run time.
 """
@@ -19,7 +19,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.abilities import is_e5
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters.clues import FEATURES, features, is_fragment
+from equipoise.rag.highlighters.features import FEATURES, features, is_fragment
 from equipoise.rag.highlighters.sentences import sentences_of
 
 Floats = NDArray[np.float64]
@@ -40,15 +40,15 @@ class Calibration:
     keep: float
     most: int
 
-    def probability(self, clues: Floats) -> float:
-        """That the sentence with these clues (features,) answers the question, 0 to 1."""
-        return float(1.0 / (1.0 + np.exp(-(clues @ self.answer + self.bias))))
+    def probability(self, values: Floats) -> float:
+        """That the sentence with these features (features,) answers the question, 0 to 1."""
+        return float(1.0 / (1.0 + np.exp(-(values @ self.answer + self.bias))))
 
-    def choose(self, clues: Floats, threshold: float | None = None) -> list[int]:
-        """Rows of `clues` (n, features) to highlight, best first; none where the best does not answer."""
-        scores = clues @ self.rank
+    def choose(self, values: Floats, threshold: float | None = None) -> list[int]:
+        """Rows of `values` (n, features) to highlight, best first; none where the best does not answer."""
+        scores = values @ self.rank
         order = np.argsort(-scores, kind="stable")[: self.most]
-        if self.probability(clues[order[0]]) < (self.threshold if threshold is None else threshold):
+        if self.probability(values[order[0]]) < (self.threshold if threshold is None else threshold):
             return []
         return [int(row) for row in order if scores[row] >= scores[order[0]] + np.log(self.keep)]
 
@@ -89,9 +89,9 @@ class SentenceHighlighter:
         sentences = [s for s in sentences_of(passages) if not is_fragment(s.text)]
         if not sentences:
             return Proposal(())
-        clues = features(question, sentences, self.encoder)
-        rows = self.fitted.choose(clues, self.threshold)
-        probability = self.fitted.probability(clues[np.argmax(clues @ self.fitted.rank)])
+        values = features(question, sentences, self.encoder)
+        rows = self.fitted.choose(values, self.threshold)
+        probability = self.fitted.probability(values[np.argmax(values @ self.fitted.rank)])
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         spans = tuple(sentences[row].span for row in rows)
         return Proposal(spans, probability=probability, threshold=threshold)

@@ -15,7 +15,7 @@ KINDS: Mapping[str, Level] = {"correctness": "nominal", "comparison": "nominal"}
 """What the values of a judge are; those of all others are grades ("ordinal")."""
 
 Ratings = Mapping[str, float | None]
-"""By item and contender, or item and pair, as one name; None: not scored."""
+"""By item and system, or item and pair, as one name; None: not scored."""
 
 
 def agreement(judgements: Sequence[Row], comparisons: Sequence[Row]) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ def grid(
     note: str = "",
     missing: str = "",
 ) -> Table:
-    """Our rows by contender, the paper's of the same pipeline beneath each, and those of its other pipelines."""
+    """Our rows by system, the paper's of the same pipeline beneath each, and those of its other pipelines."""
     lines: list[Line] = []
     left = list(paper.NAMES)
     for name, cells in ours.items():

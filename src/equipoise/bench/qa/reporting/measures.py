@@ -1,4 +1,4 @@
-"""Measures of the answers of each contender: counts, means and shares, declining, yes and no, guesses."""
+"""Measures of the answers of each system: counts, means and shares, declining, yes and no, guesses."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,14 @@ RELATIONS = ("both", "superstring", "substring", "neither", "nothing")
 """Of the highlights to the gold passage; "nothing" was highlighted."""
 
 WORST = 3
-"""Guesses shown of each contender (Table 7)."""
+"""Guesses shown of each system (Table 7)."""
 
 Rows = Sequence[Row]
-Contenders = Mapping[str, Rows]
+Systems = Mapping[str, Rows]
 
 
-def by_contender(rows: Rows) -> dict[str, list[Row]]:
-    """The rows of each contender, sorted by name."""
+def by_system(rows: Rows) -> dict[str, list[Row]]:
+    """The rows of each system, sorted by name."""
     found = grouped(rows, lambda row: str(row["contender"]))
     return {name: found[name] for name in sorted(found)}
 
@@ -102,7 +102,7 @@ def decisions(rows: Rows) -> dict[str, Any] | None:
 def relations(rows: Rows) -> dict[str, Any] | None:
     """How many highlights contain the gold passage or lie in it (Figure 6).
 
-    None without gold passages, or for a contender that never highlights.
+    None without gold passages, or for a system that never highlights.
     """
     if not any(row["highlights"] for row in rows):
         return None
@@ -137,7 +137,7 @@ def worst_guesses(rows: Rows) -> list[dict[str, Any]]:
 def cost(rows: Rows, timings: Rows, base: tuple[Rows, Rows] | None) -> dict[str, dict[str, Estimate]]:
     """Seconds, tokens and calls of a question: mean, median, and ratio of sums to `base` (Table 4).
 
-    Seconds are of fresh calls alone. `base` are rows and timings of the contender compared with; a ratio
+    Seconds are of fresh calls alone. `base` are rows and timings of the system compared with; a ratio
     rests on the questions that both have. Failed rows are left out: they ended early.
     """
     mine, compared = _used(rows, timings), _used(*base) if base else None

@@ -1,4 +1,4 @@
-"""Paired tests: each contender against one of them, on the questions that both have a value for."""
+"""Paired tests: each system against one of them, on the questions that both have a value for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ Values = Mapping[str, float]
 def paired_tests(results: Sequence[Row], judgements: Sequence[Row]) -> list[dict[str, Any]]:
     """Differences to the base, their intervals and p-values, Holm-corrected over all tests of a data set.
 
-    The base of a measure is vanilla RAG; where that has no values of it, the first contender that has, by name.
+    The base of a measure is vanilla RAG; where that has no values of it, the first system that has, by name.
     """
     found = [
         {"measure": measure, "contender": name, "base": base, **tested}
@@ -33,13 +33,13 @@ def paired_tests(results: Sequence[Row], judgements: Sequence[Row]) -> list[dict
     return found
 
 
-def base_of(contenders: Iterable[str]) -> str | None:
+def base_of(systems: Iterable[str]) -> str | None:
     """Vanilla RAG, the first of several models by name; None where it was not run."""
-    return next((name for name in contenders if name.split(" [")[0] == BASE), None)
+    return next((name for name in systems if name.split(" [")[0] == BASE), None)
 
 
 def _measured(results: Sequence[Row], judgements: Sequence[Row]) -> dict[str, dict[str, Values]]:
-    """Values by measure, contender and question."""
+    """Values by measure, system and question."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for row in results:
         known = {name: value(row, name) for name in SCORES}

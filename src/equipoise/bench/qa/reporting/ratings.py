@@ -7,7 +7,7 @@ from typing import Any
 from equipoise.bench.judges.paired import times_highest
 from equipoise.bench.qa import metrics
 from equipoise.bench.qa.reporting.intervals import LEVEL, mean
-from equipoise.bench.qa.reporting.measures import by_contender, value
+from equipoise.bench.qa.reporting.measures import by_system, value
 from equipoise.bench.results import Row, as_json, grouped
 from equipoise.maths.statistics import wilson
 
@@ -15,28 +15,28 @@ Rows = Sequence[Row]
 
 
 def ratings(judgements: Rows, results: Rows) -> list[dict[str, Any]]:
-    """One object for each judge and its model: mean, distribution and wins by contender, and what is missing."""
+    """One object for each judge and its model: mean, distribution and wins by system, and what is missing."""
     found = grouped(judgements, lambda row: (row["judge"], str(row["judge_model"])))
-    contenders = sorted({row["contender"] for row in results})
+    systems = sorted({row["contender"] for row in results})
     return [
         {
             "judge": judge,
             "model": model,
             "judges_itself": model in {str(row["model"]) for row in results},
-            **_rated(found[judge, model], contenders),
+            **_rated(found[judge, model], systems),
         }
         for judge, model in sorted(found)
     ]
 
 
 def correlations(results: Rows, judgements: Rows) -> list[dict[str, Any]]:
-    """Pearson of a contender's guess K-precision with each performance of its answers (Figure 9).
+    """Pearson of a system's guess K-precision with each performance of its answers (Figure 9).
 
     Performances are the judges' ratings, and the answers' recall of the reference. `points` are (K-precision,
     performance, how many lie there).
     """
     found = []
-    for name, rows in by_contender(results).items():
+    for name, rows in by_system(results).items():
         guesses = {
             row["item_id"]: guess for row in rows if (guess := value(row, "guess_k_precision")) is not None
         }
@@ -64,15 +64,15 @@ def _performances(rows: Rows, judgements: Rows) -> dict[str, dict[str, float]]:
     return found
 
 
-def _rated(rows: Rows, contenders: Sequence[str]) -> dict[str, Any]:
-    by = {name: [row for row in rows if row["contender"] == name] for name in contenders}
+def _rated(rows: Rows, systems: Sequence[str]) -> dict[str, Any]:
+    by = {name: [row for row in rows if row["contender"] == name] for name in systems}
     known = {
         name: {row["item_id"]: float(row["value"]) for row in mine if row["value"] is not None}
         for name, mine in by.items()
     }
     judged = {name: values for name, values in known.items() if by[name]}
     return {
-        "unscored": {name: len(by[name]) - len(known[name]) for name in contenders},
+        "unscored": {name: len(by[name]) - len(known[name]) for name in systems},
         "mean": {name: mean(values.values()) for name, values in judged.items()},
         "distribution": {name: _distribution(values) for name, values in judged.items()},
         "highest": _highest(judged),

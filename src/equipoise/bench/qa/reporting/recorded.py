@@ -42,7 +42,7 @@ class Run:
             *([row for row in getattr(self, name) if row["dataset"] == dataset] for name in KEYS),
         )
 
-    def contenders(self) -> list[str]:
+    def systems(self) -> list[str]:
         """The names of what was compared, sorted."""
         return sorted({row["contender"] for row in self.results})
 
@@ -55,7 +55,7 @@ def read(folder: Path) -> Run:
         raise InputError(f"{folder} holds no results.jsonl: run  equipoise bench qa --out {folder}  first")
     several = _several_models(found["results"])
     for name in ("results", "timings", "judgements"):
-        found[name] = [{**row, "contender": _contender(row, several)} for row in found[name]]
+        found[name] = [{**row, "contender": _system(row, several)} for row in found[name]]
     return Run(_meta(folder / META), **found)
 
 
@@ -109,7 +109,7 @@ def _several_models(rows: Sequence[Row]) -> set[tuple[str, str]]:
     return {place for place, names in models.items() if len(names) > 1}
 
 
-def _contender(row: Row, several: set[tuple[str, str]]) -> str:
+def _system(row: Row, several: set[tuple[str, str]]) -> str:
     """The pipeline's name, with the model where another model ran the same pipeline."""
     name: str = row["pipeline"]
     return f"{name} [{row['model']}]" if (row["dataset"], name) in several else name

@@ -8,10 +8,10 @@ from pathlib import Path
 from equipoise.bench import page as html
 from equipoise.bench.page import Figure
 from equipoise.bench.qa.metrics import best_guess
-from equipoise.bench.qa.reporting import in_numbers, paper, plots, recorded
+from equipoise.bench.qa.reporting import figure_tables, paper, plots, recorded
 from equipoise.bench.qa.reporting.cells import caption, counted
-from equipoise.bench.qa.reporting.in_numbers import NOT_ALONE, NOT_JUDGED
-from equipoise.bench.qa.reporting.measures import by_contender
+from equipoise.bench.qa.reporting.figure_tables import NOT_ALONE, NOT_JUDGED
+from equipoise.bench.qa.reporting.measures import by_system
 from equipoise.bench.qa.reporting.recorded import Run, without_text
 from equipoise.bench.qa.reporting.summary import Summary, summarise
 from equipoise.bench.qa.reporting.tables import NOT_COMPARED, Texts, tables
@@ -71,7 +71,7 @@ def figures(section: Summary) -> list[Figure]:
             "relations",
             f"Figure 6. Highlights against the gold passage. The paper: {paper.FIGURE_6}",
             plots.relations(section),
-            in_numbers.NO_GOLD,
+            figure_tables.NO_GOLD,
         ),
         *_guessed(section),
         *(_declined(section) if section["abstention"] else ()),
@@ -101,7 +101,7 @@ def _rated(section: Summary) -> list[Figure]:
     found = []
     for row in section["ratings"]:
         what = f"{row['judge']}, {caption(row)}"
-        missing = "No question was rated for all contenders."
+        missing = "No question was rated for all systems."
         found.append(Figure("highest", f"{three}: {what}.", plots.highest(row), missing))
         found.append(Figure("ratings", f"{four}: {what}.", plots.distribution(row), NOT_JUDGED))
     return found
@@ -111,7 +111,7 @@ def _guessed(section: Summary) -> list[Figure]:
     """Figure 9, one for each performance: of Structured as in the paper, or else of the first that guessed."""
     title = f"Figure 9. Does a good guess go with a good answer? The paper: {paper.FIGURE_9}"
     if not section["correlations"]:
-        return [Figure("guesses", title, None, in_numbers.NO_GUESSES)]
+        return [Figure("guesses", title, None, figure_tables.NO_GUESSES)]
     names = [row["contender"] for row in section["correlations"]]
     shown = next((name for name in names if paper.pipeline_of(name) == paper.STRUCTURED), names[0])
     return [
@@ -119,7 +119,7 @@ def _guessed(section: Summary) -> list[Figure]:
             "guesses",
             f"{title} Here {counted(row['pearson'])}.",
             plots.guess_scatter(row),
-            in_numbers.NO_GUESSES,
+            figure_tables.NO_GUESSES,
         )
         for row in section["correlations"]
         if row["contender"] == shown
@@ -145,14 +145,14 @@ def _declined(section: Summary) -> list[Figure]:
 def _texts(rows: Sequence[Row], section: Summary) -> Texts:
     """Questions and best guesses of Table 7, where the rows have them."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
-    for contender, mine in by_contender(rows).items():
-        wanted = {row["item_id"] for row in section["worst_guesses"].get(contender, ())}
+    for system, mine in by_system(rows).items():
+        wanted = {row["item_id"] for row in section["worst_guesses"].get(system, ())}
         for row in mine:
             if row["item_id"] in wanted and row.get("guesses"):
                 question: str = row["question"]
                 best = best_guess(question, row["guesses"])
                 said = next(one for one in row["guesses"] if best_guess(question, [one]) == best)
-                found[contender, row["item_id"]] = question, said
+                found[system, row["item_id"]] = question, said
     return found
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from equipoise.bench.qa.reporting import abstention, agreement, battles, measures, paired, ratings
 from equipoise.bench.qa.reporting.intervals import LEVEL
-from equipoise.bench.qa.reporting.measures import Rows, by_contender
+from equipoise.bench.qa.reporting.measures import Rows, by_system
 from equipoise.bench.qa.reporting.recorded import KEYS, Run
 
 Summary = dict[str, Any]
@@ -22,7 +22,7 @@ def summarise(run: Run) -> Summary:
 
 def section(run: Run) -> Summary:
     """The numbers of one data set."""
-    by = by_contender(run.results)
+    by = by_system(run.results)
     items = {row["item_id"]: row["answerable"] for row in run.results}
     return {
         "n": len(items),
@@ -46,12 +46,12 @@ def section(run: Run) -> Summary:
 
 
 def _each(by: dict[str, Any], measure: Any) -> Summary:  # noqa: ANN401
-    """The measure of each contender that has one."""
+    """The measure of each system that has one."""
     return {name: found for name, rows in by.items() if (found := measure(rows))}
 
 
 def _costs(by: dict[str, Any], timings: Rows) -> Summary:
-    timed = by_contender(timings)
+    timed = by_system(timings)
     base = paired.base_of(by)
     compared = (by[base], timed.get(base, [])) if base else None
     return {name: measures.cost(rows, timed.get(name, []), compared) for name, rows in by.items()}

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 
-from equipoise.bench.qa.reporting import in_numbers, own, paper
+from equipoise.bench.qa.reporting import figure_tables, outcomes, paper
 from equipoise.bench.qa.reporting.cells import Summary, caption, counted, formatted, grid, points
-from equipoise.bench.qa.reporting.in_numbers import NO_GOLD, NO_GUESSES
+from equipoise.bench.qa.reporting.figure_tables import NO_GOLD, NO_GUESSES
 from equipoise.bench.qa.reporting.paper import Printed
 from equipoise.bench.tables import MISSING, Line, Table, number, percent
 
 Texts = Mapping[tuple[str, str], tuple[str, str]]
-"""(question, guess) by contender and item, where they may be shown."""
+"""(question, guess) by system and item, where they may be shown."""
 
 NOT_COMPARED = "Not judged: no judge compared the answers of this run."
 ALL_ANSWERABLE = "Not computed: no question of this data set is known to be without an answer."
@@ -21,22 +21,22 @@ def tables(name: str, section: Summary, texts: Texts | None = None) -> list[Tabl
     With `texts`, Table 7 holds the questions and guesses themselves; without, ids.
     """
     return [
-        own.asked(section),
+        outcomes.asked(section),
         *_by_judge(name, section, "Table 2. Direct pairwise comparison", standings, paper.TABLE_2),
         declining(name, section),
         seconds(name, section),
-        own.tokens(section),
+        outcomes.tokens(section),
         highlighters(name, section),
         guesses(name, section),
         worst_guesses(section, texts or {}),
         *_by_judge(name, section, "Table 9. Pairwise matrix", matrix, paper.TABLE_9),
-        *in_numbers.tables(section),
-        own.answers(section),
-        *([own.decisions(section)] if section["decisions"] else []),
-        *([own.tests(section)] if section["tests"] else []),
-        *([own.agreement(section)] if section["agreement"] else []),
-        *([own.abstention(section)] if section["abstention"] else []),
-        own.unscored(section),
+        *figure_tables.tables(section),
+        outcomes.answers(section),
+        *([outcomes.decisions(section)] if section["decisions"] else []),
+        *([outcomes.tests(section)] if section["tests"] else []),
+        *([outcomes.agreement(section)] if section["agreement"] else []),
+        *([outcomes.abstention(section)] if section["abstention"] else []),
+        outcomes.unscored(section),
     ]
 
 
@@ -71,8 +71,8 @@ def standings(title: str, found: Summary | None, printed: Mapping[str, paper.ByP
 def declining(name: str, section: Summary) -> Table:
     """Table 3."""
     ours = {
-        contender: tuple(counted(found[part]) for part in ("precision", "recall", "f1"))
-        for contender, found in section["declining"].items()
+        system: tuple(counted(found[part]) for part in ("precision", "recall", "f1"))
+        for system, found in section["declining"].items()
     }
     return grid(
         "Table 3. Precision and recall of declined answers",
@@ -87,8 +87,8 @@ def declining(name: str, section: Summary) -> Table:
 def seconds(name: str, section: Summary) -> Table:
     """Table 4."""
     ours = {
-        contender: tuple(counted(found["seconds"][part]) for part in ("mean", "median", "ratio"))
-        for contender, found in section["cost"].items()
+        system: tuple(counted(found["seconds"][part]) for part in ("mean", "median", "ratio"))
+        for system, found in section["cost"].items()
         if found["seconds"]["mean"]
     }
     return grid(
@@ -136,17 +136,17 @@ def guesses(name: str, section: Summary) -> Table:
 def worst_guesses(section: Summary, texts: Texts) -> Table:
     """Table 7; the paper's examples are shown with ours where texts are."""
     lines = []
-    for contender, found in section["worst_guesses"].items():
+    for system, found in section["worst_guesses"].items():
         for row in found:
             scores = (number(row["guess_k_precision"]), number(row["guess_recall"]))
-            said = texts.get((contender, row["item_id"]), ("", ""))
-            lines.append(Line(f"{contender}, {row['item_id']}", (*scores, *(said if texts else ()))))
+            said = texts.get((system, row["item_id"]), ("", ""))
+            lines.append(Line(f"{system}, {row['item_id']}", (*scores, *(said if texts else ()))))
     if texts:
         lines += [
             Line("H&S Structured, RepliQA", ("0.00", MISSING, *pair), paper=True) for pair in paper.TABLE_7
         ]
     head = ("", "K-precision", "recall", *(("real question", "best guess") if texts else ()))
-    note = "The worst of each contender by the best of its guesses."
+    note = "The worst of each system by the best of its guesses."
     missing = "" if section["worst_guesses"] else NO_GUESSES
     return Table("Table 7. Worst question guesses", head, tuple(lines), note, missing)
 
@@ -189,10 +189,10 @@ def _pairs(
     printed: Mapping[str, paper.ByPipeline],
     **said: str,
 ) -> Table:
-    """A table of means: `columns` are measures and their heads; contenders without any of them are left out."""
+    """A table of means: `columns` are measures and their heads; systems without any of them are left out."""
     ours = {
-        contender: tuple(counted(found[name]) for name in columns)
-        for contender, found in section["measures"].items()
+        system: tuple(counted(found[name]) for name in columns)
+        for system, found in section["measures"].items()
         if any(found[name] for name in columns)
     }
     cells = formatted(printed, lambda row: tuple(map(number, row)))

@@ -34,14 +34,14 @@ def tokens(section: Summary) -> Table:
     names = {"prompt_tokens": "prompt tokens", "completion_tokens": "output tokens", "calls": "calls"}
     lines = [
         Line(
-            contender,
+            system,
             tuple(
                 cell
                 for name in names
                 for cell in (counted(found[name]["mean"], points), counted(found[name]["ratio"]))
             ),
         )
-        for contender, found in section["cost"].items()
+        for system, found in section["cost"].items()
     ]
     head = ("", *(label for name in names.values() for label in (name, "times vanilla")))
     return Table("Tokens and calls of one question", head, tuple(lines))
@@ -62,13 +62,13 @@ def answers(section: Summary) -> Table:
     }
     lines = [
         Line(
-            contender,
+            system,
             (
                 *(counted(found[name], percent) for name in shares),
                 *(counted(found[name]) for name in means),
             ),
         )
-        for contender, found in section["measures"].items()
+        for system, found in section["measures"].items()
     ]
     note = (
         "Evidence hit: a highlight overlaps a gold passage. Answer hit: the answer holds a reference. Grounded: of "
@@ -82,14 +82,14 @@ def decisions(section: Summary) -> Table:
     """Questions that want yes or no."""
     lines = [
         Line(
-            contender,
+            system,
             (
                 counted(found["accuracy"], percent),
                 counted(found["macro_f1"]),
                 part(found["maybe_open"], found["maybe"]),
             ),
         )
-        for contender, found in section["decisions"].items()
+        for system, found in section["decisions"].items()
     ]
     note = (
         "Of questions whose right answer is yes or no; to decline, or to say neither, is wrong. Apart: questions "
@@ -136,14 +136,14 @@ def abstention(section: Summary) -> Table:
     names = {"auc": "AUC", "ece": "calibration error", "brier": "Brier", "aurc": "AURC"}
     lines = [
         Line(
-            contender,
+            system,
             (
                 *(counted(found[name], lambda value: f"{value:.3f}") for name in names),
                 _best(found["best_threshold"]),
                 f"{found['without_label']} / {found['without_answer']}",
             ),
         )
-        for contender, found in section["abstention"].items()
+        for system, found in section["abstention"].items()
     ]
     head = ("", *names.values(), "best threshold (F1 of declining)", "without label / without answer")
     note = (

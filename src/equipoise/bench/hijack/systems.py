@@ -9,7 +9,7 @@ from equipoise.core.types import Candidates, Filtered, Query
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.pipeline import VANILLA_PROMPT
-from equipoise.redteam.hijack import Told
+from equipoise.redteam.hijack import ToolAwareChat
 
 PLAIN = {"vanilla": VANILLA_PROMPT, "vanilla_chat": "vanilla-chat-v1"}
 """Plain RAG by its prompt: the question before the task, as the product asks, or as the user's whole message."""
@@ -20,7 +20,7 @@ ALWAYS = {"name": SUMMARIZER, "when": "always", "guesses": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Rig:
+class ToolSystem:
     """A pipeline for one question, and what its models will have replied.
 
     `highlighter` is None for plain RAG, and is never asked where the highlighter has no language model; `writer`
@@ -28,8 +28,8 @@ class Rig:
     """
 
     pipeline: Pipeline
-    highlighter: Told | None
-    writer: Told
+    highlighter: ToolAwareChat | None
+    writer: ToolAwareChat
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ def check(wanted: Sequence[str]) -> None:
         raise InputError(f"there is no pipeline {unknown[0]!r}: choose among {', '.join(names())}")
 
 
-def rig(name: str, components: Components) -> Rig:
+def tool_system(name: str, components: Components) -> ToolSystem:
     """The pipeline `name` with fresh records of its models. Raises what building its components raises."""
     chat = components.need_chat("the tool hijack benchmark")
-    reader, writer = Told(chat), Told(chat)
+    reader, writer = ToolAwareChat(chat), ToolAwareChat(chat)
     if name in PLAIN:
         plain = build.vanilla(replace(components, chat=writer))
-        return Rig(replace(plain, filter=InOrder(plain.filter), prompt=PLAIN[name]), None, writer)
+        return ToolSystem(replace(plain, filter=InOrder(plain.filter), prompt=PLAIN[name]), None, writer)
     settings = components.settings
     chosen = settings.model_copy(
         update={
@@ -79,4 +79,4 @@ def rig(name: str, components: Components) -> Rig:
     reading = replace(components, settings=chosen, chat=reader)
     whole = build.highlight_summarize(reading)
     summarizer = build.summarizer(replace(reading, chat=writer))
-    return Rig(replace(whole, filter=InOrder(whole.filter), summarizer=summarizer), reader, writer)
+    return ToolSystem(replace(whole, filter=InOrder(whole.filter), summarizer=summarizer), reader, writer)

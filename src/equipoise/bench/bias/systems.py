@@ -24,14 +24,14 @@ def names() -> tuple[str, ...]:
     return (*(name for name in build.FILTERS if name != BY_TRUST), *VARIANTS)
 
 
-def contenders(wanted: Sequence[str], components: Components) -> dict[str, PassageFilter]:
+def systems(wanted: Sequence[str], components: Components) -> dict[str, PassageFilter]:
     """The filters by name; raises InputError for an unknown one, and what a filter needs and has not."""
     if unknown := [name for name in wanted if name not in names()]:
         raise InputError(f"there is no filter {unknown[0]!r}: choose among {', '.join(names())}")
-    return {name: _contender(name, components) for name in wanted}
+    return {name: _system(name, components) for name in wanted}
 
 
-def _contender(name: str, components: Components) -> PassageFilter:
+def _system(name: str, components: Components) -> PassageFilter:
     if name in VARIANTS:
         return VARIANTS[name]
     found: PassageFilter = build.make("filter", build.FILTERS, name, components)

@@ -97,7 +97,7 @@ def _kinds(question: str, sentences: Sequence[Sentence], asked: set[str]) -> Seq
     if _NUMBER.search(question):
         return [bool(_AMOUNT.search(sentence.text)) for sentence in sentences]
     if _NAME.search(question):
-        return [any(name.casefold() not in asked for name in names(one.text)) for one in sentences]
+        return [any(name.casefold() not in asked for name in names(sentence.text)) for sentence in sentences]
     return [None] * len(sentences)
 
 

@@ -16,7 +16,7 @@ HIGHLIGHT_CALLS = {"sentence": 0, "reader": 0, "extractive_qa": 0, "two_step": 2
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
+class System:
     """A pipeline under the name it was asked for by. `summarizer` is "" for vanilla."""
 
     name: str
@@ -57,7 +57,7 @@ class Contender:
         return settings.model_copy(update={"highlight": highlight, "summarize": summarize})
 
 
-def contenders(names: Sequence[str], *, with_llm: bool) -> tuple[Contender, ...]:
+def systems(names: Sequence[str], *, with_llm: bool) -> tuple[System, ...]:
     """The pipelines called `names`, each once.
 
     A highlighter alone gets the summarizer `llm` where there is a language model, else `extractive`.
@@ -65,16 +65,16 @@ def contenders(names: Sequence[str], *, with_llm: bool) -> tuple[Contender, ...]
     """
     if not names:
         raise InputError("no pipeline was named: give --pipelines vanilla,indexed for example")
-    found = tuple(_contender(name, with_llm=with_llm) for name in dict.fromkeys(names))
+    found = tuple(_system(name, with_llm=with_llm) for name in dict.fromkeys(names))
     for one in found:
         if one.calls and not with_llm:
             raise InputError(f"the pipeline {one.name!r} needs a language model: name one with --llm")
     return found
 
 
-def _contender(name: str, *, with_llm: bool) -> Contender:
+def _system(name: str, *, with_llm: bool) -> System:
     if name == VANILLA:
-        return Contender(name, VANILLA, "")
+        return System(name, VANILLA, "")
     highlighter, plus, summarizer = name.partition("+")
     summarizer = summarizer if plus else "llm" if with_llm else "extractive"
     if highlighter not in build.HIGHLIGHTERS or summarizer not in build.SUMMARIZERS:
@@ -82,4 +82,4 @@ def _contender(name: str, *, with_llm: bool) -> Contender:
             f"there is no pipeline {name!r}: choose {VANILLA} or one of {', '.join(build.HIGHLIGHTERS)}, "
             f"with a + and one of {', '.join(build.SUMMARIZERS)} after it if you like"
         )
-    return Contender(name, highlighter, summarizer)
+    return System(name, highlighter, summarizer)

@@ -32,7 +32,9 @@ def highest(section: Summary) -> Table:
         for judge, wins in paper.FIGURE_3.items()
         for key, (count, n) in wins.items()
     ]
-    note = "Ties included, so shares add up to more than 100%. On the questions that all contenders were rated on."
+    note = (
+        "Ties included, so shares add up to more than 100%. On the questions that all systems were rated on."
+    )
     title = "Figure 3 in numbers. Times with the highest rating of all"
     head = ("", "times", "share", "judge")
     return Table(title, head, tuple(lines), note, "" if section["ratings"] else NOT_JUDGED)

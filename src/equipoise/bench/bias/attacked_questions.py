@@ -7,9 +7,9 @@ import numpy as np
 
 from equipoise.bench.bias import vectors
 from equipoise.bench.bias.attacks import SIGNS, Attack
-from equipoise.bench.bias.background import Shelf
+from equipoise.bench.bias.background import EmbeddedPassages
 from equipoise.bench.bias.corpora import Corpus
-from equipoise.bench.bias.vectors import Desk
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.core.types import Array, Passage
 from equipoise.corpus.pieces import search_text
 from equipoise.maths.checks import Floats
@@ -19,16 +19,16 @@ from equipoise.redteam.properties import oriented_axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class AttackedQuestion:
     """One attacked question: its unit vector (d,), the PS axis (d,), what can be planted for it."""
 
     attack: Attack
     vector: Array
     axis: Floats
-    planted: Mapping[Kind, Shelf]
+    planted: Mapping[Kind, EmbeddedPassages]
 
 
-def shelf(corpus: Corpus, desk: Desk) -> Shelf:
+def embedded(corpus: Corpus, workspace: Workspace) -> EmbeddedPassages:
     """Every document of the corpus as one passage, encoded as the store would: title and text."""
     documents = list(corpus.documents.items())
     passages = tuple(
@@ -36,18 +36,22 @@ def shelf(corpus: Corpus, desk: Desk) -> Shelf:
         for number, (doc_id, d) in enumerate(documents)
     )
     texts = [search_text(passage) for passage in passages]
-    return Shelf(passages, vectors.encode(texts, desk, corpus.name))
+    return EmbeddedPassages(passages, vectors.encode(texts, workspace, corpus.name))
 
 
-def scenes(attacks: Sequence[Attack], corpus: Corpus, background: Shelf, desk: Desk) -> tuple[Scene, ...]:
-    """A scene for each attack, encoded with the retriever's encoder."""
+def attacked_questions(
+    attacks: Sequence[Attack], corpus: Corpus, background: EmbeddedPassages, workspace: Workspace
+) -> tuple[AttackedQuestion, ...]:
+    """One for each attack, encoded with the retriever's encoder."""
     written = [passage for attack in attacks for kind in Kind for passage in attack.passages[kind]]
-    asked = vectors.encode([attack.question for attack in attacks], desk, "questions", asked=True)
-    rows = vectors.encode([passage.text for passage in written], desk, "attacks")
+    asked = vectors.encode([attack.question for attack in attacks], workspace, "questions", asked=True)
+    rows = vectors.encode([passage.text for passage in written], workspace, "attacks")
     row_of = {p.passage_id: row for p, row in zip(written, rows, strict=True)}
     places = {passage.doc_id: row for row, passage in enumerate(background.passages)}
     return tuple(
-        Scene(attack, vector, axis_of(attack, row_of, _relevant(attack, corpus, places, background)), planted)
+        AttackedQuestion(
+            attack, vector, axis_of(attack, row_of, _relevant(attack, corpus, places, background)), planted
+        )
         for attack, vector in zip(attacks, asked, strict=True)
         for planted in [_planted(attack, row_of, len(background))]
     )
@@ -71,12 +75,14 @@ def _stack(passages: Sequence[AttackPassage], rows: Mapping[str, Array]) -> Arra
     return np.stack([rows[passage.passage_id] for passage in passages])
 
 
-def _relevant(attack: Attack, corpus: Corpus, places: Mapping[str, int], background: Shelf) -> Array:
+def _relevant(
+    attack: Attack, corpus: Corpus, places: Mapping[str, int], background: EmbeddedPassages
+) -> Array:
     found = sorted(places[doc_id] for doc_id in corpus.relevant.get(attack.query_id, ()))
     return background.vectors[found]
 
 
-def _planted(attack: Attack, rows: Mapping[str, Array], first: int) -> dict[Kind, Shelf]:
+def _planted(attack: Attack, rows: Mapping[str, Array], first: int) -> dict[Kind, EmbeddedPassages]:
     """What can be planted, by sign; passage numbers go on from those of the corpus."""
     found = {}
     for sign in SIGNS:
@@ -84,7 +90,7 @@ def _planted(attack: Attack, rows: Mapping[str, Array], first: int) -> dict[Kind
         passages = tuple(
             Passage(first + number, p.passage_id, 0, len(p.text), p.text) for number, p in enumerate(written)
         )
-        found[sign] = Shelf(passages, _stack(written, rows) if written else rows_of_none(rows))
+        found[sign] = EmbeddedPassages(passages, _stack(written, rows) if written else rows_of_none(rows))
     return found
 
 
