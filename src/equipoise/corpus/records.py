@@ -31,7 +31,6 @@ LISTED = (
 )
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
 MOST_DIMENSIONS = 65_536
-_MOST_IDS = 1 << 62
 _UNIT = 1e-3  # of a squared length; float32 rows of 65,536 dimensions stay a hundred times nearer to 1
 _UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -100,12 +99,12 @@ def read_document(row: tuple[Any, ...]) -> Document:
 def read_listed(row: tuple[Any, ...]) -> Listed:
     """The document in a row of LISTED. Raises Damage."""
     doc_id, source, title = (text(value) for value in row[:3])
-    return Listed(doc_id, source, visible.title(title), trust(row[3]), _number(row[4]), text(row[5]))
+    return Listed(doc_id, source, visible.title(title), trust(row[3]), integer(row[4]), text(row[5]))
 
 
 def read_place(row: tuple[Any, ...]) -> tuple[int, Span]:
     """The passage in a row of PLACE, and where it lies. Raises Damage."""
-    passage_id, start, end = _number(row[0]), _number(row[2]), _number(row[3])
+    passage_id, start, end = integer(row[0]), integer(row[2]), integer(row[3])
     if not 0 <= start < end:
         raise Damage(f"passage {passage_id} lies outside its text")
     return passage_id, Span(text(row[1]), start, end)
@@ -121,7 +120,7 @@ def read_passage(passage_id: int, place: Span, document: Document) -> Passage:
 def read_file(row: tuple[Any, ...]) -> FileRecord:
     """The file in a row of FILE. Raises Damage."""
     path, sha256, root = (text(row[n]) for n in (0, 1, 5))
-    return FileRecord(path, sha256, _number(row[2]), _number(row[3]), trust(row[4]), root)
+    return FileRecord(path, sha256, integer(row[2]), integer(row[3]), trust(row[4]), root)
 
 
 def trust(value: object) -> Trust:
@@ -139,7 +138,7 @@ def text(value: object) -> str:
     return value
 
 
-def _number(value: object) -> int:
+def integer(value: object) -> int:
     if not isinstance(value, int):
         raise Damage("a value is not a number")
     return value
@@ -158,43 +157,13 @@ def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
     return {text(key): text(value) for key, value in rows}
 
 
-def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
-    """The ids (n,) of all passages with vectors, ascending, and these, unit vectors (n, d); both cannot be written to.
-    Raises Damage.
-
-    Memory is that of the vectors in the file, whatever it says of their number.
-    """
-    width = dimensions(connection)
-    size = (
-        "SELECT coalesce(sum(length(data)), 0), CAST(total(iif(length(data) = 0, 0, count)) AS INTEGER),"
-        " total(count) <> (SELECT count(*) FROM passages) FROM vectors"
-    )
-    stored, total, differ = connection.execute(size).fetchone()
-    if differ or stored != total * width * 4 or stored > _file_size(connection):
-        raise Damage(f"{stored} bytes of vectors for {total} passages of {width} dimensions")
-    ids = np.empty(total, np.int64)
-    matrix = np.empty((total, width), np.float32)
-    row = 0
-    ask = "SELECT first, count, data FROM vectors WHERE length(data) > 0 ORDER BY document"
-    for first, count, data in connection.execute(ask):
-        rows = _vectors(data, _number(count), width)
-        if not 0 < _number(first) < _MOST_IDS or row + count > total:
-            raise Damage("the vectors are not those of the passages")
-        ids[row : row + count] = np.arange(first, first + count)
-        matrix[row : row + count] = rows
-        row += count
-    if (np.diff(ids) <= 0).any() or not are_unit(matrix):
-        raise Damage("the vectors are not of length 1, or not in the order of their passages")
-    ids.flags.writeable = matrix.flags.writeable = False
-    return ids, matrix
-
-
-def _file_size(connection: sqlite3.Connection) -> int:
+def file_size(connection: sqlite3.Connection) -> int:
     pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
     return int(pages) * int(size)
 
 
-def _vectors(data: object, count: int, width: int) -> Array:
+def vectors_in(data: object, count: int, width: int) -> Array:
+    """(count, width) vectors that are stored as `data`. Raises Damage."""
     if not isinstance(data, bytes) or count < 0 or len(data) != count * width * 4:
         raise Damage(f"the vectors of a document are not {count} of {width} dimensions")
     return np.frombuffer(data, "<f4").reshape(count, width)

@@ -13,6 +13,8 @@ from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from equipoise.core.errors import CorpusError, StoreError
@@ -20,6 +22,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import pending, records, verification
 from equipoise.corpus.keywords import Keywords
+from equipoise.corpus.nearest import Nearest
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids, Listed
@@ -38,7 +41,7 @@ class Store:
         self._keywords = Keywords(connection)
         self._writes = 0
         self._seen: tuple[int, int] | None = None
-        self._matrix: tuple[Ids, Array] | None = None
+        self._nearest = Nearest(connection)
         self._counts: Counts | None = None
 
     @classmethod
@@ -175,9 +178,22 @@ class Store:
         """
         with self.snapshot():
             self._notice_changes()
-            if self._matrix is None:
-                self._matrix = records.read_matrix(self._connection)
-            return self._matrix
+            return self._nearest.matrix()
+
+    def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
+        """At most `k` (passage_id, cosine) for a unit vector (d,), best first, ties by id.
+
+        Of more than 20,000 passages the search is approximate unless `exact` (`corpus.nearest`).
+        """
+        with self.snapshot():
+            self._notice_changes()
+            return self._nearest.search(vector, k, exact=exact)
+
+    def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+        """Which of the passages (n,) have vectors, and these unit vectors (m, d), both in the order asked for."""
+        with self.snapshot():
+            self._notice_changes()
+            return self._nearest.vectors(passage_ids)
 
     def corrections(self, text: str, known: Callable[[str], bool]) -> tuple[Correction, ...]:
         """The words of `text` that nobody knows, each with the word of the documents that was probably meant.
@@ -374,7 +390,8 @@ class Store:
         self._one("SELECT count(*) FROM meta")
         now = (self._one("PRAGMA data_version")[0], self._writes)
         if now != self._seen:
-            self._seen, self._matrix, self._counts = now, None, None
+            self._seen, self._counts = now, None
+            self._nearest.forget()
             self._keywords.forget()
 
 

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 
 from equipoise.corpus import records
+from equipoise.corpus.nearest import read_signs
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Damage
 from equipoise.corpus.schema import TOKENIZER
@@ -44,7 +45,7 @@ def verify(connection: sqlite3.Connection) -> None:
     ):
         if connection.execute(ask).fetchone():
             raise Damage(reason)
-    records.read_matrix(connection)
+    read_signs(connection)
     _check_words(connection)
 
 

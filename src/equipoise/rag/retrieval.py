@@ -11,17 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Candidates, Passage, Query
 from equipoise.corpus.embedding import embedded
 from equipoise.corpus.pieces import passage_at, search_text
-from equipoise.corpus.records import Ids
 from equipoise.corpus.schema import damaged
 from equipoise.corpus.store import Store
-from equipoise.maths.similarity import top_k
 from equipoise.models.abilities import encode_questions
 from equipoise.rag.components import Components
 
@@ -39,21 +36,22 @@ Ranking = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class DenseRetriever:
-    """Cosine between question and passage embeddings, exact."""
+    """Cosine between question and passage embeddings; over more than 20,000 passages approximate unless `exact`."""
 
     store: Store
     encoder: Encoder
+    exact: bool = False
 
     @classmethod
     def from_components(cls, components: Components) -> "DenseRetriever":
         """Built from the settings."""
-        return cls(components.store, components.encoder)
+        return cls(components.store, components.encoder, components.settings.retrieval.exact)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k nearest passages, those without a vector yet out of the k that words find; scores are cosines."""
         vector = encode_questions(self.encoder, [query.text])[0]
         with self.store.snapshot():
-            near, late = dense(self.store, vector, k), worded(self.store, query.text, k)
+            near, late = dense(self.store, vector, k, exact=self.exact), worded(self.store, query.text, k)
             found = candidates(self.store, [*near, *late], vector, self.encoder)
         if not late:
             return found
@@ -86,26 +84,28 @@ class HybridRetriever:
 
     store: Store
     encoder: Encoder
+    exact: bool = False
 
     @classmethod
     def from_components(cls, components: Components) -> "HybridRetriever":
         """Built from the settings."""
-        return cls(components.store, components.encoder)
+        return cls(components.store, components.encoder, components.settings.retrieval.exact)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest fused score."""
         vector = encode_questions(self.encoder, [query.text])[0]
         depth = max(k, DEPTH)
         with self.store.snapshot():
-            rankings = (dense(self.store, vector, depth), self.store.bm25(query.text, depth))
+            rankings = (
+                dense(self.store, vector, depth, exact=self.exact),
+                self.store.bm25(query.text, depth),
+            )
             return candidates(self.store, fused(rankings)[:k], vector, self.encoder)
 
 
-def dense(store: Store, vector: Array, k: int) -> Ranking:
-    """The k nearest passages of the store to a unit vector (d,), of those that have vectors."""
-    ids, matrix = store.matrix()
-    rows, scores = top_k(matrix, vector, k)
-    return [(int(ids[row]), float(score)) for row, score in zip(rows, scores, strict=True)]
+def dense(store: Store, vector: Array, k: int, *, exact: bool = False) -> Ranking:
+    """The k nearest passages of the store to a unit vector (d,), of those that have vectors; see `Store.nearest`."""
+    return store.nearest(vector, k, exact=exact)
 
 
 def worded(store: Store, query: str, k: int) -> Ranking:
@@ -113,7 +113,7 @@ def worded(store: Store, query: str, k: int) -> Ranking:
     if not store.counts().pending:
         return []
     found = store.bm25(query, k)
-    known = _rows(store.matrix()[0], [passage_id for passage_id, _ in found])[0]
+    known, _ = store.vectors([passage_id for passage_id, _ in found])
     return [pair for pair, has_vector in zip(found, known, strict=True) if not has_vector]
 
 
@@ -150,27 +150,16 @@ def candidates(store: Store, ranking: Ranking, vector: Array, encoder: Encoder |
 
 def _embeddings(store: Store, passages: Sequence[Passage], encoder: Encoder | None) -> Array:
     """(n, d): from the store or, where it has none yet, made now."""
-    ids, matrix = store.matrix()
-    known, rows = _rows(ids, [passage.passage_id for passage in passages])
+    known, vectors = store.vectors([passage.passage_id for passage in passages])
     if known.all():
-        return matrix[rows]
+        return vectors
     late = [passage for passage, has_vector in zip(passages, known, strict=True) if not has_vector]
     if encoder is None:
         raise CorpusError(
             f"{len(late)} of the passages found in {store.path} have no vectors yet: index again until all have "
             "theirs, or give candidates() the encoder"
         )
-    found = np.empty((len(passages), matrix.shape[1]), np.float32)
-    found[known] = matrix[rows[known]]
+    found = np.empty((len(passages), vectors.shape[1]), np.float32)
+    found[known] = vectors
     found[~known] = embedded([search_text(passage) for passage in late], encoder, lambda _done: None)
     return found
-
-
-def _rows(ids: Ids, wanted: Sequence[int]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Whether each wanted passage is among `ids` (ascending), and its row there, if it is; (n,) both."""
-    asked = np.array(wanted, np.int64)
-    rows = np.searchsorted(ids, asked)
-    inside = rows < len(ids)
-    known = inside.copy()
-    known[inside] = ids[rows[inside]] == asked[inside]
-    return known, rows

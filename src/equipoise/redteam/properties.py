@@ -124,12 +124,13 @@ def benign_vectors(store: Store, encoder: Encoder, question: str, *, depth: int 
     """The vectors (m, d) of the `depth` passages of `store` nearest to the question; planted ones left out."""
     vector = encode_questions(encoder, [question])[0]
     with store.snapshot():
-        ids, matrix = store.matrix()
         planted = {
             p.passage_id for d in store.unfiled() if d.startswith(PREFIX) for p in store.passages_of(d)
         }
-        near = [found for found, _ in dense(store, vector, depth + len(planted)) if found not in planted]
-    return np.asarray(matrix[np.searchsorted(ids, near[:depth])], dtype=np.float64)
+        ranking = dense(store, vector, depth + len(planted), exact=True)
+        near = [passage_id for passage_id, _ in ranking if passage_id not in planted]
+        _, vectors = store.vectors(near[:depth])
+    return np.asarray(vectors, dtype=np.float64)
 
 
 def rank_in(store: Store, encoder: Encoder, question: str, similarity: float) -> int:

@@ -1,0 +1,216 @@
+"""Vector search in one store: exact, or by sign bits first where there are many vectors.
+
+Up to EXACT_UP_TO passages every search is exact. Beyond, the signs of all vectors (48 bytes for 384 dimensions) choose
+SHORTLIST times as many passages as are wanted, and exact products with their vectors decide. Up to IN_MEMORY passages
+these are in memory, beyond they are read from the file. Signs are not stored: they are taken from the same vectors,
+with the same checks.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.types import Array
+from equipoise.corpus import records
+from equipoise.corpus.records import Damage, Ids
+from equipoise.maths.signs import Bits, differing, fewest, sign_bits
+from equipoise.maths.similarity import top_k
+
+EXACT_UP_TO = 20_000
+"""Passages. Exact search over so many takes less time than anything else that a question needs."""
+IN_MEMORY = 150_000
+"""Passages: 230 MB with 384 dimensions."""
+SHORTLIST = 25
+"""Recall of the exact best 20 by the best 50 is then at least .99 (benchmarks/speed)."""
+
+_MOST_IDS = 1 << 62
+_ROWS = 1 << 14  # vectors whose signs are taken at a time
+_LARGE = 1 << 12  # bytes of a document's vectors from which on they are not read as a whole
+_ASKED = 500  # documents in one statement
+
+_NO_IDS = np.empty(0, np.int64)
+
+Rows = NDArray[np.intp]
+
+
+class Signs(NamedTuple):
+    """The sign bits (w, n) of all vectors, whose passages have the `ids` (n,), ascending. Where vectors are read from
+    the file, `documents` (m,) are their numbers in the store, and `starts` (m + 1,) the row of each one's first."""
+
+    ids: Ids
+    bits: Bits
+    documents: Ids = _NO_IDS
+    starts: Ids = _NO_IDS
+
+
+class Nearest:
+    """What is in memory of the vectors behind one connection. Call its methods inside a snapshot."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop everything; call it when the store has changed."""
+        self._matrix: tuple[Ids, Array] | None = None
+        self._signs: Signs | None = None
+        self._count: int | None = None
+
+    def matrix(self) -> tuple[Ids, Array]:
+        """All ids (n,), ascending, and their unit vectors (n, d), both read-only. Raises Damage."""
+        if self._matrix is None:
+            self._matrix = read_matrix(self._connection)
+        return self._matrix
+
+    def search(self, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
+        """At most `k` (passage id, cosine) for a unit vector (d,), best first, ties by id. Raises Damage."""
+        if exact or self._holds_at_most(EXACT_UP_TO):
+            ids, matrix = self.matrix()
+        else:
+            signs = self._all_signs()
+            rows = fewest(differing(signs.bits, vector), SHORTLIST * k)
+            ids, matrix = signs.ids[rows], self._at(rows)
+        best, scores = top_k(matrix, vector, k)
+        return [(int(ids[row]), float(score)) for row, score in zip(best, scores, strict=True)]
+
+    def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+        """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
+        ids = self.matrix()[0] if self._holds_at_most(IN_MEMORY) else self._all_signs().ids
+        asked = np.array(passage_ids, np.int64)
+        rows = np.searchsorted(ids, asked)
+        known = rows < len(ids)
+        known[known] = ids[rows[known]] == asked[known]
+        wanted, places = np.unique(rows[known], return_inverse=True)
+        return known, self._at(wanted)[places]
+
+    def _at(self, rows: Rows) -> Array:
+        """(n, d) vectors of the rows (n,), ascending."""
+        if self._holds_at_most(IN_MEMORY):
+            return self.matrix()[1][rows]
+        return read_rows(self._connection, self._all_signs(), rows)
+
+    def _holds_at_most(self, passages: int) -> bool:
+        if self._count is None:
+            self._count = int(self._connection.execute("SELECT count(*) FROM passages").fetchone()[0])
+        return self._count <= passages
+
+    def _all_signs(self) -> Signs:
+        if self._signs is None:
+            held = self.matrix() if self._holds_at_most(IN_MEMORY) else None
+            self._signs = Signs(held[0], sign_bits(held[1])) if held else read_signs(self._connection)
+        return self._signs
+
+
+def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
+    """The ids (n,) of all passages with vectors, ascending, and these, unit vectors (n, d); both cannot be written to.
+    Raises Damage.
+
+    Memory is that of the vectors in the file, whatever it says of their number.
+    """
+    total, width = _size(connection)
+    ids, matrix = np.empty(total, np.int64), np.empty((total, width), np.float32)
+    for one in _each(connection, total, width):
+        stop = one.row + len(one.vectors)
+        ids[one.row : stop], matrix[one.row : stop] = one.ids, one.vectors
+    ids.flags.writeable = matrix.flags.writeable = False
+    return ids, matrix
+
+
+def read_signs(connection: sqlite3.Connection) -> Signs:
+    """The sign bits of all vectors. Memory is theirs and that of the ids: vectors go by. Raises Damage."""
+    total, width = _size(connection)
+    ids = np.empty(total, np.int64)
+    bits = np.empty((len(sign_bits(np.zeros((1, width), np.float32))), total), np.uint64)
+    documents, starts = [], [0]
+    waiting: list[Array] = []
+    done = held = 0
+    for one in _each(connection, total, width):
+        ids[one.row : one.row + len(one.vectors)] = one.ids
+        documents.append(one.document)
+        starts.append(one.row + len(one.vectors))
+        waiting.append(one.vectors)
+        held += len(one.vectors)
+        if held >= _ROWS or done + held == total:
+            bits[:, done : done + held] = sign_bits(np.concatenate(waiting))
+            done, held, waiting = done + held, 0, []
+    return Signs(ids, bits, np.array(documents, np.int64), np.array(starts, np.int64))
+
+
+def read_rows(connection: sqlite3.Connection, signs: Signs, rows: Rows) -> Array:
+    """(n, d) vectors of the rows (n,), ascending, from the file. Raises Damage."""
+    width = records.dimensions(connection)
+    found = np.empty((len(rows), width), np.float32)
+    owners = np.searchsorted(signs.starts, rows, side="right") - 1
+    inner = rows - signs.starts[owners]
+    borders = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(rows)]
+    few: dict[int, slice] = {}
+    for start, stop in pairwise(borders):
+        if start == stop:
+            continue
+        owner = owners[start]
+        here, size = slice(start, stop), int(signs.starts[owner + 1] - signs.starts[owner]) * width * 4
+        if size > _LARGE:
+            found[here] = _pieces(connection, int(signs.documents[owner]), inner[here], width)
+        else:
+            few[int(signs.documents[owner])] = here
+    for document, data in _datas(connection, list(few)):
+        here = few[document]
+        found[here] = records.vectors_in(data, len(data) // (width * 4), width)[inner[here]]
+    return found
+
+
+class _Stored(NamedTuple):
+    """The vectors (n, d) of a document, the ids (n,) of their passages, and the row of the first of them."""
+
+    document: int
+    row: int
+    ids: Ids
+    vectors: Array
+
+
+def _size(connection: sqlite3.Connection) -> tuple[int, int]:
+    """How many vectors there are, and of how many dimensions. Raises Damage where the file cannot hold them."""
+    width = records.dimensions(connection)
+    size = (
+        "SELECT coalesce(sum(length(data)), 0), CAST(total(iif(length(data) = 0, 0, count)) AS INTEGER),"
+        " total(count) <> (SELECT count(*) FROM passages) FROM vectors"
+    )
+    stored, total, differ = connection.execute(size).fetchone()
+    if differ or stored != total * width * 4 or stored > records.file_size(connection):
+        raise Damage(f"{stored} bytes of vectors for {total} passages of {width} dimensions")
+    return total, width
+
+
+def _each(connection: sqlite3.Connection, total: int, width: int) -> Iterator[_Stored]:
+    """Every document that has vectors, in its order, each checked. Raises Damage."""
+    ask = "SELECT document, first, count, data FROM vectors WHERE length(data) > 0 ORDER BY document"
+    row, last = 0, 0
+    for document, first, count, data in connection.execute(ask):
+        vectors = records.vectors_in(data, records.integer(count), width)
+        if not last < records.integer(first) < _MOST_IDS or row + count > total:
+            raise Damage("the vectors are not those of the passages")
+        if not records.are_unit(vectors):
+            raise Damage("the vectors are not of length 1, or not in the order of their passages")
+        yield _Stored(records.integer(document), row, np.arange(first, first + count), vectors)
+        row, last = row + count, first + count - 1
+
+
+def _pieces(connection: sqlite3.Connection, document: int, rows: Rows, width: int) -> Array:
+    """(n, d): some vectors of a document with many."""
+    found = bytearray()
+    with connection.blobopen("vectors", "data", document, readonly=True) as blob:
+        for row in rows.tolist():
+            blob.seek(row * width * 4)
+            found += blob.read(width * 4)
+    return records.vectors_in(bytes(found), len(rows), width)
+
+
+def _datas(connection: sqlite3.Connection, documents: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    for start in range(0, len(documents), _ASKED):
+        some = documents[start : start + _ASKED]
+        ask = f"SELECT document, data FROM vectors WHERE document IN ({','.join('?' * len(some))})"
+        yield from connection.execute(ask, some)
