@@ -1,8 +1,10 @@
 """Speed of everything that is not a language model, next to numpy alone and faiss on the same vectors.
 
-    python benchmarks/speed/run.py [--sizes 1000,10000,100000] [--repeats 50]
+    python benchmarks/speed/run.py [--sizes 1000,10000,100000,1000000] [--repeats 50] [--hnsw-to 100000]
 
-Synthetic text with Zipf-distributed words, random unit vectors of 384 dimensions, fixed seed. Prints medians
+Synthetic text with Zipf-distributed words; vectors of 384 dimensions mixed from those of the passages of
+examples/sqlite, and noise; fixed seed. Recall is that of the exact best 20 among the 50 that hybrid search takes.
+HNSW (M 32, built with 80, searched with 128) takes long to build: it is left out beyond --hnsw-to. Prints medians
 in milliseconds and, since machines differ and are shared, ratios to numpy alone in the same run. Writes
 results.json and table.md beside this file.
 """
@@ -15,6 +17,7 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -23,6 +26,7 @@ import faiss
 import numpy as np
 import pages
 
+from equipoise import Library
 from equipoise.core.types import Array, Document, Passage, Query, Span
 from equipoise.corpus.chunks import passages as cut
 from equipoise.corpus.records import Entry
@@ -33,7 +37,7 @@ from equipoise.rag.boundary import read_highlights
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
 from equipoise.rag.pipeline import HighlightSummarize
-from equipoise.rag.retrieval import HybridRetriever, dense
+from equipoise.rag.retrieval import DEPTH, HybridRetriever, dense
 from equipoise.rag.summarizers.llm import LlmSummarizer
 from equipoise.text.align import align
 from equipoise.text.sentences import sentence_spans
@@ -66,7 +70,9 @@ def main() -> None:
     rng = np.random.default_rng(SEED)
     words = Words(rng)
     results: dict[str, object] = {"machine": machine(), "repeats": arguments.repeats}
-    results["search"] = [search(size, words, rng, arguments.repeats) for size in arguments.sizes]
+    results["search"] = [
+        search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in arguments.sizes
+    ]
     results["spans"] = spans(words, arguments.repeats)
     results["indexing"] = indexing(words)
     results["pages"] = pages.on_made_pages()
@@ -93,10 +99,11 @@ class Words:
         return " ".join(self.sentence(15) for _ in range(sentences))
 
 
-def search(size: int, words: Words, rng: np.random.Generator, repeats: int) -> dict[str, float]:
-    """Medians in ms for one size of store."""
-    vectors = rng.standard_normal((size, DIMENSIONS)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+def search(
+    size: int, words: Words, rng: np.random.Generator, repeats: int, hnsw_to: int
+) -> dict[str, float | None]:
+    """Medians in ms for one size of store, and shares of what exact search finds."""
+    vectors = mixed(size, rng)
     questions = [words.sentence(8) for _ in range(repeats)]
     with TemporaryDirectory() as folder:
         with Store.open(Path(folder) / "index.db", create=True) as store:
@@ -106,32 +113,85 @@ def search(size: int, words: Words, rng: np.random.Generator, repeats: int) -> d
             store.optimize()
         before = memory_mb()
         with Store.open(Path(folder) / "index.db", read_only=True) as store:
+            asked = list(
+                unit(vectors[rng.integers(size, size=repeats)] + noise((repeats, DIMENSIONS), 0.6, rng))
+            )
             begin = time.perf_counter()
-            store.matrix()
+            dense(store, asked[0], DEPTH)
             loaded = time.perf_counter() - begin
             retriever = HybridRetriever(store, encoder)
-            asked = [vectors[rng.integers(size)] for _ in questions]
-            index = faiss.IndexFlatIP(DIMENSIONS)
-            row = {
+            exact = [set(plain(vectors, one, 20).tolist()) for one in asked]
+            row: dict[str, float | None] = {
                 "passages": size,
                 "load_s": loaded,
+                "recall": recall(exact, [[n - 1 for n, _ in dense(store, one, DEPTH)] for one in asked]),
                 "memory_mb": memory_mb() - before,
                 "hybrid": timed(lambda i: retriever.retrieve(Query(questions[i]), k=20), repeats),
                 "dense": timed(lambda i: dense(store, asked[i], 20), repeats),
                 "bm25": timed(lambda i: store.bm25(questions[i], 20), repeats),
                 "numpy": timed(lambda i: plain(vectors, asked[i], 20), repeats),
             }
-            index.add(vectors)
-            row["faiss"] = timed(lambda i: index.search(asked[i][None], 20), repeats)
+            row |= beside(vectors, asked, exact, repeats, hnsw=size <= hnsw_to)
             row["ask"] = ask(store, encoder, questions)
             return row
 
 
+def beside(
+    vectors: Array, asked: list[Array], exact: list[set[int]], repeats: int, *, hnsw: bool
+) -> dict[str, float | None]:
+    """faiss on the same vectors: flat, and HNSW with its recall."""
+    flat = faiss.IndexFlatIP(DIMENSIONS)
+    flat.add(vectors)
+    row: dict[str, float | None] = {
+        "faiss": timed(lambda i: flat.search(asked[i][None], 20), repeats),
+        "hnsw": None,
+        "hnsw_recall": None,
+    }
+    if hnsw:
+        graph = faiss.IndexHNSWFlat(DIMENSIONS, 32, faiss.METRIC_INNER_PRODUCT)
+        graph.hnsw.efConstruction, graph.hnsw.efSearch = 80, 128
+        graph.add(vectors)
+        row["hnsw"] = timed(lambda i: graph.search(asked[i][None], 20), repeats)
+        row["hnsw_recall"] = recall(exact, [graph.search(one[None], 20)[1][0].tolist() for one in asked])
+    return row
+
+
+def recall(exact: list[set[int]], found: list[list[int]]) -> float:
+    """The mean share of the exact rows that were found."""
+    return float(np.mean([len(a & set(b)) / len(a) for a, b in zip(exact, found, strict=True)]))
+
+
+def mixed(size: int, rng: np.random.Generator) -> Array:
+    """(size, d) unit vectors: each of three passages of examples/sqlite in random shares, and noise."""
+    with TemporaryDirectory() as folder, Library.create(Path(folder) / "index.db") as library:
+        library.index(HERE.parents[1] / "examples" / "sqlite")
+        _, base = library.store.matrix()
+    found = np.empty((size, DIMENSIONS), np.float32)
+    for first in range(0, size, 50_000):
+        rows = found[first : first + 50_000]
+        shares = rng.dirichlet((1, 0.5, 0.5), len(rows)).astype(np.float32)
+        picked = base[rng.integers(len(base), size=(len(rows), 3))]
+        rows[:] = unit(np.einsum("ns,nsd->nd", shares, picked) + noise(rows.shape, 0.4, rng))
+    return found
+
+
+def noise(shape: tuple[int, ...], length: float, rng: np.random.Generator) -> Array:
+    """Gaussian noise whose rows have about this length."""
+    return rng.standard_normal(shape, np.float32) * np.float32(length / np.sqrt(shape[-1]))
+
+
+def unit(rows: Array) -> Array:
+    """The rows, each of length 1."""
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
 def fill(store: Store, vectors: Array, words: Words) -> None:
-    """One passage a vector, a hundred to a document."""
+    """One passage a vector, a hundred to a document; from 20,000 passages on texts come again."""
+    pool = [words.text(8) for _ in range(min(len(vectors), 20_000))]
+    texts = cycle(pool)
     for first in range(0, len(vectors), 100):
         block = vectors[first : first + 100]
-        paragraphs = [words.text(8) for _ in block]
+        paragraphs = [next(texts) for _ in block]
         text = "\n\n".join(paragraphs)
         starts = np.cumsum([0, *(len(p) + 2 for p in paragraphs)])
         offsets = tuple((int(s), int(s) + len(p)) for s, p in zip(starts, paragraphs, strict=False))
@@ -235,14 +295,16 @@ def table(results: dict) -> str:
     lines = [
         f"{results['machine']}; medians of {results['repeats']} in ms; ratio to numpy alone in brackets.",
         "",
-        "| passages | dense top 20 | numpy alone | faiss flat | BM25 | hybrid search | ask, without models "
-        "| loading, s | memory, MB |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| passages | dense top 20 | recall | numpy alone | faiss flat | faiss HNSW, recall | BM25 | hybrid search "
+        "| ask, without models | loading, s | memory, MB |",
+        "|" + "---|" * 11,
     ]
     for row in results["search"]:
         ratio = {name: f"{row[name]:.2f} ({row[name] / row['numpy']:.1f})" for name in ("dense", "faiss")}
+        hnsw = "–" if row["hnsw"] is None else f"{row['hnsw']:.2f}, {row['hnsw_recall']:.3f}"
         lines.append(
-            f"| {row['passages']:,} | {ratio['dense']} | {row['numpy']:.2f} | {ratio['faiss']} | {row['bm25']:.2f} "
+            f"| {row['passages']:,} | {ratio['dense']} | {row['recall']:.3f} | {row['numpy']:.2f} | {ratio['faiss']} "
+            f"| {hnsw} | {row['bm25']:.2f} "
             f"| {row['hybrid']:.2f} | {row['ask']:.2f} | {row['load_s']:.2f} | {row['memory_mb']:.0f} |"
         )
     lines += ["", "| spans, in a 50,000 character document | ms |", "|---|---|"]
@@ -255,9 +317,12 @@ def table(results: dict) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--sizes", type=lambda text: [int(n) for n in text.split(",")], default=[1000, 10_000, 100_000]
+        "--sizes",
+        type=lambda text: [int(n) for n in text.split(",")],
+        default=[1000, 10_000, 100_000, 1_000_000],
     )
     parser.add_argument("--repeats", type=int, default=50)
+    parser.add_argument("--hnsw-to", type=int, default=100_000, metavar="N")
     return parser.parse_args()
 
 

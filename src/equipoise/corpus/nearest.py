@@ -24,7 +24,7 @@ EXACT_UP_TO = 20_000
 """Passages. Exact search over so many takes less time than anything else that a question needs."""
 IN_MEMORY = 150_000
 """Passages: 230 MB with 384 dimensions."""
-SHORTLIST = 25
+SHORTLIST = 40
 """Recall of the exact best 20 by the best 50 is then at least .99 (benchmarks/speed)."""
 
 _MOST_IDS = 1 << 62

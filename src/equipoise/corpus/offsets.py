@@ -62,7 +62,10 @@ class Spans(Sequence[Offsets]):
     def __getitem__(self, index: slice) -> tuple[Offsets, ...]: ...
 
     def __getitem__(self, index: int | slice) -> Offsets | tuple[Offsets, ...]:
-        return self.pairs[index]
+        if self._pairs is not None:
+            return self._pairs[index]
+        found = self._numbers[index].tolist()
+        return tuple(map(tuple, found)) if isinstance(index, slice) else (found[0], found[1])
 
     def __len__(self) -> int:
         return len(self._numbers)
