@@ -15,7 +15,7 @@ demo-llm: $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	BIN=$(BIN) LLM=local/qwen2.5-coder-1.5b scripts/demo.sh
 
-test: $(VENV)/.test $(VENV)/.bench
+test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
 	$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
@@ -30,7 +30,7 @@ test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
-check: $(VENV)/.test $(VENV)/.bench
+check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

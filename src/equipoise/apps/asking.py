@@ -232,6 +232,11 @@ def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> I
         yield ready
 
 
+def index_docs(docs: list[Path], chosen: Settings) -> None:
+    """Bring the index of `--docs` up to date; what could not be read is told."""
+    _index(docs, chosen.store.path, Trust.TRUSTED, chosen, Gone.DROP)
+
+
 def _tell_the_model(wanted: ModelSettings) -> None:
     """Where `auto` found a model: which one, and where the question and passages go."""
     if wanted.llm == "auto" and (place := build.detected_place(wanted)):
