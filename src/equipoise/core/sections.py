@@ -153,8 +153,8 @@ class ServeSettings(_Section):
     `answers` questions are answered at a time in each process, and `queue` more wait for at most `wait`; one may take
     `timeout`. `body` is the largest request, `upload` the largest document. On SIGTERM running answers have `drain`.
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
-    too. `documents` lets who may ask read the documents that quotes come from. `trace` writes questions into the audit
-    log.
+    too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
+    who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
     """
 
     answers: int = Field(default=2, ge=1, le=64)
@@ -166,6 +166,7 @@ class ServeSettings(_Section):
     drain: float = Field(default=30.0, ge=0, le=3600)
     url: Annotated[str | None, WHERE_TO] = None
     vanilla: bool = False
+    links: bool = False
     documents: bool = True
     trace: bool = False
 

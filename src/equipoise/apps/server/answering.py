@@ -49,6 +49,8 @@ class Event:
 
     name: str
     data: dict[str, Any]
+    found: tuple[SubAnswer, ...] = ()
+    result: Answer | Refusal | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +73,7 @@ class Turn:
 
     def quotes(self, found: Sequence[SubAnswer]) -> None:
         """See Observer."""
-        self._tell(Event("quotes", {"parts": [self._part(one) for one in found]}))
+        self._tell(Event("quotes", {"parts": [self._part(one) for one in found]}, tuple(found)))
 
     def shown(self, result: Answer | Refusal) -> dict[str, Any]:
         """The result for whoever asked."""
@@ -104,7 +106,7 @@ class Turn:
             ended = "refused" if isinstance(result, Refusal) else "answered"
             for piece in pieces(result):
                 self._tell(Event("answer", {"text": piece}))
-            self._tell(Event("done", self.shown(result)))
+            self._tell(Event("done", self.shown(result), result=result))
             return result
         finally:
             self.service.gate.leave()

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from equipoise.apps.server import routes_ask, routes_state
+from equipoise.apps.server import routes_ask, routes_chat, routes_state
 from equipoise.apps.server.edge import Edge
 from equipoise.apps.server.errors import answer_errors
 from equipoise.apps.server.service import Service
@@ -34,7 +34,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
         openapi_url=None,
         lifespan=partial(_life, opened=opened),
     )
-    for router in (routes_ask.router, routes_state.router):
+    for router in (routes_ask.router, routes_chat.router, routes_state.router):
         app.include_router(router)
     answer_errors(app)
 
