@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from equipoise.apps.server import routes_ask, routes_chat, routes_state
+from equipoise.apps.server import routes_ask, routes_chat, routes_documents, routes_state
 from equipoise.apps.server.edge import Edge
 from equipoise.apps.server.errors import answer_errors
 from equipoise.apps.server.service import Service
@@ -34,8 +34,8 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
         openapi_url=None,
         lifespan=partial(_life, opened=opened),
     )
-    for router in (routes_ask.router, routes_chat.router, routes_state.router):
-        app.include_router(router)
+    for module in (routes_ask, routes_chat, routes_documents, routes_state):
+        app.include_router(module.router)
     answer_errors(app)
 
     @app.exception_handler(ClientLeft)
@@ -50,11 +50,14 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
 async def _life(app: FastAPI, opened: Callable[[], Service]) -> AsyncIterator[None]:
     service = await asyncio.to_thread(opened)
     app.state.service = service
-    warming = asyncio.create_task(service.warm())
+    tasks = [asyncio.create_task(service.warm()), asyncio.create_task(service.jobs.run())]
     try:
         yield
     finally:
-        warming.cancel()
+        service.jobs.stop()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.to_thread(service.close)
 
 

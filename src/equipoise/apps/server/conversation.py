@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from equipoise.apps.server.errors import ApiError
 from equipoise.text.questions import EARLIER, MAX_QUESTION, one_question, split_questions
@@ -46,7 +46,7 @@ class StreamOptions(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    include_usage: bool | None = None
+    include_usage: StrictBool | None = None
 
 
 class ChatBody(BaseModel):
@@ -68,8 +68,8 @@ class ChatBody(BaseModel):
 
     model: str = Field(min_length=1, max_length=200)
     messages: list[ChatMessage] = Field(min_length=1, max_length=MOST_MESSAGES)
-    stream: bool | None = None
-    n: int | None = Field(default=None, ge=1, le=1, description="One answer.")
+    stream: StrictBool | None = None
+    n: StrictInt | None = Field(default=None, ge=1, le=1, description="One answer.")
     stream_options: StreamOptions | None = None
 
     @property

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from equipoise.apps.server.keys import OverLimit
 from equipoise.apps.server.limits import Busy
@@ -16,6 +17,7 @@ from equipoise.core.errors import EquipoiseError, InputError, QuestionError
 LOG = logging.getLogger("equipoise")
 FAILED = "Something failed here; it is in the server's log. Try again later."
 BUSY = "The server is busy. Try again in a moment."
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 RETRY_S = 5
 """Seconds after which a busy server may be asked again."""
 
@@ -102,15 +104,26 @@ def answer_errors(app: FastAPI) -> None:
         return _invalid(error.errors()).response()
 
     @app.exception_handler(HTTPException)
-    async def http(_request: Request, error: HTTPException) -> JSONResponse:
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
         said = _SENTENCES.get(error.status_code, str(error.detail))
-        return ApiError(error.status_code, said, headers=error.headers).response()
+        headers = {"Allow": _methods(app, request)} if error.status_code == 405 else error.headers
+        return ApiError(error.status_code, said, headers=headers).response()
 
     for kind in (ApiError, OverLimit, Busy, EquipoiseError, TimeoutError):
 
         @app.exception_handler(kind)
         async def known(_request: Request, error: Exception) -> JSONResponse:
             return as_api_error(error).response()
+
+
+def _methods(app: FastAPI, request: Request) -> str:
+    """The methods of all routes at the address, not only of the first one."""
+    allowed = [
+        method
+        for method in METHODS
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in app.routes)
+    ]
+    return ", ".join(allowed)
 
 
 def _invalid(found: Sequence[Any]) -> ApiError:

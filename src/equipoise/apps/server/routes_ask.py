@@ -25,7 +25,7 @@ _EVENTS = (
     response_model=None,
     summary="Ask a question",
     responses={
-        200: {"model": AskReply, "description": _EVENTS, "content": {STREAM: {"schema": {"type": "string"}}}},
+        200: {"model": AskReply, "description": _EVENTS, "content": {STREAM: {"schema": {}}}},
         **errors(400, 404, 429, 504),
     },
 )

@@ -75,7 +75,7 @@ async def model(model: str, service: Serving, key: Asker) -> Model:
         200: {
             "model": Completion,
             "description": "Numbers in the text stand for quotes: see `annotations`.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": {}}},
         },
         **errors(400, 404, 429, 502, 504),
     },

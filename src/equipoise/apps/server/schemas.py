@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from equipoise.text.questions import EARLIER, MAX_QUESTION
 
@@ -31,14 +31,14 @@ class AskBody(BaseModel):
         extra="forbid", json_schema_extra={"examples": [{"question": QUESTION}]}, str_strip_whitespace=False
     )
 
-    question: str = Field(min_length=1, max_length=MAX_QUESTION, description="The question.")
+    question: str = Field(min_length=1, max_length=MAX_QUESTION, pattern=r"\S", description="The question.")
     before: list[str] = Field(
         default_factory=list,
         max_length=EARLIER,
         description="Questions that the same person typed before, oldest first; never an answer.",
     )
     model: str = Field(default="equipoise", description="A name of /v1/models.")
-    candidates: bool = Field(
+    candidates: StrictBool = Field(
         default=False, description="For admins: where each candidate stands between the sides."
     )
 
@@ -112,6 +112,7 @@ _SAID = {
     408: "The request came too slowly.",
     413: "The request is too large.",
     415: "Files of this type are not read.",
+    422: "The page cannot be drawn.",
     429: "The key is over its rate or its budget: see Retry-After.",
     500: "Something failed.",
     502: "The language model failed.",

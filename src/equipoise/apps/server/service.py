@@ -8,9 +8,11 @@ from typing import Any, Unpack
 
 from equipoise.apps.server.audit import Audit
 from equipoise.apps.server.book import Book, folder_of
+from equipoise.apps.server.jobs import Jobs
 from equipoise.apps.server.keys import Keys
 from equipoise.apps.server.limits import Gate
 from equipoise.apps.server.metrics import Metrics
+from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.witness import Witness
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.protocols import Pipeline
@@ -43,6 +45,8 @@ class Service:
     witness: Witness
     library: Library
     pipelines: dict[str, Pipeline]
+    jobs: Jobs
+    pages: Pages
     is_ready: bool = False
     is_draining: bool = False
     active: "set[asyncio.Task[Any]]" = field(default_factory=set)
@@ -102,4 +106,6 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         witness=witness,
         library=library,
         pipelines=pipelines,
+        jobs=Jobs(book, folder, path, library.components.encoder),
+        pages=Pages(library.store, path),
     )
