@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA := ../shared/data
 
-.PHONY: demo demo-llm test test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
+.PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
 	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth clean
 
 demo: $(VENV)/.core
@@ -14,6 +14,9 @@ demo: $(VENV)/.core
 demo-llm: $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	BIN=$(BIN) LLM=local/qwen2.5-coder-1.5b scripts/demo.sh
+
+serve: $(VENV)/.serve
+	$(BIN)/equipoise serve --docs examples/sqlite
 
 test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
 	$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal
@@ -25,6 +28,10 @@ test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
 	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual_engine.py
+
+test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
+	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
+	$(BIN)/python -m pytest tests/web
 
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -4,10 +4,6 @@ import json
 import time
 from dataclasses import dataclass, field
 
-import pytest
-
-pytest.importorskip("fastapi", reason="the server is not installed: pip install 'equipoise[serve]'")
-
 from starlette.testclient import TestClient
 
 from equipoise.apps.server.keys import Keys

@@ -14,6 +14,7 @@ from fastapi.responses import Response
 from equipoise.apps.server import routes_ask, routes_chat, routes_documents, routes_state
 from equipoise.apps.server.edge import Edge
 from equipoise.apps.server.errors import answer_errors
+from equipoise.apps.server.routes_page import page_router
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.streaming import ClientLeft
 from equipoise.core.errors import EquipoiseError
@@ -36,6 +37,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
     )
     for module in (routes_ask, routes_chat, routes_documents, routes_state):
         app.include_router(module.router)
+    app.include_router(page_router())
     answer_errors(app)
 
     @app.exception_handler(ClientLeft)
