@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.apps.server.jobs import MOST_TRIES
 from equipoise.core.types import Trust
 from serving import made_index, wait_until
 
@@ -234,7 +235,7 @@ def test_a_file_that_ends_the_server_again_and_again_is_given_up(opened, serve, 
     job_id, place = dead.jobs.room()
     place.write_text(DOGS)
     dead.jobs.accept(job_id, "dogs.txt", Trust.TRUSTED)
-    for _ in range(3):
+    for _ in range(MOST_TRIES):
         assert dead.jobs._next().job_id == job_id
         dead.jobs._set(job_id, "waiting")
     dead.jobs._set(job_id, "running")

@@ -32,8 +32,8 @@ from equipoise.corpus.store import Store
 POLL_S = 0.5
 PAUSE_S = 1.0
 """Before a job is tried again whose index could not be written."""
-MOST_TRIES = 3
-"""A file that three times was in work when the server died is not tried again."""
+MOST_TRIES = 50
+"""A file that was in work so many times when the server died is not tried again. Each time others come before it."""
 MOST_WAITING = 1_000
 _COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended"
 
@@ -156,7 +156,7 @@ class Jobs:
     def _next(self) -> Job | None:
         """The oldest job that waits, which runs from now on."""
         rows = self.book.rows(
-            "SELECT job_id FROM jobs WHERE state = ? ORDER BY number LIMIT 1", (State.WAITING,)
+            "SELECT job_id FROM jobs WHERE state = ? ORDER BY tries, number LIMIT 1", (State.WAITING,)
         )
         if not rows:
             return None
