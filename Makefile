@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 DATA := ../shared/data
 
 .PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth clean
+	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -48,6 +48,12 @@ fuzz: $(VENV)/.test
 
 kills: $(VENV)/.test
 	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
+
+bench-serve: $(VENV)/.serve
+	$(BIN)/python benchmarks/serve/run.py
+
+serve-kills: $(VENV)/.test $(VENV)/.serve
+	$(BIN)/python tests/campaigns/serve_kills.py --kills 20 --seed 7
 
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/growth/run.py

@@ -2,6 +2,7 @@
 
 import pytest
 
+from equipoise.apps.server.views import EMPTY, SHOWN, for_asker
 from equipoise.core.errors import CorpusError, ModelUnavailable
 from equipoise.models.scripted import ScriptedChat
 from serving import WAL, events_of
@@ -31,6 +32,18 @@ def test_who_asks_sees_no_probability_score_name_or_path(serve, tmp_path):
         assert all(one["score"] is None for one in body["passages"])
         assert str(tmp_path) not in str(body)
     assert body["refused"] and body["reason"] == "nothing highlighted"
+
+
+def test_every_key_of_a_result_is_for_somebody(served):
+    """A new key has to be put into one of the lists, or nobody who asks gets it."""
+    for question in (
+        QUESTION["question"],
+        OFF["question"],
+        f"{QUESTION['question']} Who feeds the cats of the harbour?",
+    ):
+        found = served.service.library.ask(question).to_dict()
+        assert set(found) - {"sub_answers"} == set(SHOWN) | set(EMPTY)
+        assert set(for_asker(served.service.library.ask(question))) == set(found)
 
 
 def test_a_failing_model_is_not_named_to_who_asks(serve):
@@ -78,10 +91,11 @@ def test_the_summarizer_saw_no_question(serve):
     assert "ZEBRAMARK" not in str(seen)
 
 
-def test_an_error_inside_a_stream_has_the_form_of_errors(serve):
+@pytest.mark.parametrize("kind", [CorpusError, RuntimeError])
+def test_an_error_inside_a_stream_has_the_form_of_errors(serve, kind):
     class Broken:
         async def highlight(self, query, passages):
-            raise CorpusError("the store /srv/secret.db is damaged")
+            raise kind("the store /srv/secret.db is damaged")
 
     served = serve(highlighter=Broken())
     stream = served.as_asker() | {"Accept": "text/event-stream"}
@@ -89,6 +103,7 @@ def test_an_error_inside_a_stream_has_the_form_of_errors(serve):
     assert events[-1][0] == "error" and events[-1][1]["error"]["code"] == "failed"
     plain = served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker())
     assert plain.status_code == 500 and "secret" not in plain.text
+    assert plain.json()["error"]["code"] == "failed"
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def answer_errors(app: FastAPI) -> None:
         headers = {"Allow": _methods(app, request)} if error.status_code == 405 else error.headers
         return ApiError(error.status_code, said, headers=headers).response()
 
-    for kind in (ApiError, OverLimit, Busy, EquipoiseError, TimeoutError):
+    for kind in (ApiError, OverLimit, Busy, EquipoiseError, TimeoutError, Exception):
 
         @app.exception_handler(kind)
         async def known(_request: Request, error: Exception) -> JSONResponse:

@@ -12,6 +12,13 @@ from equipoise.core.results import Answer, Refusal
 
 TAKEN_OUT = "taken out before anything was read"
 UPLOADS = "uploads"
+SHOWN = (
+    "answer", "refused", "reason", "detail", "grounded", "weak", "read_as", "spelling", "tags", "highlights",
+    "best_first", "nearest", "passages", "flagged", "tokens",
+)  # fmt: skip
+"""What a person who asks gets of a result, beside the parts of several questions."""
+EMPTY: dict[str, Any] = {"probability": None, "failure": "", "timings": {}, "models": {}}
+"""What stands in the place of the operator's part."""
 _PLACES = ("highlights", "nearest", "passages", "flagged")
 
 
@@ -21,14 +28,16 @@ def for_operator(result: Answer | Refusal) -> dict[str, Any]:
 
 
 def for_asker(result: Answer | Refusal) -> dict[str, Any]:
-    """The same object with what is for the operator left empty."""
-    found = _without_inside(result.to_dict())
-    found["passages"] = [one | {"score": None} for one in found["passages"]]
-    found["flagged"] = [one | {"score": None, "reason": TAKEN_OUT} for one in found["flagged"]]
-    found |= {"timings": {}, "models": {}}
+    """The same object with what is for the operator left empty; a key that is in neither list is left out."""
+    found = result.to_dict()
+    shown = _without_inside(found)
+    shown["passages"] = [one | {"score": None} for one in shown["passages"]]
+    shown["flagged"] = [one | {"score": None, "reason": TAKEN_OUT} for one in shown["flagged"]]
     if "sub_answers" in found:
-        found["sub_answers"] = [_without_inside(one) for one in found["sub_answers"]]
-    return found
+        shown["sub_answers"] = [
+            {"question": one["question"]} | _without_inside(one) for one in found["sub_answers"]
+        ]
+    return shown
 
 
 def outcome(result: Answer | Refusal, *, admin: bool) -> dict[str, Any]:
@@ -49,9 +58,10 @@ def shown_source(source: str) -> str:
 
 
 def _without_inside(found: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: found[name] for name in SHOWN if name in found}
     placed = {
         name: [one | {"source": shown_source(one["source"])} for one in found[name]]
         for name in _PLACES
         if name in found
     }
-    return found | placed | {"probability": None, "failure": ""}
+    return shown | placed | {name: empty for name, empty in EMPTY.items() if name in found}
