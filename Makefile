@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
 
-.PHONY: demo demo-llm test test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth clean
+.PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
+	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -15,7 +15,10 @@ demo-llm: $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	BIN=$(BIN) LLM=local/qwen2.5-coder-1.5b scripts/demo.sh
 
-test: $(VENV)/.test $(VENV)/.bench
+serve: $(VENV)/.serve
+	$(BIN)/equipoise serve --docs examples/sqlite
+
+test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
 	$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
@@ -26,11 +29,15 @@ test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
 	$(BIN)/python -m pytest tests/contract/test_encoders.py tests/unit/test_multilingual_engine.py
 
+test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
+	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
+	$(BIN)/python -m pytest tests/web
+
 test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
-check: $(VENV)/.test $(VENV)/.bench
+check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -41,6 +48,12 @@ fuzz: $(VENV)/.test
 
 kills: $(VENV)/.test
 	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
+
+bench-serve: $(VENV)/.serve
+	$(BIN)/python benchmarks/serve/run.py
+
+serve-kills: $(VENV)/.test $(VENV)/.serve
+	$(BIN)/python tests/campaigns/serve_kills.py --kills 20 --seed 7
 
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/growth/run.py

@@ -1,4 +1,4 @@
-"""README.md and docs/guide.md say what is there: commands, options, settings, make targets and files."""
+"""README.md, docs/guide.md and docs/serve.md say what is there: commands, options, settings, make targets and files."""
 
 import re
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from command_tree import commands_in, root
-from equipoise.apps import guard
+from equipoise.apps import guard, remote
 from equipoise.core import settings
 
 ROOT = Path(__file__).resolve().parents[2]
-README, GUIDE = ROOT / "README.md", ROOT / "docs" / "guide.md"
+README, GUIDE, SERVE = ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "docs" / "serve.md"
 LONGEST = 700
 """Words of README.md."""
 SHELL = ("", "console", "sh", "bash", "shell")
@@ -18,7 +18,7 @@ SECTIONS = tuple(settings.Settings.model_fields)
 KEYS = settings.keys()
 
 
-@pytest.fixture(scope="module", params=[README, GUIDE], ids=lambda path: path.name)
+@pytest.fixture(scope="module", params=[README, GUIDE, SERVE], ids=lambda path: path.name)
 def path(request):
     return request.param
 
@@ -122,6 +122,6 @@ def test_every_setting_exists(text):
 
 
 def test_every_variable_of_ours_exists(text):
-    known = {settings.PREFIX + key.replace(".", "_").upper() for key in KEYS} | {guard.DEBUG}
+    known = {settings.PREFIX + key.replace(".", "_").upper() for key in KEYS} | {guard.DEBUG, remote.KEY}
     for name in re.findall(rf"`({settings.PREFIX}[A-Z_]+[A-Z])`", text):
         assert name in known, f"no setting is read from {name}"

@@ -10,6 +10,7 @@ import typer
 
 from equipoise.apps import progress, render
 from equipoise.apps.options import PathArgument, PathOption, group
+from equipoise.apps.remote import Remote
 from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
@@ -51,6 +52,12 @@ EncoderOption = Annotated[
     str | None, typer.Option(help="minilm, multilingual or hf/NAME; auto: that of the index.")
 ]
 KOption = Annotated[int | None, typer.Option("-k", help="Passages to read.")]
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server", metavar="URL", help="Ask a running server, with the key in EQUIPOISE_SERVER_KEY."
+    ),
+]
 TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was dropped, guessed and timed.")]
 
 
@@ -122,12 +129,13 @@ def ask(
     encoder: EncoderOption = None,
     k: KOption = None,
     store: StoreOption = None,
+    server: ServerOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     trace: TraceOption = False,
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, encoder, k)
-    with _library(flags, docs, pipeline) as ready:
+    with _answering(server, flags, docs, pipeline) as ready:
         if as_json:
             result = ready.ask(question)
             print_json(result.to_dict() | ({"trace": result.trace.to_dict()} if trace else {}))
@@ -170,13 +178,14 @@ def chat(
     encoder: EncoderOption = None,
     k: KOption = None,
     store: StoreOption = None,
+    server: ServerOption = None,
     trace: TraceOption = False,
 ) -> None:
     """Answer question after question. "And who elects him?" is read together with the question it follows."""
     console = Terminal()
     before: deque[str] = deque(maxlen=EARLIER)
     flags = _flags(store, passage_filter, highlighter, summarizer, llm, encoder, k)
-    with _library(flags, docs, pipeline) as ready:
+    with _answering(server, flags, docs, pipeline) as ready:
         for question in _questions(console):
             try:
                 _shown(ready, question, console, before=before, trace=trace)
@@ -186,7 +195,7 @@ def chat(
 
 
 def _shown(
-    ready: Library, question: str, console: Terminal, *, before: Iterable[str] = (), trace: bool
+    ready: Library | Remote, question: str, console: Terminal, *, before: Iterable[str] = (), trace: bool
 ) -> Answer | Refusal:
     """The result, which is shown as far as it is known."""
     with watching(console) as watch:
@@ -219,6 +228,23 @@ def _flags(
 
 
 @contextmanager
+def _answering(
+    server: str | None, flags: dict[str, Any], docs: list[Path] | None, pipeline: str
+) -> Iterator[Library | Remote]:
+    """The server, where one is named, else the index here."""
+    if server is None:
+        with _library(flags, docs, pipeline) as ready:
+            yield ready
+        return
+    given = [name for name, value in flags.items() if value is not None]
+    if docs or given:
+        raise InputError(
+            "--server answers from its own index with its own settings: leave the other options out"
+        )
+    yield Remote.at(server, pipeline)
+
+
+@contextmanager
 def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> Iterator[Library]:
     if docs and flags["store.path"] is not None:
         raise InputError("--docs makes an index of its own: give --docs or --store, not both")
@@ -240,6 +266,11 @@ def _tell_the_pending(pending: int, passages: int) -> None:
             f"{pending:,} of {passages:,} passages have no vectors yet: found by words alone until "
             " equipoise index  has finished; it resumes where it was",
         )
+
+
+def index_docs(docs: list[Path], chosen: Settings) -> None:
+    """Bring the index of `--docs` up to date; what could not be read is told."""
+    _index(docs, chosen.store.path, Trust.TRUSTED, chosen, Gone.DROP)
 
 
 def _tell_the_model(wanted: ModelSettings) -> None:

@@ -8,10 +8,11 @@
     |-- CorpusError                documents and the store
     |   |-- UnreadableFile         one file could not be read; the rest goes on
     |   `-- StoreError             the store is locked, corrupt or of another version
-    `-- ModelError                 encoders and language models
-        |-- ModelUnavailable       no key, no endpoint, no weights, time-out
-        |-- ModelReplyError        the model answered something that cannot be used
-        `-- WeightsError           a weights file has not the hash of its manifest
+    |-- ModelError                 encoders and language models
+    |   |-- ModelUnavailable       no key, no endpoint, no weights, time-out
+    |   |-- ModelReplyError        the model answered something that cannot be used
+    |   `-- WeightsError           a weights file has not the hash of its manifest
+    `-- ServerError                a running server of ours that was asked: gone, busy, or it failed
 
 A message is one sentence or two: what happened, to which file or field, and what to do next.
 """
@@ -85,6 +86,10 @@ class ModelReplyError(ModelError):
 
 class WeightsError(ModelError):
     """A weights file is missing or its sha256 is not the manifest's."""
+
+
+class ServerError(EquipoiseError):
+    """A running server that was asked cannot be reached, or did not answer."""
 
 
 @contextmanager

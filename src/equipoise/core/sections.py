@@ -149,6 +149,30 @@ class ModelSettings(_Section):
         return self
 
 
+class ServeSettings(_Section):
+    """What `equipoise serve` allows. Times are in seconds, sizes in bytes.
+
+    `answers` questions are answered at a time in each process, and `queue` more wait for at most `wait`; one may take
+    `timeout`. `body` is the largest request, `upload` the largest document. On SIGTERM running answers have `drain`.
+    `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
+    too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
+    who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
+    """
+
+    answers: int = Field(default=2, ge=1, le=64)
+    queue: int = Field(default=64, ge=0, le=10_000)
+    wait: float = Field(default=30.0, gt=0, le=3600)
+    timeout: float = Field(default=120.0, gt=0, le=86_400)
+    body: int = Field(default=2_000_000, ge=10_000, le=100_000_000)
+    upload: int = Field(default=50_000_000, ge=1_000, le=500_000_000)
+    drain: float = Field(default=30.0, ge=0, le=3600)
+    url: Annotated[str | None, WHERE_TO] = None
+    vanilla: bool = False
+    links: bool = False
+    documents: bool = True
+    trace: bool = False
+
+
 class Settings(_Section):
     """All sections."""
 
@@ -160,3 +184,4 @@ class Settings(_Section):
     monitor: MonitorSettings = MonitorSettings()
     question: QuestionSettings = QuestionSettings()
     model: ModelSettings = ModelSettings()
+    serve: ServeSettings = ServeSettings()

@@ -30,6 +30,7 @@ from equipoise.core.sections import (
     MonitorSettings,
     QuestionSettings,
     RetrievalSettings,
+    ServeSettings,
     Settings,
     StoreSettings,
     SummarizeSettings,
@@ -46,6 +47,7 @@ __all__ = [
     "ProjectFile",
     "QuestionSettings",
     "RetrievalSettings",
+    "ServeSettings",
     "Settings",
     "StoreSettings",
     "SummarizeSettings",
@@ -62,8 +64,9 @@ __all__ = [
 FILE_NAME = "equipoise.toml"
 USER_FILE_NAME = "config.toml"
 PREFIX = "EQUIPOISE_"
-NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_")
-"""Variables that begin like ours (the second: all that begin so) and set nothing here."""
+NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_", "EQUIPOISE_SERVER_KEY")
+"""Variables that begin like ours (the second: all that begin so) and set nothing here; the last one holds the key that
+`--server` shows."""
 DEFAULT_STORE = Settings().store.path
 GONE = "the current folder is gone: change to one that is there"
 

@@ -1,0 +1,195 @@
+"""What the server costs without a language model, and which rate it holds.
+
+    python benchmarks/serve/run.py --passages 10000 --seconds 30
+
+Writes results.jsonl and table.md beside this file. The load comes from the same machine, which pays for both sides.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from load import Measured, load, wait_until_ready
+
+from equipoise.core.types import Document
+from equipoise.corpus.indexing import prepare
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.text.support import common_words
+
+HERE = Path(__file__).resolve().parent
+RATES = (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 120)
+HELD_MS = 250.0
+SEED = 1
+
+
+class RandomVectors:
+    """Unit vectors under the name of the real encoder: what is measured does not depend on where they point."""
+
+    def __init__(self) -> None:
+        real = EmbeddedEncoder()
+        self.name, self.dimensions = real.name, real.dimensions
+        self._random = np.random.default_rng(SEED)
+
+    def encode(self, texts: list[str]) -> np.ndarray:
+        """One for each text."""
+        rows = self._random.normal(size=(len(texts), self.dimensions)).astype(np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def made(path: Path, passages: int) -> list[str]:
+    """A store of at least so many passages; questions of words that stand in it."""
+    chance, words = random.Random(SEED), sorted(common_words())
+    words = [word for word in words if len(word) > 3][:8000]
+    questions: list[str] = []
+    encoder = RandomVectors()
+    with Store.open(path, create=True) as store:
+        store.bind_encoder(encoder)
+        while store.counts().passages < passages:
+            first = store.counts().documents
+            documents = []
+            for number in range(first, first + 50):
+                sentences = [" ".join(chance.choices(words, k=14)).capitalize() + "." for _ in range(200)]
+                text = "\n\n".join(" ".join(sentences[at : at + 10]) for at in range(0, len(sentences), 10))
+                documents.append(Document(f"{number:016x}", text, f"doc{number}.txt", f"Document {number}"))
+                questions.append(
+                    "Where is " + " ".join(chance.choice(sentences).rstrip(".").lower().split()[2:8]) + "?"
+                )
+            store.add_documents(prepare(documents, encoder))
+        store.optimize()
+        print(f"{store.counts().passages:,} passages", flush=True)
+    return questions
+
+
+@contextmanager
+def server(path: Path, workers: int, reader: str) -> Iterator[tuple[int, int]]:
+    """(port, process id) of a server that is ready."""
+    command = [sys.executable, str(HERE / "server.py"), str(path), str(workers), reader]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            port = int(process.stdout.readline()) if process.stdout else 0
+            wait_until_ready(port)
+            yield port, process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+
+
+def megabytes(pid: int) -> float:
+    """Memory of a process and its children, what they share counted once (PSS)."""
+    total = 0
+    for one in [pid, *_children(pid)]:
+        try:
+            text = Path(f"/proc/{one}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
+    return total / 1000
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def _row(kind: str, measured: Measured, **about: object) -> dict[str, object]:
+    return about | {
+        "what": kind,
+        "n": len(measured.seconds),
+        "p50_ms": round(measured.quantile(0.5), 1),
+        "p95_ms": round(measured.quantile(0.95), 1),
+        "statuses": measured.statuses,
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+
+
+def measure(path: Path, questions: list[str], seconds: float) -> Iterator[dict[str, object]]:
+    """Every row of the results."""
+    for workers in (1, 2):
+        for reader in ("without", "with"):
+            about = {"workers": workers, "reader": reader}
+            with server(path, workers, reader) as (port, pid):
+                load(port, "/v1/ask", questions, rate=2, seconds=4)
+                for kind, address in (("null", "/null"), ("ask", "/v1/ask"), ("null", "/null")):
+                    if reader == "without" or kind == "null":
+                        found = load(port, address, questions, rate=20, seconds=seconds)
+                        yield _row(f"{kind} at 20 a second", found, **about)
+                yield about | {"what": "memory", "megabytes": round(megabytes(pid))}
+                yield about | {"what": "highest rate"} | _highest(port, questions, seconds / 2)
+
+
+def _highest(port: int, questions: list[str], seconds: float) -> dict[str, object]:
+    """The highest of RATES that is held with a p95 below HELD_MS and every answer a 200; 0 where none is."""
+    held: dict[str, object] = {"rate": 0}
+    for rate in RATES:
+        found = load(port, "/v1/ask", questions, rate=rate, seconds=seconds)
+        p95 = found.quantile(0.95)
+        if p95 > HELD_MS or set(found.statuses) != {200}:
+            return held | {"next": rate, "next_p95_ms": round(p95, 1)}
+        held = {"rate": rate, "p95_ms": round(p95, 1), "n": len(found.seconds)}
+    return held
+
+
+def table(rows: list[dict[str, object]], passages: int) -> str:
+    """The results as a page."""
+    lines = [
+        "# What the server costs",
+        "",
+        f"`make bench-serve`: {passages:,} passages, no language model, 50 connections, load and server on the same "
+        f"{os.cpu_count()} processors, Python {platform.python_version()}. Load average during the run up to "
+        f"{max(float(str(row.get('load_average', 0))) for row in rows)}.",
+        "",
+        "| workers | reader | what | n | p50 ms | p95 ms |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        head = f"| {row['workers']} | {row['reader']} |"
+        if row["what"] == "memory":
+            lines.append(f"{head} memory: {row['megabytes']} MB | | | |")
+        elif row["what"] == "highest rate":
+            then = f"; at {row['next']}: {row['next_p95_ms']} ms" if "next" in row else ""
+            said = f"highest rate with p95 under {HELD_MS:.0f} ms: {row['rate']} a second{then}"
+            lines.append(f"{head} {said} | {row.get('n', '')} | | {row.get('p95_ms', '')} |")
+        else:
+            lines.append(f"{head} {row['what']} | {row['n']} | {row['p50_ms']} | {row['p95_ms']} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--passages", type=int, default=10_000)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    wanted = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "index.db"
+        questions = made(path, wanted.passages)
+        rows = []
+        for row in measure(path, questions, wanted.seconds):
+            print(json.dumps(row), flush=True)
+            rows.append(row)
+    (HERE / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (HERE / "table.md").write_text(table(rows, wanted.passages))
+
+
+if __name__ == "__main__":
+    main()

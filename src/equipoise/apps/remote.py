@@ -1,0 +1,177 @@
+"""A running server in the place of an index here: `ask --server URL`. Needs nothing but the standard library."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from equipoise.core.errors import EquipoiseError, InputError, QuestionError, ServerError
+from equipoise.core.protocols import Observer
+from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
+from equipoise.core.types import (
+    Flag,
+    Highlight,
+    Highlights,
+    Passage,
+    ScoredPassage,
+    Tag,
+    Usage,
+)
+
+KEY = "EQUIPOISE_SERVER_KEY"
+"""The variable with the key that is shown to the server."""
+SECONDS = 600.0
+_BEGINS = {
+    "retrieved": "filter",
+    "filtered": "highlight",
+    "highlighted": "canonicalize",
+    "quotes": "summarize",
+}
+"""The stage that begins when an event has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The server at `url`. Its `ask` is that of a library."""
+
+    url: str
+    model: str = "equipoise"
+    key: str = ""
+
+    @classmethod
+    def at(cls, url: str, pipeline: str = "hs") -> Self:
+        """The server at an address, with the key of the environment. Raises InputError for what is no address."""
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        try:
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or parts.username or parts.query:
+            raise InputError(f"{url!r} is no address of a server: write for example  http://127.0.0.1:8080")
+        model = "equipoise" if pipeline == "hs" else f"equipoise-{pipeline}"
+        return cls(parts.geturl().rstrip("/"), model, os.environ.get(KEY, "").strip())
+
+    def ask(
+        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+    ) -> Answer | Refusal:
+        """As `Library.ask`. Raises QuestionError, InputError and ServerError."""
+        if observer:
+            observer.stage("retrieve")
+        body = {"question": question, "before": list(before), "model": self.model}
+        for name, data in self._events(body):
+            if name == "error":
+                raise ServerError(_sentence(data))
+            if name == "done":
+                return read_result(data)
+            if observer and name == "quotes":
+                observer.quotes([read_part(one) for one in data["parts"]])
+            if observer and name in _BEGINS:
+                observer.stage(_BEGINS[name])
+        raise ServerError(f"{self.url} ended before it had answered: ask again")
+
+    def subjects(self, most: int = 5) -> tuple[str, ...]:
+        """A server does not say what its documents are about."""
+        return ()
+
+    def _events(self, body: Mapping[str, object]) -> Iterator[tuple[str, Any]]:
+        parts = urlsplit(self.url)
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        try:
+            with closing(kind(parts.hostname or "", parts.port, timeout=SECONDS)) as connection:
+                connection.request("POST", f"{parts.path}/v1/ask", json.dumps(body).encode(), headers)
+                response = connection.getresponse()
+                if response.status != 200:
+                    raise _refused(self.url, response)
+                yield from _parsed(response)
+        except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+            raise ServerError(
+                f"{self.url} cannot be asked ({error or type(error).__name__}): does it run?"
+            ) from error
+
+
+def read_result(found: Mapping[str, Any]) -> Answer | Refusal:
+    """The object of `to_dict`, read back."""
+    parts = tuple(read_part(one) for one in found.get("sub_answers", ()))
+    highlights = Highlights(tuple(_highlight(one) for one in found["highlights"]))
+    trace = _trace(found)
+    if found["refused"]:
+        nearest = tuple(map(_passage, found["nearest"]))
+        return Refusal(Reason(found["reason"]), found["detail"], highlights, trace, parts, nearest)
+    best = tuple(found["best_first"])
+    text, grounded = found.get("answer") or "", found.get("grounded") is not False
+    return Answer(text, highlights, grounded, trace, parts, best, bool(found["weak"]))
+
+
+def read_part(found: Mapping[str, Any]) -> SubAnswer:
+    """A question of several, or the quotes of the only one before it is answered."""
+    return SubAnswer(str(found["question"]), read_result(found))
+
+
+def _trace(found: Mapping[str, Any]) -> Trace:
+    tokens = found.get("tokens", {})
+    counts = [int(tokens.get(name, 0)) for name in ("calls", "prompt", "completion", "replayed")]
+    return Trace(
+        passages=tuple(ScoredPassage(_passage(one), _number(one)) for one in found.get("passages", ())),
+        flagged=tuple(
+            Flag(_passage(one), str(one["reason"]), _number(one)) for one in found.get("flagged", ())
+        ),
+        read_as=found.get("read_as") or "",
+        spelling=tuple((str(typed), str(meant)) for typed, meant in found.get("spelling", ())),
+        failure=found.get("failure") or "",
+        probability=found.get("probability"),
+        tags=tuple(Tag(one) for one in found.get("tags", ())),
+        timings=dict(found.get("timings", {})),
+        usage=Usage(*counts),
+        models=dict(found.get("models", {})),
+    )
+
+
+def _passage(one: Mapping[str, Any]) -> Passage:
+    headings = tuple(one["heading"].split(" > ")) if one["heading"] else ()
+    place = {name: one[name] for name in ("title", "source", "page", "line", "paragraph")}
+    return Passage(
+        one["passage_id"], one["doc_id"], one["start"], one["end"], one["text"], headings=headings, **place
+    )
+
+
+def _highlight(one: Mapping[str, Any]) -> Highlight:
+    place = {name: one[name] for name in ("source", "title", "page", "line", "heading", "paragraph")}
+    return Highlight(
+        one["doc_id"], one["start"], one["end"], one["text"], context=one.get("context", ""), **place
+    )
+
+
+def _number(one: Mapping[str, Any]) -> float:
+    return float(one["score"] or 0.0)
+
+
+def _parsed(response: HTTPResponse) -> Iterator[tuple[str, Any]]:
+    name = ""
+    for line in response:
+        text = line.decode().rstrip("\r\n")
+        if text.startswith("event: "):
+            name = text.removeprefix("event: ")
+        elif text.startswith("data: "):
+            yield name, json.loads(text.removeprefix("data: "))
+
+
+def _refused(url: str, response: HTTPResponse) -> EquipoiseError:
+    """The error for an answer that is none, in the server's own words where it has some."""
+    try:
+        said = _sentence(json.loads(response.read(100_000)))
+    except (ValueError, KeyError, TypeError):
+        said = f"{url} answered with status {response.status}: is it a server of equipoise?"
+    kinds: dict[int, Callable[[str], EquipoiseError]] = {400: QuestionError, 401: InputError, 403: InputError}
+    hint = f" Put the key into {KEY}." if response.status == 401 else ""
+    return kinds.get(response.status, ServerError)(said + hint)
+
+
+def _sentence(found: Mapping[str, Any]) -> str:
+    return str(found["error"]["message"])

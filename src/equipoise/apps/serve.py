@@ -1,0 +1,154 @@
+"""`equipoise serve` and `equipoise keys`: a server over one index, and who may use it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from equipoise.apps.options import PathOption, group
+from equipoise.apps.server.book import Book, folder_of
+from equipoise.apps.server.keys import Key, Keys, Scope
+from equipoise.apps.terminal import Terminal, complain, one_line, print_json, tell
+from equipoise.core import settings as layers
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.settings import Settings
+
+app = group()
+
+StoreOption = Annotated[Path | None, PathOption("--store", help="The index file.")]
+DocsOption = Annotated[list[Path] | None, PathOption("--docs", help="Serve these files or folders only.")]
+
+
+@app.command()
+def serve(
+    store: StoreOption = None,
+    docs: DocsOption = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0: any free one.")] = 8080,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes; each loads the models.")] = 1,
+    llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="As of `ask`.")] = None,
+) -> None:
+    """Serve questions and a page over HTTP. Without keys, to this machine only."""
+    _need_extra()
+    from equipoise.apps.server import run  # noqa: PLC0415 - only this command needs the extra
+
+    chosen = settings_of(store, docs, llm, encoder)
+    if docs:
+        from equipoise.apps.asking import index_docs  # noqa: PLC0415
+
+        index_docs(docs, chosen)
+    has_keys = run.check(chosen, host)
+    if not has_keys:
+        complain(
+            "no keys:", "whoever is on this machine may ask and change documents (equipoise keys create)"
+        )
+    with run.bound(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        tell(f"serving {chosen.store.path} at http://{shown}:{listening.getsockname()[1]}")
+        run.run(chosen, listening, workers)
+
+
+keys = group("Who may ask a server, how fast, and how much a day.")
+
+
+@keys.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="What it is for: shown in lists and logs.")],
+    scope: Annotated[str, typer.Option(help="ask: questions; admin: documents too.")] = "ask",
+    rate: Annotated[int, typer.Option(min=0, help="Questions a minute; 0: any.")] = 60,
+    questions: Annotated[int, typer.Option(min=0, help="Questions a day; 0: any.")] = 0,
+    tokens: Annotated[int, typer.Option(min=0, help="Tokens a day; 0: any.")] = 0,
+    store: StoreOption = None,
+    docs: DocsOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Make a key. It is shown this once."""
+    if scope not in set(Scope):
+        raise InputError(f"there is no scope {scope!r}: write {' or '.join(Scope)}")
+    with _opened(store, docs) as opened:
+        made, secret = opened.create(name, Scope(scope), rate=rate, questions=questions, tokens=tokens)
+    if as_json:
+        print_json({"id": made.key_id, "key": secret})
+    else:
+        Terminal().print(secret)
+        tell(f"key {made.key_id} ({one_line(name)}, {scope}): keep it, nobody can show it again")
+
+
+@keys.command("list")
+def listing(
+    store: StoreOption = None,
+    docs: DocsOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Every key, without its secret, and what it has spent today."""
+    with _opened(store, docs) as opened:
+        found = [(one, opened.spent(one)) for one in opened.all()]
+    if as_json:
+        print_json({"keys": [_as_dict(one, spent) for one, spent in found]})
+        return
+    rows = [tuple(str(value) for value in _as_dict(one, spent).values()) for one, spent in found]
+    if rows:
+        Terminal().table(tuple(_as_dict(*found[0])), rows)
+    else:
+        Terminal().print("There are none: the server answers on this machine only.")
+
+
+@keys.command("revoke")
+def revoke(
+    key_id: Annotated[str, typer.Argument(metavar="ID")], store: StoreOption = None, docs: DocsOption = None
+) -> None:
+    """Let a key open nothing any more, at once."""
+    with _opened(store, docs) as opened:
+        opened.revoke(key_id)
+    Terminal().print(f"{key_id} is revoked")
+
+
+app.add_typer(keys, name="keys")
+
+
+def settings_of(
+    store: Path | None, docs: list[Path] | None, llm: str | None = None, encoder: str | None = None
+) -> Settings:
+    """The settings with the index of `docs` where there are any. Raises InputError for both."""
+    if docs and store is not None:
+        raise InputError("--docs makes an index of its own: give --docs or --store, not both")
+    flags: dict[str, Any] = {"store.path": store, "model.llm": llm, "retrieval.encoder": encoder}
+    chosen = layers.load(flags).settings
+    if not docs:
+        return chosen
+    from equipoise.rag.library import private_index  # noqa: PLC0415
+
+    place = private_index(docs, chosen.retrieval.encoder)
+    return chosen.model_copy(update={"store": chosen.store.model_copy(update={"path": place})})
+
+
+@contextmanager
+def _opened(store: Path | None, docs: list[Path] | None) -> Iterator[Keys]:
+    book = Book(folder_of(settings_of(store, docs).store.path))
+    try:
+        yield Keys(book)
+    finally:
+        book.close()
+
+
+def _as_dict(one: Key, spent: tuple[int, int]) -> dict[str, object]:
+    return {
+        "id": one.key_id,
+        "name": one.name,
+        "scope": one.scope.value,
+        "rate": one.rate,
+        "questions": f"{spent[0]} of {one.questions or 'any'}",
+        "tokens": f"{spent[1]} of {one.tokens or 'any'}",
+        "created": one.created,
+        "revoked": one.revoked,
+    }
+
+
+def _need_extra() -> None:
+    for name in ("fastapi", "uvicorn", "prometheus_client"):
+        if find_spec(name) is None:
+            raise MissingExtra("the server", "serve")

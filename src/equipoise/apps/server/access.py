@@ -1,0 +1,53 @@
+"""Who is asking: the key of a request, and what it opens."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from equipoise.apps.server.errors import ApiError
+from equipoise.apps.server.keys import OWNER, Key
+from equipoise.apps.server.service import Service
+
+_bearer = HTTPBearer(auto_error=False, description="A key of `equipoise keys create`.")
+
+
+def service_of(request: Request) -> Service:
+    """The service of the application."""
+    found: Service = request.app.state.service
+    return found
+
+
+Given = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+Serving = Annotated[Service, Depends(service_of)]
+
+
+def who_asks(given: Given, service: Serving) -> Key:
+    """The key of the request. Raises ApiError 401 where there is none that opens anything."""
+    if given is None and not service.keys.exist():
+        return OWNER
+    if given is None:
+        raise _unknown("This server needs a key: send it as  Authorization: Bearer KEY.")
+    found = service.keys.find(given.credentials)
+    if found is None:
+        if not service.keys.exist():
+            return OWNER  # clients of OpenAI's form always send some key
+        raise _unknown("This key is wrong or has been revoked.")
+    return found
+
+
+Asker = Annotated[Key, Depends(who_asks)]
+
+
+def who_decides(key: Asker) -> Key:
+    """The key of the request, which opens everything. Raises ApiError 401 and 403."""
+    if not key.is_admin:
+        raise ApiError(403, "This needs a key with the scope admin.", code="admin_only")
+    return key
+
+
+Admin = Annotated[Key, Depends(who_decides)]
+
+
+def _unknown(said: str) -> ApiError:
+    return ApiError(401, said, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})

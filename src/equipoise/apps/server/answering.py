@@ -1,0 +1,168 @@
+"""One question on the server: let in, answered while others wait, counted, and written into the audit log."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from equipoise.apps.server import audit
+from equipoise.apps.server.errors import ApiError, as_api_error
+from equipoise.apps.server.keys import Key
+from equipoise.apps.server.service import Service
+from equipoise.apps.server.views import outcome
+from equipoise.apps.server.witness import Testimony
+from equipoise.core.results import Answer, Refusal, SubAnswer
+from equipoise.rag.pipeline import checked
+from equipoise.text.sentences import sentence_spans
+
+AFTER = {"rerank": "retrieved", "filter": "retrieved", "highlight": "filtered", "canonicalize": "highlighted"}
+"""What has happened when a stage begins."""
+_OF_PART = (
+    "refused",
+    "reason",
+    "detail",
+    "weak",
+    "read_as",
+    "spelling",
+    "highlights",
+    "best_first",
+    "nearest",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question as it came in. `candidates`: the places of its candidates are wanted too."""
+
+    question: str
+    key: Key
+    request_id: str
+    before: tuple[str, ...] = ()
+    model: str = "equipoise"
+    candidates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened while a question was answered."""
+
+    name: str
+    data: dict[str, Any]
+    found: tuple[SubAnswer, ...] = ()
+    result: Answer | Refusal | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """A question that was let in: `events` as they happen, None at the end, and `task` with the result."""
+
+    service: Service
+    ask: Ask
+    events: "asyncio.Queue[Event | None]" = field(default_factory=asyncio.Queue)
+    testimony: Testimony = field(default_factory=Testimony)
+    task: "asyncio.Task[Answer | Refusal]" = field(init=False)
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    _said: set[str] = field(default_factory=set)
+
+    def stage(self, name: str) -> None:
+        """See Observer."""
+        if (done := AFTER.get(name)) and done not in self._said:
+            self._said.add(done)
+            self._tell(Event(done, {}))
+
+    def quotes(self, found: Sequence[SubAnswer]) -> None:
+        """See Observer."""
+        self._tell(Event("quotes", {"parts": [self._part(one) for one in found]}, tuple(found)))
+
+    def shown(self, result: Answer | Refusal) -> dict[str, Any]:
+        """The result for whoever asked."""
+        found = outcome(result, admin=self.ask.key.is_admin)
+        if self.ask.candidates and self.ask.key.is_admin:
+            found["candidates"] = self.testimony.candidates
+        return found
+
+    def _part(self, one: SubAnswer) -> dict[str, Any]:
+        found = outcome(one.result, admin=self.ask.key.is_admin)
+        return {"question": one.question} | {name: found[name] for name in _OF_PART}
+
+    def _tell(self, event: Event) -> None:
+        self._loop.call_soon_threadsafe(self.events.put_nowait, event)
+
+    async def run(self) -> Answer | Refusal:
+        """The result; whatever happens, the place is given on and the question is accounted for."""
+        began, ended = perf_counter(), "left"
+        result: Answer | Refusal | None = None
+        self.service.witness.current.set(self.testimony)
+        pipeline = self.service.pipelines[self.ask.model]
+        try:
+            async with asyncio.timeout(self.service.settings.serve.timeout):
+                result = await pipeline.ask(self.ask.question, before=self.ask.before, observer=self)
+        except Exception as error:
+            ended = "failed"
+            self._tell(Event("error", as_api_error(error).body))
+            raise
+        else:
+            ended = "refused" if isinstance(result, Refusal) else "answered"
+            for piece in pieces(result):
+                self._tell(Event("answer", {"text": piece}))
+            self._tell(Event("done", self.shown(result), result=result))
+            return result
+        finally:
+            self.service.gate.leave()
+            self._loop.call_soon(self.events.put_nowait, None)
+            self._account(result, ended, perf_counter() - began)
+
+    def _account(self, result: Answer | Refusal | None, ended: str, seconds: float) -> None:
+        service, ask = self.service, self.ask
+        service.keys.charge(ask.key, self.testimony.tokens)
+        service.metrics.question(ended, self.testimony.tokens)
+        entry = {
+            "request": ask.request_id,
+            "key": ask.key.key_id,
+            "model": ask.model,
+            "ended": ended,
+            "seconds": round(seconds, 4),
+            "tokens": self.testimony.tokens,
+        }
+        service.audit.write(
+            entry | service.audit.question(ask.question) | (audit.of_result(result) if result else {})
+        )
+
+
+async def begin(service: Service, ask: Ask) -> Turn:
+    """Let the question in and start to answer it, in its turn.
+
+    Raises ApiError, QuestionError, OverLimit, and Busy where the queue is full.
+    """
+    if not service.is_ready:
+        raise ApiError(503, "The server is starting.", code="starting", headers={"Retry-After": "5"})
+    if ask.model not in service.pipelines:
+        raise ApiError(404, f"There is no model {ask.model!r} here.", code="model_not_found", param="model")
+    checked(ask.question)
+    service.keys.admit(ask.key)
+    try:
+        await service.gate.enter(ask.key.key_id)
+    except BaseException:
+        service.keys.give_back(ask.key)
+        raise
+    turn = Turn(service, ask, testimony=Testimony(wants_candidates=ask.candidates and ask.key.is_admin))
+    turn.task = asyncio.create_task(turn.run())
+    service.active.add(turn.task)
+    turn.task.add_done_callback(service.active.discard)
+    turn.task.add_done_callback(_seen)
+    return turn
+
+
+def pieces(result: Answer | Refusal) -> list[str]:
+    """A checked answer, sentence by sentence: joined, they are its text."""
+    if isinstance(result, Refusal):
+        return []
+    ends = [*[end for _, end in sentence_spans(result.text)][:-1], len(result.text)]
+    return [result.text[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
+
+
+def _seen(task: "asyncio.Task[Any]") -> None:
+    """An error that nobody waits for was told as an event and stands in the log."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,102 @@
+"""The application: all routes over one service."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib import metadata
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+from equipoise.apps.server import routes_ask, routes_chat, routes_documents, routes_state
+from equipoise.apps.server.edge import Edge
+from equipoise.apps.server.errors import answer_errors
+from equipoise.apps.server.routes_page import page_router
+from equipoise.apps.server.service import Service
+from equipoise.apps.server.streaming import ClientLeft
+from equipoise.core.errors import EquipoiseError
+
+LOG = logging.getLogger("equipoise")
+CLIENT_LEFT = 499
+"""What logs call a request whose client did not wait; nobody reads it."""
+
+
+def create_app(opened: Callable[[], Service]) -> FastAPI:
+    """The application over the service that `opened` opens when it starts."""
+    app = FastAPI(
+        title="equipoise",
+        version=metadata.version("equipoise"),
+        description="Question answering over documents that cannot be pushed: not by who asks, not by what it reads.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=partial(_life, opened=opened),
+    )
+    for module in (routes_ask, routes_chat, routes_documents, routes_state):
+        app.include_router(module.router)
+    app.include_router(page_router())
+    answer_errors(app)
+
+    @app.exception_handler(ClientLeft)
+    async def left(_request: Request, _error: ClientLeft) -> Response:
+        return Response(status_code=CLIENT_LEFT)
+
+    app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
+    return app
+
+
+@asynccontextmanager
+async def _life(app: FastAPI, opened: Callable[[], Service]) -> AsyncIterator[None]:
+    service = await asyncio.to_thread(opened)
+    app.state.service = service
+    tasks = [asyncio.create_task(service.warm()), asyncio.create_task(service.jobs.run())]
+    try:
+        yield
+    finally:
+        service.jobs.stop()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.to_thread(service.close)
+
+
+def with_edge(app: FastAPI, limits: Any) -> Edge:  # noqa: ANN401
+    """`app` behind its outermost layer; `limits` are the settings `serve`."""
+
+    def service() -> Service:
+        found: Service = app.state.service
+        return found
+
+    def seen(method: str, route: str, status: int, seconds: float) -> None:
+        service().metrics.request(method, route, status, seconds)
+
+    return Edge(
+        app,
+        limits.body,
+        limits.upload,
+        is_draining=lambda: service().is_draining,
+        is_open=lambda: not _keys_exist(service()),
+        seen=seen,
+    )
+
+
+def _keys_exist(service: Service) -> bool:
+    try:
+        return service.keys.exist()
+    except EquipoiseError:
+        LOG.exception("the keys cannot be read")
+        return True
+
+
+def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """OpenAPI without FastAPI's own form of an error, which nothing here answers with."""
+    found = described()
+    for path in found["paths"].values():
+        for operation in path.values():
+            operation["responses"].pop("422", None)
+    for name in ("HTTPValidationError", "ValidationError"):
+        found["components"]["schemas"].pop(name, None)
+    return found

@@ -1,0 +1,109 @@
+"""The server's own book: one SQLite file beside the index with keys, what they have spent, and jobs.
+
+Several processes may have it open. A process that is killed at any moment loses nothing that a call has returned from.
+"""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from equipoise.core.errors import StoreError
+
+FOLDER = ".server"
+"""What the folder beside the index is called: `index.db` has `index.server`."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS keys (
+    key_id TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
+    rate INTEGER NOT NULL, questions INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    created TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '', due REAL NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS spent (
+    key_id TEXT NOT NULL, day TEXT NOT NULL, questions INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (key_id, day)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS jobs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, trust TEXT NOT NULL,
+    state TEXT NOT NULL, error TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
+    total INTEGER NOT NULL DEFAULT 0, documents TEXT NOT NULL DEFAULT '[]', tries INTEGER NOT NULL DEFAULT 0,
+    created TEXT NOT NULL, ended TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+def folder_of(store: Path) -> Path:
+    """Where the server of the index `store` keeps what is its own."""
+    return store.with_suffix(FOLDER)
+
+
+class Book:
+    """An open book; close it at the end. Each method raises StoreError where the file fails."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "server.db"
+        self._lock = RLock()
+        with self._mapped():
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._connection = sqlite3.connect(
+                self.path, timeout=10.0, isolation_level=None, check_same_thread=False
+            )
+            self.path.chmod(0o600)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def rows(self, ask: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        """What a statement finds."""
+        with self._lock, self._mapped():
+            return self._connection.execute(ask, values).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction: all of it is kept or, on any error, nothing."""
+        with self._lock, self._mapped():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def keep(self) -> None:
+        """Let everything that was written outlive a power cut too."""
+        number = os.open(self.path.with_name(self.path.name + "-wal"), os.O_RDONLY)
+        try:
+            os.fsync(number)
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written ({error.strerror})") from error
+        finally:
+            os.close(number)
+
+    def secret(self, name: str) -> bytes:
+        """A random secret of this book, made when it is first asked for."""
+        with self.writing():
+            fresh = secrets.token_hex(32)
+            self.rows("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, fresh))
+            [(value,)] = self.rows("SELECT value FROM meta WHERE name = ?", (name,))
+        return bytes.fromhex(str(value))
+
+    @contextmanager
+    def _mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"the server's book {self.path} failed ({error}): check the file and its folder"
+            ) from error

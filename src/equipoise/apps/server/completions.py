@@ -1,0 +1,170 @@
+"""Answers in OpenAI's form: text with numbers, an annotation for each number, and Open WebUI's source events."""
+
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from equipoise.apps.render import quotes, where
+from equipoise.apps.server.answering import pieces
+from equipoise.apps.server.views import shown_source
+from equipoise.core.results import Answer, Refusal
+from equipoise.core.types import Highlight, Usage
+from equipoise.text.support import unsupported
+from equipoise.text.tokens import content_words
+from equipoise.text.visible import flowing
+
+TOGETHER = "(Read together with your earlier question.)\n\n"
+WEAK = "(Weak evidence: this may not be what was asked.)\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote with its number, from 1; `items` are the lines that lead to it, and it."""
+
+    number: int
+    items: tuple[Highlight, ...]
+    base: str
+
+    @property
+    def text(self) -> str:
+        """As it is read."""
+        return " … ".join(flowing(one.text) for one in self.items)
+
+    @property
+    def name(self) -> str:
+        """Where it stands."""
+        last = self.items[-1]
+        return where(last).replace(last.source, shown_source(last.source), 1)
+
+    @property
+    def url(self) -> str:
+        """A page that shows it in its document; different for every quote."""
+        last = self.items[-1]
+        return f"{self.base}/?{urlencode({'doc': last.doc_id, 'start': last.start, 'end': last.end})}"
+
+    def event(self) -> dict[str, Any]:
+        """Open WebUI's source event."""
+        about = {"source": self.url, "name": self.name, "source_url": self.url, "external": True}
+        source = {"name": self.name, "url": self.url}
+        return {"type": "source", "data": {"source": source, "document": [self.text], "metadata": [about]}}
+
+    def supports(self, sentence: str) -> int:
+        """How many words of `sentence` it has; 0 where the sentence says what it does not."""
+        if sentence in self.text:
+            return len(sentence)
+        if unsupported(sentence, [self.text, *(one.title for one in self.items)]):
+            return 0
+        return len(set(content_words(sentence)) & set(content_words(self.text)))
+
+
+@dataclass(slots=True)
+class Written:
+    """An answer as it is written: its text in pieces, and where the numbers of quotes stand."""
+
+    quotes: Sequence[Quote]
+    links: bool = False
+    text: str = ""
+    annotations: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, text: str) -> str:
+        """Text without numbers; returns it."""
+        self.text += text
+        return text
+
+    def number(self, quote: Quote) -> str:
+        """The number of a quote; returns what was written."""
+        mark = f"[{quote.number}]({quote.url})" if self.links else f"[{quote.number}]"
+        lead = "" if self.text.endswith("]") or not self.text else " "
+        start = len(self.text) + len(lead)
+        self.text += lead + mark
+        citation = {
+            "url": quote.url,
+            "title": quote.name,
+            "start_index": start,
+            "end_index": start + len(mark),
+        }
+        self.annotations.append({"type": "url_citation", "url_citation": citation})
+        return lead + mark
+
+
+def numbered(result: Answer | Refusal, base: str) -> list[Quote]:
+    """The quotes in the order in which they are shown."""
+    return [Quote(number, tuple(items), base) for number, items in enumerate(quotes(result), 1)]
+
+
+def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
+    """The pieces of what is said, numbers among them.
+
+    Each sentence has the number of the quote that supports it, and the last one those of all quotes that none has.
+    """
+    if result.trace.read_as:
+        yield into.add(TOGETHER)
+    if isinstance(result, Refusal):
+        yield into.add(result.detail)
+        return
+    if result.weak:
+        yield into.add(WEAK)
+    left = {quote.number: quote for quote in into.quotes}
+    for piece in pieces(result):
+        sentence = piece.strip()
+        space = piece[len(piece.rstrip()) :]
+        yield into.add(piece[: len(piece) - len(space)])
+        best = max(into.quotes, key=lambda quote: quote.supports(sentence), default=None)
+        if best is not None and best.supports(sentence):
+            left.pop(best.number, None)
+            yield into.number(best)
+        if space:
+            yield into.add(space)
+    for quote in left.values():
+        yield into.number(quote)
+
+
+def usage(spent: Usage) -> dict[str, int]:
+    """What an answer has cost."""
+    return {
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
+        "total_tokens": spent.prompt_tokens + spent.completion_tokens,
+    }
+
+
+def about(result: Answer | Refusal) -> dict[str, Any]:
+    """What OpenAI's form has no place for."""
+    refusal = result if isinstance(result, Refusal) else None
+    return {"refused": refusal is not None, "reason": refusal.reason.value if refusal else None}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The envelope of one reply."""
+
+    model: str
+    reply_id: str = field(default_factory=lambda: f"chatcmpl-{uuid.uuid4().hex}")
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def whole(
+        self, text: str, annotations: list[dict[str, Any]], spent: Usage, said: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The reply in one piece."""
+        message = {"role": "assistant", "content": text, "refusal": None, "annotations": annotations}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        return self._head("chat.completion") | {
+            "choices": [choice],
+            "usage": usage(spent),
+            "equipoise": said,
+        }
+
+    def chunk(self, delta: dict[str, Any], finish: str | None = None, **extra: object) -> dict[str, Any]:
+        """One piece of a stream."""
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return self._head("chat.completion.chunk") | {"choices": [choice]} | extra
+
+    def last(self, spent: Usage) -> dict[str, Any]:
+        """The piece with what the stream has cost."""
+        return self._head("chat.completion.chunk") | {"choices": [], "usage": usage(spent)}
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {"id": self.reply_id, "object": kind, "created": self.created, "model": self.model}

@@ -1,0 +1,185 @@
+"""The outermost layer: every request's size and time, where it may come from, and the headers of every answer."""
+
+import asyncio
+import logging
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from time import perf_counter
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from equipoise.apps.server.errors import FAILED, ApiError, draining
+
+LOG = logging.getLogger("equipoise")
+BODY_S = 30.0
+"""Seconds in which a small request must have come in; a document has as many for each megabyte."""
+ALWAYS = ("/healthz", "/readyz")
+UPLOAD = "/v1/documents"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
+    " trusted-types 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "X-Frame-Options": "DENY",
+}
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+
+Seen = Callable[[str, str, int, float], None]
+"""Told of every request: method, route, status, seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """ASGI middleware. `is_draining` says whether new requests are to be turned away, `is_open` whether there is no
+    key yet: then only this machine may ask, under one of its own names."""
+
+    app: ASGIApp
+    body: int
+    upload: int
+    is_draining: Callable[[], bool]
+    is_open: Callable[[], bool]
+    seen: Seen
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers)
+        scope.setdefault("state", {})["request_id"] = request_id
+        began, status = perf_counter(), 0
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                _add_headers(message, request_id)
+            await send(message)
+
+        try:
+            if refused := self._refused(scope, headers):
+                await refused.response()(scope, receive, sent)
+                return
+            await self._passed_on(scope, headers, receive, sent, lambda: status)
+        finally:
+            route = scope.get("route")
+            self.seen(scope["method"], getattr(route, "path", "other"), status, perf_counter() - began)
+
+    async def _passed_on(
+        self, scope: Scope, headers: Headers, receive: Receive, send: Send, status: Callable[[], int]
+    ) -> None:
+        """The inner application; what it could not answer is answered here, if nothing has been said yet."""
+        limit = self.upload if scope["path"] == UPLOAD else self.body
+        error: ApiError
+        try:
+            await self.app(scope, _bounded(receive, limit), send)
+        except ApiError as early:
+            error = early
+        except Exception:  # the last resort: nobody gets a stack trace
+            LOG.exception("a request failed")
+            error = ApiError(500, FAILED, code="failed")
+        else:
+            return
+        if not status():
+            await error.response()(scope, receive, send)
+
+    def _refused(self, scope: Scope, headers: Headers) -> ApiError | None:
+        """Why this request is not even looked at."""
+        if scope["path"] in ALWAYS:
+            return None
+        if self.is_draining():
+            return draining()
+        if _is_foreign(headers):
+            return ApiError(403, "Pages of other hosts may not use this server.", code="foreign_origin")
+        if self.is_open() and not _is_this_machine(headers.get("host", "")):
+            said = "This server has no keys, so it answers on this machine only, as 127.0.0.1 or localhost."
+            return ApiError(403, said, code="not_local")
+        limit = self.upload if scope["path"] == UPLOAD else self.body
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > limit:
+            return _too_large(limit)
+        return None
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    """`receive` that raises where the body is larger than `limit`, or too slow."""
+    left, deadline, done = limit, asyncio.get_running_loop().time() + BODY_S * (1 + limit / 1_000_000), False
+
+    async def bounded() -> Message:
+        nonlocal left, done
+        if done:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError:
+            raise _too_slow() from None
+        left -= len(message.get("body", b""))
+        done = not message.get("more_body", False)
+        if left < 0:
+            raise _too_large(limit)
+        return message
+
+    return bounded
+
+
+def _too_large(limit: int) -> ApiError:
+    said = f"The request is larger than {limit:,} bytes."
+    return ApiError(413, said, code="too_large", headers={"Connection": "close"})
+
+
+def _too_slow() -> ApiError:
+    return ApiError(408, "The request came too slowly.", code="timeout", headers={"Connection": "close"})
+
+
+def _request_id(headers: Headers) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _add_headers(message: Message, request_id: str) -> None:
+    headers = MutableHeaders(raw=message.setdefault("headers", []))
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
+    headers.setdefault("Cache-Control", "no-store")
+    headers["X-Request-Id"] = request_id
+
+
+def _is_foreign(headers: Headers) -> bool:
+    """Whether a browser sent this for a page of another host."""
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not _is_visit(headers)
+    return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+
+
+def _is_visit(headers: Headers) -> bool:
+    """Whether somebody followed a link to the page."""
+    return headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+
+
+def _is_this_machine(host: str) -> bool:
+    return is_loopback(urlsplit(f"//{host}").hostname or "")
+
+
+def is_loopback(name: str) -> bool:
+    """Whether `name` can only mean this machine."""
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

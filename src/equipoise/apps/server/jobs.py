@@ -1,0 +1,292 @@
+"""Documents that were handed in, read and indexed in the background, one at a time.
+
+A job is a row in the book and a file on the disk before anybody is told that it was accepted. Of several processes the
+one that holds the lock works; when it dies another takes over, and what was in work is begun again.
+"""
+
+import asyncio
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import IO
+
+from equipoise.apps.server.book import Book
+from equipoise.apps.server.errors import FAILED, LOG, busy
+from equipoise.apps.server.uploads import keep_folder
+from equipoise.apps.server.views import UPLOADS
+from equipoise.core.errors import EquipoiseError, StoreError
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Trust
+from equipoise.corpus.indexing import Step, index
+from equipoise.corpus.roots import Gone
+from equipoise.corpus.store import Store
+
+POLL_S = 0.5
+PAUSE_S = 1.0
+"""Before a job is tried again whose index could not be written."""
+MOST_TRIES = 50
+"""A file that was in work so many times when the server died is not tried again. Each time others come before it."""
+MOST_WAITING = 1_000
+_COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended"
+
+
+class State(StrEnum):
+    """How far a job is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A document on its way into the index: `done` of `total` passages, then `documents` by id, or `error`."""
+
+    job_id: str
+    name: str
+    trust: Trust
+    state: State
+    error: str
+    done: int
+    total: int
+    documents: tuple[str, ...]
+    created: str
+    ended: str
+
+
+class _Stopped(Exception):
+    """The server ends: the job goes on when it starts again."""
+
+
+@dataclass(slots=True)
+class Jobs:
+    """The jobs of `book`, whose files are in `folder`; they go into the index at `path`."""
+
+    book: Book
+    folder: Path
+    path: Path
+    encoder: Encoder
+    _new: asyncio.Event = field(default_factory=asyncio.Event)
+    _stopping: bool = False
+
+    def room(self) -> tuple[str, Path]:
+        """An id, and where the bytes of its file are to be written. Raises ApiError where too many wait."""
+        [(waiting,)] = self.book.rows("SELECT count(*) FROM jobs WHERE state = ?", (State.WAITING,))
+        if waiting >= MOST_WAITING:
+            raise busy()
+        incoming = self.folder / "incoming"
+        incoming.mkdir(parents=True, exist_ok=True)
+        job_id = secrets.token_hex(8)
+        return job_id, incoming / job_id
+
+    def accept(self, job_id: str, name: str, trust: Trust) -> Job:
+        """A job for a file that has come in. It outlives whatever happens from now on."""
+        with self.book.writing():
+            self.book.rows(
+                "INSERT INTO jobs (job_id, name, trust, state, created) VALUES (?, ?, ?, ?, ?)",
+                (job_id, name, trust.value, State.WAITING, _now()),
+            )
+        self.book.keep()
+        self._new.set()
+        found = self.one(job_id)
+        if found is None:
+            raise busy()
+        return found
+
+    def one(self, job_id: str) -> Job | None:
+        """The job, None for an unknown one."""
+        rows = self.book.rows(f"SELECT {_COLUMNS} FROM jobs WHERE job_id = ?", (job_id,))
+        return _read(rows[0]) if rows else None
+
+    def latest(self, most: int) -> tuple[Job, ...]:
+        """The newest first."""
+        ask = f"SELECT {_COLUMNS} FROM jobs ORDER BY number DESC LIMIT ?"
+        return tuple(map(_read, self.book.rows(ask, (most,))))
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        with _lock_of(self.folder) as lock:
+            while not _locked(lock):  # noqa: ASYNC110 - another process holds it
+                await asyncio.sleep(POLL_S)
+            self._begin_again()
+            while True:
+                job = self._next()
+                if job is None:
+                    self._new.clear()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(POLL_S):
+                            await self._new.wait()
+                else:
+                    await _to_its_end(asyncio.ensure_future(asyncio.to_thread(self._do, job)))
+
+    def stop(self) -> None:
+        """Let go of what is in work at its next step; it is begun again when the server starts."""
+        self._stopping = True
+
+    def forget_file(self, path: Path) -> None:
+        """Delete the file of a document that was taken out, if it was handed in here."""
+        if path.parent == self.folder.resolve() / UPLOADS:
+            path.unlink(missing_ok=True)
+
+    def _begin_again(self) -> None:
+        """What was in work when a server died waits again, unless it has been in work too often."""
+        for job_id, tries in self.book.rows(
+            "SELECT job_id, tries FROM jobs WHERE state = ?", (State.RUNNING,)
+        ):
+            job = self.one(job_id)
+            if job is not None and tries >= MOST_TRIES:
+                self._put_back(*self._put(job))
+                self._end(job, State.FAILED, error="Reading it has ended the server again and again.")
+            else:
+                self._set(job_id, State.WAITING)
+
+    def _set(self, job_id: str, state: State) -> None:
+        with self.book.writing():
+            self.book.rows("UPDATE jobs SET state = ? WHERE job_id = ?", (state, job_id))
+
+    def _next(self) -> Job | None:
+        """The oldest job that waits, which runs from now on."""
+        rows = self.book.rows(
+            "SELECT job_id FROM jobs WHERE state = ? ORDER BY tries, number LIMIT 1", (State.WAITING,)
+        )
+        if not rows:
+            return None
+        with self.book.writing():
+            self.book.rows(
+                "UPDATE jobs SET state = ?, tries = tries + 1 WHERE job_id = ?", (State.RUNNING, rows[0][0])
+            )
+        return self.one(str(rows[0][0]))
+
+    def _do(self, job: Job) -> None:
+        """The whole of one job, in a thread."""
+        try:
+            documents = self._indexed(job)
+        except _Stopped:
+            return
+        except StoreError as error:
+            LOG.warning("job %s waits: %s", job.job_id, error)
+            time.sleep(PAUSE_S)
+            self._set(job.job_id, State.WAITING)
+        except EquipoiseError as error:
+            LOG.warning("job %s failed: %s", job.job_id, error)
+            self._end(job, State.FAILED, error=_reason(error, job.name))
+        except Exception:  # noqa: BLE001 - one file must not end the work on all others
+            LOG.exception("job %s failed", job.job_id)
+            self._end(job, State.FAILED, error=FAILED)
+        else:
+            self._end(job, State.DONE, documents=documents)
+
+    def _indexed(self, job: Job) -> list[str]:
+        place, before = self._put(job)
+        try:
+            with Store.open(self.path, create=True) as store:
+                report = index(
+                    [place], store, self.encoder, trust=job.trust, gone=Gone.KEEP, progress=self._teller(job)
+                )
+                if report.failed:
+                    raise report.failed[0]
+                key = os.path.relpath(place, self.path.resolve().parent)
+                documents = [one.doc_id for one in store.listing() if one.path == Path(key).as_posix()]
+        except StoreError:  # somebody else writes, or the disk is full: it is tried again
+            raise
+        except EquipoiseError:
+            self._put_back(place, before)
+            raise
+        before.unlink(missing_ok=True)
+        return documents
+
+    def _put(self, job: Job) -> tuple[Path, Path]:
+        """The file where it stays, and the one of the same name that it took the place of; again and again the same."""
+        incoming = self.folder / "incoming" / job.job_id
+        uploads = self.folder.resolve() / UPLOADS
+        uploads.mkdir(exist_ok=True)
+        place, before = uploads / job.name, self.folder / "incoming" / f"{job.job_id}.before"
+        if incoming.exists():
+            if place.exists() and not before.exists():
+                place.rename(before)
+            incoming.rename(place)
+            keep_folder(uploads)
+        return place, before
+
+    def _put_back(self, place: Path, before: Path) -> None:
+        if before.exists():
+            before.rename(place)
+        else:
+            place.unlink(missing_ok=True)
+
+    def _teller(self, job: Job) -> "_Teller":
+        return _Teller(self, job)
+
+    def _end(self, job: Job, state: State, *, error: str = "", documents: list[str] | None = None) -> None:
+        with self.book.writing():
+            self.book.rows(
+                "UPDATE jobs SET state = ?, error = ?, documents = ?, ended = ? WHERE job_id = ?",
+                (state, error, json.dumps(documents or []), _now(), job.job_id),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Teller:
+    """Writes down how far a job is."""
+
+    jobs: Jobs
+    job: Job
+
+    def __call__(self, step: Step) -> None:
+        if self.jobs._stopping:
+            raise _Stopped
+        with self.jobs.book.writing():
+            self.jobs.book.rows(
+                "UPDATE jobs SET done = ?, total = ? WHERE job_id = ?",
+                (step.embedded, step.passages, self.job.job_id),
+            )
+
+
+def _reason(error: EquipoiseError, name: str) -> str:
+    """What is wrong with the file, without where it lies."""
+    said = str(error)
+    _, mark, reason = said.partition(f"{name}: ")
+    text = reason if mark else FAILED
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _read(row: tuple[object, ...]) -> Job:
+    job_id, name, trust, state, error, done, total, documents, created, ended = map(str, row)
+    ids = tuple(json.loads(documents))
+    return Job(job_id, name, Trust(trust), State(state), error, int(done), int(total), ids, created, ended)
+
+
+async def _to_its_end(work: "asyncio.Future[None]") -> None:
+    """Wait for work in a thread, also when this is cancelled: it needs what would be closed next."""
+    try:
+        await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await work
+        raise
+
+
+@contextmanager
+def _lock_of(folder: Path) -> Iterator[IO[bytes]]:
+    with (folder / "jobs.lock").open("ab") as lock:
+        yield lock
+
+
+def _locked(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

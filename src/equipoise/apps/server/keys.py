@@ -1,0 +1,201 @@
+"""Keys: who may ask, who may change documents, how fast and how much a day.
+
+A key is shown once, when it is made; the book holds its SHA-256. Random keys of 256 bits need no slow hash.
+"""
+
+import hashlib
+import math
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from hmac import compare_digest
+
+from equipoise.apps.server.book import Book
+from equipoise.core.errors import InputError
+
+PREFIX = "eqp_"
+BURST = 4
+"""A quarter of what a key may ask in a minute it may ask at once."""
+LONGEST_NAME = 100
+_COLUMNS = "key_id, name, scope, rate, questions, tokens, created, revoked"
+
+
+class Scope(StrEnum):
+    """What a key opens: questions, or everything."""
+
+    ASK = "ask"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """`rate` is in questions a minute, `questions` and `tokens` are budgets of a day; 0 is no limit."""
+
+    key_id: str
+    name: str
+    scope: Scope
+    rate: int = 0
+    questions: int = 0
+    tokens: int = 0
+    created: str = ""
+    revoked: str = ""
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether it opens everything."""
+        return self.scope is Scope.ADMIN
+
+
+OWNER = Key("local", "this machine", Scope.ADMIN)
+"""Who asks a server without keys, which only this machine can reach."""
+
+
+class OverLimit(Exception):
+    """A key has used up what it may: which limit, and in how many seconds it may again."""
+
+    def __init__(self, said: str, code: str, retry_after: int) -> None:
+        super().__init__(said)
+        self.code = code
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys in a book."""
+
+    book: Book
+
+    def create(
+        self, name: str, scope: Scope = Scope.ASK, *, rate: int = 0, questions: int = 0, tokens: int = 0
+    ) -> tuple[Key, str]:
+        """A new key and its secret, which nobody can read again. Raises InputError."""
+        if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+            raise InputError(f"a key needs a name of at most {LONGEST_NAME} letters, for example  website")
+        secret = PREFIX + secrets.token_urlsafe(32)
+        made = Key(secrets.token_hex(4), name, scope, rate, questions, tokens, _now())
+        with self.book.writing():
+            self.book.rows(
+                f"INSERT INTO keys ({_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?)",
+                (made.key_id, name, scope.value, rate, questions, tokens, made.created, _digest(secret)),
+            )
+        return made, secret
+
+    def all(self) -> tuple[Key, ...]:
+        """Every key ever made, oldest first."""
+        return tuple(map(_read, self.book.rows(f"SELECT {_COLUMNS} FROM keys ORDER BY created, rowid")))
+
+    def exist(self) -> bool:
+        """Whether there ever was one: from then on nobody comes in without."""
+        return bool(self.book.rows("SELECT 1 FROM keys LIMIT 1"))
+
+    def revoke(self, key_id: str) -> None:
+        """Let the key open nothing any more. Raises InputError for an unknown one."""
+        with self.book.writing():
+            changed = self.book.rows(
+                "UPDATE keys SET revoked = ? WHERE key_id = ? AND revoked = '' RETURNING key_id",
+                (_now(), key_id),
+            )
+        if not changed:
+            raise InputError(f"there is no key {key_id!r} to revoke: run  equipoise keys list")
+
+    def find(self, secret: str) -> Key | None:
+        """The key with this secret; None for a wrong one and a revoked one."""
+        digest = _digest(secret)
+        rows = self.book.rows(f"SELECT {_COLUMNS}, digest FROM keys WHERE digest = ?", (digest,))
+        if not rows or not compare_digest(str(rows[0][-1]), digest):
+            return None
+        found = _read(rows[0][:-1])
+        return None if found.revoked else found
+
+    def admit(self, key: Key, now: float | None = None) -> None:
+        """Count one question of `key`. Raises OverLimit where it is over its rate or a budget."""
+        moment = time.time() if now is None else now
+        if key is OWNER:
+            return
+        with self.book.writing():
+            self._check_budgets(key, moment)
+            if key.rate:
+                self._check_rate(key, moment)
+            self._add(key, moment, questions=1)
+
+    def give_back(self, key: Key, now: float | None = None) -> None:
+        """Take back the count of a question that was not even begun."""
+        self._spend(key, now, questions=-1)
+
+    def charge(self, key: Key, tokens: int, now: float | None = None) -> None:
+        """Count what an answer has cost."""
+        if tokens:
+            self._spend(key, now, tokens=tokens)
+
+    def spent(self, key: Key, now: float | None = None) -> tuple[int, int]:
+        """Questions and tokens of today (UTC)."""
+        day = _day(time.time() if now is None else now)
+        rows = self.book.rows(
+            "SELECT questions, tokens FROM spent WHERE key_id = ? AND day = ?", (key.key_id, day)
+        )
+        return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
+
+    def _spend(self, key: Key, now: float | None, *, questions: int = 0, tokens: int = 0) -> None:
+        if key is OWNER:
+            return
+        with self.book.writing():
+            self._add(key, time.time() if now is None else now, questions=questions, tokens=tokens)
+
+    def _add(self, key: Key, moment: float, *, questions: int = 0, tokens: int = 0) -> None:
+        self.book.rows(
+            "INSERT INTO spent VALUES (?, ?, max(?, 0), ?) ON CONFLICT DO UPDATE SET"
+            " questions = max(questions + ?, 0), tokens = tokens + ?",
+            (key.key_id, _day(moment), questions, tokens, questions, tokens),
+        )
+
+    def _check_budgets(self, key: Key, moment: float) -> None:
+        questions, tokens = self.spent(key, moment)
+        for limit, used, what in ((key.questions, questions, "questions"), (key.tokens, tokens, "tokens")):
+            if limit and used >= limit:
+                raise OverLimit(
+                    f"The daily budget of {what} of this key is used up; it starts again at 00:00 UTC.",
+                    "insufficient_quota",
+                    _until_midnight(moment),
+                )
+
+    def _check_rate(self, key: Key, moment: float) -> None:
+        """The generic cell rate algorithm: `due` is when all that was asked would be even with the rate."""
+        [(due,)] = self.book.rows("SELECT due FROM keys WHERE key_id = ?", (key.key_id,))
+        interval = 60.0 / key.rate
+        ahead = interval * (max(key.rate // BURST, 1) - 1)
+        if due - moment > ahead:
+            wait = math.ceil(due - moment - ahead)
+            raise OverLimit(
+                f"This key may ask {key.rate} questions a minute.", "rate_limit_exceeded", max(wait, 1)
+            )
+        self.book.rows(
+            "UPDATE keys SET due = ? WHERE key_id = ?", (max(float(due), moment) + interval, key.key_id)
+        )
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(row: tuple[object, ...]) -> Key:
+    key_id, name, scope, rate, questions, tokens, created, revoked = row
+    limits = {"rate": int(str(rate)), "questions": int(str(questions)), "tokens": int(str(tokens))}
+    return Key(
+        str(key_id), str(name), Scope(str(scope)), **limits, created=str(created), revoked=str(revoked)
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _day(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).date().isoformat()
+
+
+def _until_midnight(moment: float) -> int:
+    now = datetime.fromtimestamp(moment, UTC)
+    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return max(math.ceil((midnight - now).total_seconds()), 1)

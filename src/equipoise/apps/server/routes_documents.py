@@ -1,0 +1,315 @@
+"""/v1/documents and /v1/jobs: what the index holds, for those who may change it, and its text for those who may ask."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from equipoise.apps.server.access import Admin, Asker, Serving
+from equipoise.apps.server.errors import ApiError
+from equipoise.apps.server.jobs import Job, State
+from equipoise.apps.server.keys import Key
+from equipoise.apps.server.schemas import errors
+from equipoise.apps.server.service import Service
+from equipoise.apps.server.uploads import checked_name, received
+from equipoise.apps.server.views import shown_source
+from equipoise.core.types import Trust
+from equipoise.corpus import catalogue
+from equipoise.corpus.places import Places
+from equipoise.corpus.records import Listed
+from equipoise.corpus.store import Store
+
+router = APIRouter(tags=["documents"])
+
+MOST_TEXT = 20_000
+"""Characters of one answer."""
+MOST_LISTED = 1_000
+_LARGEST = 2**53
+DocId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", examples=["6cbe36ad97c0e5d1"])]
+JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
+Offset = Annotated[int, Query(ge=0, le=_LARGEST)]
+Change = Callable[[Store, tuple[Listed, ...]], None]
+_BYTES = {
+    "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+}
+
+
+class DocumentRow(BaseModel):
+    """A document of the index."""
+
+    doc_id: str
+    source: str
+    title: str
+    trust: Trust
+    passages: int
+
+
+class DocumentList(BaseModel):
+    """Documents in the order of the index."""
+
+    object: str = "list"
+    data: list[DocumentRow]
+    has_more: bool
+
+
+class DocumentInfo(BaseModel):
+    """What there is to read of a document."""
+
+    doc_id: str
+    source: str
+    title: str
+    trust: Trust
+    characters: int
+    pages: int = Field(description="0 where the format has none.")
+    pictures: bool = Field(description="Whether its pages can be seen.")
+
+
+class TextSlice(BaseModel):
+    """A part of a document's text; offsets are code points."""
+
+    doc_id: str
+    start: int
+    end: int
+    characters: int
+    page: int | None
+    text: str
+
+
+class TrustBody(BaseModel):
+    """Who may have written a document."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"trust": "untrusted"}]})
+
+    trust: Trust
+
+
+class Changed(BaseModel):
+    """How many documents were changed: all of the same file."""
+
+    documents: int
+
+
+class JobError(BaseModel):
+    """Why a document could not be read."""
+
+    message: str
+
+
+class JobInfo(BaseModel):
+    """A document on its way into the index: `done` of `total` passages."""
+
+    id: str
+    name: str
+    trust: Trust
+    state: State
+    done: int
+    total: int
+    documents: list[str]
+    error: JobError | None
+    created: str
+    ended: str | None
+
+
+class JobList(BaseModel):
+    """The newest jobs first."""
+
+    object: str = "list"
+    data: list[JobInfo]
+
+
+@router.post(
+    "/v1/documents",
+    status_code=202,
+    summary="Hand a document in",
+    openapi_extra=_BYTES,
+    responses=errors(400, 415),
+)
+async def upload(
+    request: Request,
+    service: Serving,
+    key: Admin,
+    name: Annotated[str, Query(max_length=400, examples=["handbook.pdf"])],
+    trust: Trust = Trust.TRUSTED,
+) -> JobInfo:
+    """The body is the file. It is on the disk when this answers, and is read in the background: watch the job.
+
+    A document of the same name takes the place of the one before.
+    """
+    known = checked_name(name)
+    job_id, place = service.jobs.room()
+    await received(request.stream(), place, known)
+    return _job(service.jobs.accept(job_id, known, trust))
+
+
+@router.get("/v1/documents", summary="List documents", responses=errors(400, 404))
+async def listing(
+    service: Serving,
+    key: Admin,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
+    after: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="The last one seen.")] = None,
+) -> DocumentList:
+    """In the order of the index."""
+    every = await asyncio.to_thread(service.store.listing)
+    ids = [one.doc_id for one in every]
+    if after is not None and after not in ids:
+        raise _unknown()
+    first = ids.index(after) + 1 if after else 0
+    rows = [_row(one) for one in every[first : first + limit]]
+    return DocumentList(data=rows, has_more=first + limit < len(every))
+
+
+@router.get(
+    "/v1/documents/{doc_id}", summary="What there is to read of a document", responses=errors(400, 404)
+)
+async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
+    """Its title, its length and its pages."""
+    _may_read(service, key)
+    found = await asyncio.to_thread(service.pages.document, doc_id)
+    path = (service.store.file_of(doc_id) or "").lower()
+    return DocumentInfo(
+        doc_id=doc_id,
+        source=shown_source(found.source),
+        title=found.title,
+        trust=found.trust,
+        characters=len(found.text),
+        pages=len(found.pages),
+        pictures=bool(found.pages) and path.endswith(".pdf"),
+    )
+
+
+@router.get("/v1/documents/{doc_id}/text", summary="Read a part of a document", responses=errors(400, 404))
+async def text(
+    doc_id: DocId, service: Serving, key: Asker, start: Offset = 0, end: Offset = _LARGEST
+) -> TextSlice:
+    """At most 20,000 characters from `start` on. It is text: nothing in it is to be run."""
+    _may_read(service, key)
+    found = await asyncio.to_thread(service.pages.document, doc_id)
+    first = min(start, len(found.text))
+    last = max(min(end, len(found.text), first + MOST_TEXT), first)
+    return TextSlice(
+        doc_id=doc_id,
+        start=first,
+        end=last,
+        characters=len(found.text),
+        page=found.page_at(first),
+        text=found.text[first:last],
+    )
+
+
+@router.get(
+    "/v1/documents/{doc_id}/pages/{number}.png",
+    summary="See a page of a PDF",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"image/png": {"schema": {"type": "string"}}},
+            "description": "The page, the span marked.",
+        },
+        **errors(400, 404, 422),
+    },
+)
+async def page(
+    doc_id: DocId,
+    number: Annotated[int, Path(ge=1, le=100_000)],
+    service: Serving,
+    key: Asker,
+    start: Offset = 0,
+    end: Offset = 0,
+) -> Response:
+    """The characters from `start` to `end` are marked where they stand on it; `X-Marks` has the rectangles as shares of
+    width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
+    _may_read(service, key)
+    found = await asyncio.to_thread(service.pages.picture, doc_id, number, start, end)
+    marks = ";".join(",".join(f"{share:.4f}" for share in one) for one in found.marks)
+    return Response(found.png, media_type="image/png", headers={"X-Marks": marks})
+
+
+@router.patch(
+    "/v1/documents/{doc_id}", summary="Say who may have written a document", responses=errors(400, 404)
+)
+async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) -> Changed:
+    """Of all documents of the same file."""
+
+    def change(store: Store, chosen: tuple[Listed, ...]) -> None:
+        catalogue.set_trust(store, chosen, body.trust)
+
+    return Changed(documents=len(await asyncio.to_thread(_changed, service, doc_id, change)))
+
+
+@router.delete("/v1/documents/{doc_id}", summary="Take a document out", responses=errors(400, 404))
+async def delete(doc_id: DocId, service: Serving, key: Admin) -> Changed:
+    """With all documents of the same file. A file of an indexed folder comes back when that is indexed again."""
+    gone = await asyncio.to_thread(_changed, service, doc_id, catalogue.remove)
+    for path in {one.path for one in gone if one.path}:
+        service.jobs.forget_file(_place(service, path))
+    return Changed(documents=len(gone))
+
+
+@router.get("/v1/jobs", summary="Documents on their way", responses=errors(400))
+async def jobs(
+    service: Serving, key: Admin, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 20
+) -> JobList:
+    """The newest first."""
+    return JobList(data=[_job(one) for one in service.jobs.latest(limit)])
+
+
+@router.get("/v1/jobs/{job_id}", summary="How far a document is", responses=errors(400, 404))
+async def job(job_id: JobId, service: Serving, key: Admin) -> JobInfo:
+    """`waiting`, `running`, `done` or `failed`."""
+    found = service.jobs.one(job_id)
+    if found is None:
+        raise ApiError(404, "There is no such job.", code="no_job")
+    return _job(found)
+
+
+def _changed(service: Service, doc_id: str, change: Change) -> tuple[Listed, ...]:
+    """Change the documents of the file that `doc_id` came from; which they were. Raises ApiError 404."""
+    with Store.open(service.settings.store.path) as store:
+        every = store.listing()
+        chosen = catalogue.with_siblings([one for one in every if one.doc_id == doc_id], every)
+        if not chosen:
+            raise _unknown()
+        change(store, chosen)
+    return chosen
+
+
+def _place(service: Service, path: str) -> FilePath:
+    return Places(service.settings.store.path.resolve().parent).path(path)
+
+
+def _may_read(service: Service, key: Key) -> None:
+    if not (service.settings.serve.documents or key.is_admin):
+        raise ApiError(403, "Documents cannot be opened here; quotes are all there is.", code="no_documents")
+
+
+def _unknown() -> ApiError:
+    return ApiError(404, "There is no such document.", code="no_document")
+
+
+def _row(one: Listed) -> DocumentRow:
+    return DocumentRow(
+        doc_id=one.doc_id,
+        source=shown_source(one.source),
+        title=one.title,
+        trust=one.trust,
+        passages=one.passages,
+    )
+
+
+def _job(one: Job) -> JobInfo:
+    return JobInfo(
+        id=one.job_id,
+        name=one.name,
+        trust=one.trust,
+        state=one.state,
+        done=one.done,
+        total=one.total,
+        documents=list(one.documents),
+        error=JobError(message=one.error) if one.error else None,
+        created=one.created,
+        ended=one.ended or None,
+    )

@@ -1,0 +1,56 @@
+"""How the server is: health, metrics, and its own description."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from equipoise.apps.server.access import Admin, Asker, Serving
+from equipoise.apps.server.schemas import Health, errors
+
+router = APIRouter(tags=["state"])
+
+
+@router.get("/healthz", summary="Whether the process lives")
+async def healthz() -> Health:
+    """Always, as long as there is somebody to say so."""
+    return Health(status="alive")
+
+
+@router.get(
+    "/readyz",
+    summary="Whether it answers questions",
+    response_model=Health,
+    responses={503: {"model": Health, "description": "Not yet, or not any more."}},
+)
+async def readyz(service: Serving) -> Response:
+    """Once everything is loaded; not any more as soon as the server is about to stop."""
+    status = "stopping" if service.is_draining else "ready" if service.is_ready else "starting"
+    return JSONResponse({"status": status}, 200 if status == "ready" else 503)
+
+
+@router.get(
+    "/metrics",
+    summary="Numbers for Prometheus",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+            "description": "Prometheus' text form.",
+        },
+        **errors(),
+    },
+)
+async def metrics(service: Serving, key: Admin) -> Response:
+    """Requests, questions by how they ended, tokens, and the queue."""
+    gate = service.gate
+    service.metrics.watch(lambda: gate.running, lambda: gate.waiting)
+    return Response(service.metrics.page(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request, key: Asker) -> JSONResponse:
+    """The description of all routes."""
+    described: dict[str, Any] = request.app.openapi()
+    return JSONResponse(described)

@@ -1,0 +1,129 @@
+"""What goes in and out, as OpenAPI shows it."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
+
+from equipoise.text.questions import EARLIER, MAX_QUESTION
+
+QUESTION = "Can WAL mode be used over a network filesystem?"
+
+
+class ErrorText(BaseModel):
+    """What went wrong, in one sentence."""
+
+    message: str
+    type: str
+    param: str | None = None
+    code: str | None = None
+
+
+class Error(BaseModel):
+    """OpenAI's form of an error."""
+
+    error: ErrorText
+
+
+class AskBody(BaseModel):
+    """A question, and those that the same person asked before it."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"question": QUESTION}]}, str_strip_whitespace=False
+    )
+
+    question: str = Field(min_length=1, max_length=MAX_QUESTION, pattern=r"\S", description="The question.")
+    before: list[str] = Field(
+        default_factory=list,
+        max_length=EARLIER,
+        description="Questions that the same person typed before, oldest first; never an answer.",
+    )
+    model: str = Field(default="equipoise", description="A name of /v1/models.")
+    candidates: StrictBool = Field(
+        default=False, description="For admins: where each candidate stands between the sides."
+    )
+
+
+class Place(BaseModel):
+    """A quote, or a passage: where it stands, and its text."""
+
+    model_config = ConfigDict(extra="allow")
+
+    doc_id: str
+    source: str
+    title: str
+    page: int | None
+    line: int | None
+    heading: str
+    paragraph: int | None
+    start: int
+    end: int
+    text: str
+
+
+class Tokens(BaseModel):
+    """What an answer has cost."""
+
+    calls: int
+    prompt: int
+    completion: int
+    replayed: int
+
+
+class AskReply(BaseModel):
+    """What `equipoise ask --json` prints. For keys without the scope admin, what is the operator's is empty."""
+
+    model_config = ConfigDict(extra="allow")
+
+    answer: str | None
+    refused: bool
+    reason: str | None
+    detail: str | None
+    failure: str
+    grounded: bool | None
+    weak: bool | None
+    read_as: str | None
+    spelling: list[list[str]]
+    probability: float | None
+    tags: list[str]
+    highlights: list[Place]
+    best_first: list[int]
+    nearest: list[Place]
+    passages: list[Place]
+    flagged: list[Place]
+    timings: dict[str, float]
+    tokens: Tokens
+    models: dict[str, str]
+    summarizer_saw: list[dict[str, Any]] = Field(
+        description="Every request to the summarizer's model, complete; none where the quotes are the answer."
+    )
+
+
+class Health(BaseModel):
+    """How the server is."""
+
+    status: str
+
+
+_SAID = {
+    400: "The request cannot be used.",
+    401: "There is no key, or a wrong one.",
+    403: "The key does not open this, or the request came from a page of another host.",
+    404: "There is no such thing.",
+    408: "The request came too slowly.",
+    413: "The request is too large.",
+    415: "Files of this type are not read.",
+    422: "The page cannot be drawn.",
+    429: "The key is over its rate or its budget: see Retry-After.",
+    500: "Something failed.",
+    502: "The language model failed.",
+    503: "The server is busy, starting or stopping: see Retry-After.",
+    504: "The answer took too long.",
+}
+_ALWAYS = (401, 403, 408, 413, 500, 503)
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of a route, for OpenAPI, with those that every route may give."""
+    return {
+        status: {"model": Error, "description": _SAID[status]} for status in sorted({*_ALWAYS, *statuses})
+    }

@@ -1,0 +1,111 @@
+"""What one server process holds open: one library, its pipelines, the gate, the book and the log."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+from equipoise.apps.server.audit import Audit
+from equipoise.apps.server.book import Book, folder_of
+from equipoise.apps.server.jobs import Jobs
+from equipoise.apps.server.keys import Keys
+from equipoise.apps.server.limits import Gate
+from equipoise.apps.server.metrics import Metrics
+from equipoise.apps.server.pages import Pages
+from equipoise.apps.server.witness import Witness
+from equipoise.core.errors import EquipoiseError
+from equipoise.core.protocols import Pipeline
+from equipoise.core.settings import Settings
+from equipoise.core.types import ChatOptions, Message
+from equipoise.corpus.store import Store
+from equipoise.rag import build
+from equipoise.rag.components import Objects
+from equipoise.rag.library import Library
+
+LOG = logging.getLogger("equipoise")
+MODELS = {"equipoise": "hs", "equipoise-vanilla": "vanilla"}
+"""What pipelines are called where they are models."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Service:
+    """Made by `open_service`; `close` ends it.
+
+    `is_ready` once everything is warm, `is_draining` before the end; `active` are the questions being answered.
+    """
+
+    settings: Settings
+    folder: Path
+    book: Book
+    keys: Keys
+    gate: Gate
+    audit: Audit
+    metrics: Metrics
+    witness: Witness
+    library: Library
+    pipelines: dict[str, Pipeline]
+    jobs: Jobs
+    pages: Pages
+    is_ready: bool = False
+    is_draining: bool = False
+    active: "set[asyncio.Task[Any]]" = field(default_factory=set)
+
+    @property
+    def store(self) -> Store:
+        """The index, to read."""
+        return self.library.store
+
+    async def warm(self) -> None:
+        """Load all weights and read the vectors; then the server is ready."""
+        try:
+            await asyncio.to_thread(self._warm)
+            chat = self.library.components.chat
+            if chat is not None and self.settings.model.llm.startswith("local"):
+                await chat.complete([Message("user", "Hello")], options=ChatOptions(max_tokens=1))
+        except EquipoiseError:
+            LOG.exception("the server cannot get ready")
+            return
+        self.is_ready = True
+
+    def close(self) -> None:
+        """Close what is open."""
+        self.library.close()
+        self.book.close()
+
+    def _warm(self) -> None:
+        components = self.library.components
+        (vector,) = components.encoder.encode(["Is anybody there?"])
+        if components.reranker is not None:
+            components.reranker.scores("Is anybody there?", ["Somebody is there."])
+        self.store.nearest(vector, 1)
+
+
+def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
+    """Everything that a server needs, the index made where there is none. Raises what opening a library raises."""
+    path, wanted, witness = settings.store.path, settings.serve, Witness()
+    if not path.exists():
+        Store.open(path, create=True).close()
+    if "chat" not in objects:
+        objects["chat"] = build.chat_model(settings.model)
+    objects["chat"] = witness.of_chat(objects["chat"])
+    folder = folder_of(path)
+    book = Book(folder)
+    library = Library.open(path, settings=settings, **objects)
+    pipelines = {"equipoise": witness.of_pipeline(library.pipeline)}
+    if wanted.vanilla:
+        pipelines["equipoise-vanilla"] = build.pipeline("vanilla", library.components)
+    return Service(
+        settings=settings,
+        folder=folder,
+        book=book,
+        keys=Keys(book),
+        gate=Gate(wanted.answers, wanted.queue, wanted.wait),
+        audit=Audit(folder, book.secret("audit"), wanted.trace),
+        metrics=Metrics(),
+        witness=witness,
+        library=library,
+        pipelines=pipelines,
+        jobs=Jobs(book, folder, path, library.components.encoder),
+        pages=Pages(library.store, path),
+    )

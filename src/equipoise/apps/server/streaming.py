@@ -1,0 +1,82 @@
+"""Server-sent events, and giving up the work of a client that has left."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+
+from equipoise.apps.server.answering import Event, Turn
+
+PING_S = 15.0
+"""Seconds of silence after which a comment keeps the connection open."""
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+T = TypeVar("T")
+
+
+class ClientLeft(Exception):
+    """Nobody waits for the answer any more."""
+
+
+def stream(lines: AsyncIterator[str]) -> StreamingResponse:
+    """`lines` as an event stream."""
+    return StreamingResponse(lines, media_type="text/event-stream", headers=HEADERS)
+
+
+def data(value: object, event: str = "") -> str:
+    """One server-sent event."""
+    name = f"event: {event}\n" if event else ""
+    return f"{name}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n"
+
+
+async def events(turn: Turn) -> AsyncIterator[Event | None]:
+    """What happens to a question; None where nothing has happened for a while. Who stops reading ends the work."""
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(PING_S):
+                    event = await turn.events.get()
+            except TimeoutError:
+                yield None
+                continue
+            if event is None:
+                return
+            yield event
+    finally:
+        turn.task.cancel()
+
+
+async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which is cancelled when the client leaves. Raises ClientLeft then."""
+    task = asyncio.create_task(work)
+    gone = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientLeft
+        return await task
+    finally:
+        for one in (task, gone):
+            one.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await one
+
+
+async def result_of(request: Request, turn: Turn) -> Any:  # noqa: ANN401
+    """The result of a question, which is given up when the client leaves. Raises ClientLeft then."""
+
+    async def waited() -> Any:  # noqa: ANN401
+        return await turn.task
+
+    try:
+        return await unless_gone(request, waited())
+    finally:
+        turn.task.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        continue

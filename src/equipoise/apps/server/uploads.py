@@ -1,0 +1,72 @@
+"""Files that are handed in: what they may be called, and how their bytes come safely to the disk."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from equipoise.apps.server.errors import ApiError
+from equipoise.corpus.loaders import DOCUMENTS, LOADERS
+
+LONGEST_NAME = 200
+"""Bytes of a name."""
+_ZIPS = frozenset({".docx", ".odt", ".epub", ".pptx", ".xlsx"})
+_HEAD = 1_024
+
+
+def checked_name(name: str) -> str:
+    """`name`, if a file may be called so. Raises ApiError 400, 415 for a type that is not read."""
+    plain = name == Path(name).name and not {"/", "\\", ":"} & set(name) and name.isprintable()
+    if not plain or name.startswith((".", "~")) or name != name.strip() or not _fits(name):
+        said = f"A document's name is the name of a file, without folders, of at most {LONGEST_NAME} bytes."
+        raise ApiError(400, said, param="name")
+    if Path(name).suffix.lower() not in LOADERS:
+        raise ApiError(
+            415, f"Files of this type are not read; convert it to one of {' '.join(DOCUMENTS)}.", param="name"
+        )
+    return name
+
+
+def check_beginning(name: str, head: bytes) -> None:
+    """Raises ApiError where the first bytes of a file cannot be of the type that its name says."""
+    suffix = Path(name).suffix.lower()
+    wrong = (suffix == ".pdf" and b"%PDF-" not in head) or (suffix in _ZIPS and not head.startswith(b"PK"))
+    if not head.strip():
+        raise ApiError(400, "The document is empty.")
+    if wrong:
+        raise ApiError(415, f"The file is called {suffix} and is none.", param="name")
+
+
+async def received(stream: AsyncIterator[bytes], path: Path, name: str) -> int:
+    """Write what comes to `path`, so that it outlives a crash; how many bytes. Raises ApiError for what is none."""
+    head, size = b"", 0
+    try:
+        with path.open("xb") as file:
+            async for chunk in stream:
+                head += chunk[: _HEAD - len(head)]
+                size += len(chunk)
+                file.write(chunk)
+            check_beginning(name, head)
+            file.flush()
+            await asyncio.to_thread(os.fsync, file.fileno())
+        await asyncio.to_thread(keep_folder, path.parent)
+    except BaseException:
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        raise
+    return size
+
+
+def keep_folder(folder: Path) -> None:
+    """Let the names in `folder` outlive a crash."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _fits(name: str) -> bool:
+    try:
+        return 0 < len(name.encode()) <= LONGEST_NAME
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,67 @@
+"""A result as JSON, for the operator and for the person who asks.
+
+Both have the same keys. What the person must not see is empty there: probabilities, scores, times and the reasons of
+a filter tell an attacker how near the next try is; failures, names of models and paths say how the server is made.
+"""
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from equipoise.apps.server.book import FOLDER
+from equipoise.core.results import Answer, Refusal
+
+TAKEN_OUT = "taken out before anything was read"
+UPLOADS = "uploads"
+SHOWN = (
+    "answer", "refused", "reason", "detail", "grounded", "weak", "read_as", "spelling", "tags", "highlights",
+    "best_first", "nearest", "passages", "flagged", "tokens",
+)  # fmt: skip
+"""What a person who asks gets of a result, beside the parts of several questions."""
+EMPTY: dict[str, Any] = {"probability": None, "failure": "", "timings": {}, "models": {}}
+"""What stands in the place of the operator's part."""
+_PLACES = ("highlights", "nearest", "passages", "flagged")
+
+
+def for_operator(result: Answer | Refusal) -> dict[str, Any]:
+    """Everything: what `equipoise ask --json` prints."""
+    return result.to_dict()
+
+
+def for_asker(result: Answer | Refusal) -> dict[str, Any]:
+    """The same object with what is for the operator left empty; a key that is in neither list is left out."""
+    found = result.to_dict()
+    shown = _without_inside(found)
+    shown["passages"] = [one | {"score": None} for one in shown["passages"]]
+    shown["flagged"] = [one | {"score": None, "reason": TAKEN_OUT} for one in shown["flagged"]]
+    if "sub_answers" in found:
+        shown["sub_answers"] = [
+            {"question": one["question"]} | _without_inside(one) for one in found["sub_answers"]
+        ]
+    return shown
+
+
+def outcome(result: Answer | Refusal, *, admin: bool) -> dict[str, Any]:
+    """The result for whoever asked."""
+    return for_operator(result) if admin else for_asker(result)
+
+
+def shown_source(source: str) -> str:
+    """What a document is called where strangers read it: no folder of this machine is in it."""
+    path, mark, fragment = source.partition("#")
+    parts = PurePosixPath(path).parts
+    for row, part in enumerate(parts[:-1]):
+        if part.endswith(FOLDER) and parts[row + 1] == UPLOADS:
+            return "/".join(parts[row + 2 :]) + mark + fragment
+    if path.startswith(("/", "\\")) or ".." in parts or "\\" in path:
+        return path.replace("\\", "/").rpartition("/")[2] + mark + fragment
+    return source
+
+
+def _without_inside(found: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: found[name] for name in SHOWN if name in found}
+    placed = {
+        name: [one | {"source": shown_source(one["source"])} for one in found[name]]
+        for name in _PLACES
+        if name in found
+    }
+    return shown | placed | {name: empty for name, empty in EMPTY.items() if name in found}

@@ -1,0 +1,64 @@
+"""Several server processes behind one socket: each that ends unasked is started again, and all drain together."""
+
+import logging
+import multiprocessing
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from types import FrameType
+
+from equipoise.core.settings import Settings
+
+LOG = logging.getLogger("equipoise")
+PAUSE_S = 1.0
+"""Before a process that has ended is started again."""
+
+Serve = Callable[[Settings, socket.socket], None]
+
+
+@dataclass(slots=True)
+class Workers:
+    """`number` processes that run `serve`, until a signal comes."""
+
+    serve: Serve
+    settings: Settings
+    listening: socket.socket
+    number: int
+    _processes: list[SpawnProcess] = field(default_factory=list)
+    _ending: bool = False
+
+    def run(self) -> None:
+        """Returns when all have ended after a signal."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        self._processes = [self._started() for _ in range(self.number)]
+        while not self._ending:
+            wait([one.sentinel for one in self._processes], timeout=PAUSE_S)
+            self._replace_dead()
+        for one in self._processes:
+            one.join()
+
+    def _replace_dead(self) -> None:
+        for row, one in enumerate(self._processes):
+            if not self._ending and not one.is_alive():
+                LOG.error("a server process ended with code %s: another is started", one.exitcode)
+                time.sleep(PAUSE_S)
+                if not self._ending:
+                    self._processes[row] = self._started()
+
+    def _started(self) -> SpawnProcess:
+        process = multiprocessing.get_context("spawn").Process(
+            target=self.serve, args=(self.settings, self.listening)
+        )
+        process.start()
+        return process
+
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        self._ending = True
+        for one in self._processes:
+            if one.is_alive() and one.pid:
+                one.terminate()

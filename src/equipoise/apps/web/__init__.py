@@ -1,0 +1,1 @@
+"""The page: static files that `apps.server` serves as they are."""

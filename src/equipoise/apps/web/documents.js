@@ -1,0 +1,111 @@
+// For admins: what the index holds, who may have written it, and handing more in.
+
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { call, getJson } from "./api.js";
+
+const POLL_MS = 500;
+const AT_ONCE = 100;
+
+function Job({ job }) {
+  const words = job.error ? job.error.message : job.state;
+  return html`<li class=${job.error ? "bad" : ""}>
+    ${job.name}: ${words}${" "}
+    ${job.state === "running" ? html`<progress aria-label=${`Progress of ${job.name}`} max=${job.total || 1} value=${job.done} />` : null}
+  </li>`;
+}
+
+function Upload({ changed, fail }) {
+  const [jobs, setJobs] = useState([]);
+  const [trust, setTrust] = useState("trusted");
+  const input = useRef(null);
+  const timer = useRef(0);
+  const watch = async () => {
+    try {
+      const found = (await getJson("/v1/jobs?limit=20")).data;
+      setJobs(found);
+      if (found.some((one) => ["waiting", "running"].includes(one.state))) timer.current = setTimeout(watch, POLL_MS);
+      else changed();
+    } catch (error) {
+      fail(error.message);
+    }
+  };
+  useEffect(() => {
+    watch();
+    return () => clearTimeout(timer.current);
+  }, []);
+  const send = async (event) => {
+    event.preventDefault();
+    fail("");
+    for (const file of input.current.files) {
+      try {
+        await call("POST", `/v1/documents?name=${encodeURIComponent(file.name)}&trust=${trust}`, { body: file });
+      } catch (error) {
+        fail(`${file.name}: ${error.message}`);
+      }
+    }
+    input.current.value = "";
+    clearTimeout(timer.current);
+    watch();
+  };
+  return html`<form class="card" onSubmit=${send}>
+      <h3>Add documents</h3>
+      <label>Files <input type="file" multiple required ref=${input} /></label>
+      <label>Who may have written them?${" "}
+        <select value=${trust} onChange=${(event) => setTrust(event.target.value)}>
+          <option value="trusted">only us (trusted)</option>
+          <option value="untrusted">anybody (untrusted)</option>
+        </select>
+      </label>
+      <button class="main">Add</button>
+    </form>
+    ${jobs.length
+      ? html`<h3>Being read</h3><ul aria-live="polite">${jobs.map((one) => html`<${Job} key=${one.id} job=${one} />`)}</ul>`
+      : null}`;
+}
+
+function Row({ one, change, remove }) {
+  const [sure, setSure] = useState(false);
+  const other = one.trust === "trusted" ? "untrusted" : "trusted";
+  return html`<tr>
+    <td>${one.source}</td>
+    <td class="wide">${one.title}</td>
+    <td>${one.trust} <button onClick=${() => change(one, other)} aria-label=${`Mark ${one.source} as ${other}`}>mark as ${other}</button></td>
+    <td class="wide">${one.passages}</td>
+    <td>
+      ${sure
+        ? html`<button class="bad" onClick=${() => remove(one)} aria-label=${`Really take out ${one.source}`}>really?</button>`
+        : html`<button onClick=${() => setSure(true)} aria-label=${`Take out ${one.source}`}>take out</button>`}
+    </td>
+  </tr>`;
+}
+
+export function Documents() {
+  const [rows, setRows] = useState([]);
+  const [more, setMore] = useState(false);
+  const [failure, setFailure] = useState("");
+  const load = async (after = "") => {
+    try {
+      const found = await getJson(`/v1/documents?limit=${AT_ONCE}${after ? `&after=${after}` : ""}`);
+      setRows((before) => (after ? [...before, ...found.data] : found.data));
+      setMore(found.has_more);
+    } catch (error) {
+      setFailure(error.message);
+    }
+  };
+  useEffect(() => void load(), []);
+  const done = (work) => work.then(() => load()).catch((error) => setFailure(error.message));
+  const change = (one, trust) => done(call("PATCH", `/v1/documents/${one.doc_id}`, { json: { trust } }));
+  const remove = (one) => done(call("DELETE", `/v1/documents/${one.doc_id}`));
+  return html`
+    <h2>Documents</h2>
+    ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
+    <${Upload} changed=${() => load()} fail=${setFailure} />
+    <h3>In the index</h3>
+    <div class="scroll" tabindex="0" role="region" aria-label="Documents in the index">
+      <table>
+        <thead><tr><th>source</th><th class="wide">title</th><th>trust</th><th class="wide">passages</th><th>change</th></tr></thead>
+        <tbody>${rows.map((one) => html`<${Row} key=${one.doc_id} one=${one} change=${change} remove=${remove} />`)}</tbody>
+      </table>
+    </div>
+    ${more ? html`<button onClick=${() => load(rows[rows.length - 1].doc_id)}>More</button>` : null}`;
+}

@@ -1,0 +1,44 @@
+// What is said in words.
+
+export const REASONS = {
+  "nothing retrieved": "Nothing was found to read for this question.",
+  "nothing highlighted": "What was found does not seem to answer the question, so nothing is claimed.",
+  "model declined": "The language model says that the documents do not answer this.",
+  "model failed": "Something failed while the question was answered. Ask it again later.",
+  "guess too far": "What was found answers another question than yours.",
+  "too many questions": "The message holds more questions than are answered at once.",
+  "too many quotes": "The questions of this message need more quotes than one message may have.",
+};
+
+export const STAGES = {
+  retrieved: "passages found",
+  filtered: "one-sided ones taken out",
+  highlighted: "quotes chosen",
+  quotes: "quotes read from the documents",
+  answer: "answer checked against its quotes",
+  done: "done",
+};
+
+export function place(one) {
+  if (one.page) return `${one.source}, page ${one.page}`;
+  if (one.line) return `${one.source}, line ${one.line}`;
+  const heading = one.heading ? `, “${one.heading}”` : "";
+  return one.source + heading + (one.paragraph ? `, paragraph ${one.paragraph}` : "");
+}
+
+// The quotes, best first; a line that only leads to the next one ("The exceptions are:") stands in one with it.
+export function inOrder(result) {
+  const order = result.best_first ?? [];
+  const all = result.highlights ?? [];
+  const sorted = order.length === all.length ? order.map((row) => all[row]) : all;
+  const shown = [];
+  for (const one of sorted) {
+    const before = shown[shown.length - 1];
+    const leads = before && before.doc_id === one.doc_id && before.end <= one.start && /[:：]$/.test(before.text.trimEnd());
+    if (leads) shown.pop();
+    shown.push(leads ? { ...one, lead: `${before.lead ? `${before.lead} … ` : ""}${before.text}` } : one);
+  }
+  return shown;
+}
+
+export const plain = (text) => text.split(/\s+/).filter(Boolean).join(" ");

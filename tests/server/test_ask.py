@@ -1,0 +1,160 @@
+"""POST /v1/ask: one object, a stream, and who sees what."""
+
+import pytest
+
+from equipoise.apps.server.views import EMPTY, SHOWN, for_asker
+from equipoise.core.errors import CorpusError, ModelUnavailable
+from equipoise.models.scripted import ScriptedChat
+from serving import WAL, events_of
+
+QUESTION = {"question": "Does logging work over a network?"}
+OFF = {"question": "Which colour has tuesday morning?"}
+
+
+def test_an_admin_gets_what_ask_prints(served):
+    found = served.client.post("/v1/ask", json=QUESTION, headers=served.as_admin())
+    assert found.status_code == 200
+    body = found.json()
+    direct = served.service.library.ask(QUESTION["question"]).to_dict()
+    assert set(body) - set(direct) == {"summarizer_saw"}
+    same = {name: value for name, value in body.items() if name not in ("timings", "summarizer_saw")}
+    assert same == {name: direct[name] for name in same}
+    assert body["highlights"][0]["text"] == WAL.split(" It is")[0]
+    assert body["probability"] == 0.9
+
+
+def test_who_asks_sees_no_probability_score_name_or_path(serve, tmp_path):
+    served = serve(highlighter=None)
+    for question in (QUESTION, OFF):
+        body = served.client.post("/v1/ask", json=question, headers=served.as_asker()).json()
+        assert body["probability"] is None
+        assert body["failure"] == "" and body["models"] == {} and body["timings"] == {}
+        assert all(one["score"] is None for one in body["passages"])
+        assert str(tmp_path) not in str(body)
+    assert body["refused"] and body["reason"] == "nothing highlighted"
+
+
+def test_every_key_of_a_result_is_for_somebody(served):
+    """A new key has to be put into one of the lists, or nobody who asks gets it."""
+    for question in (
+        QUESTION["question"],
+        OFF["question"],
+        f"{QUESTION['question']} Who feeds the cats of the harbour?",
+    ):
+        found = served.service.library.ask(question).to_dict()
+        assert set(found) - {"sub_answers"} == set(SHOWN) | set(EMPTY)
+        assert set(for_asker(served.service.library.ask(question))) == set(found)
+
+
+def test_a_failing_model_is_not_named_to_who_asks(serve):
+    from serving import FirstSentence
+
+    failing = FirstSentence(ModelUnavailable("gpt-9 at https://secret.example did not answer"))
+    served = serve(highlighter=failing)
+    body = served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker()).json()
+    assert body["reason"] == "model failed" and "secret.example" not in str(body)
+    body = served.client.post("/v1/ask", json=QUESTION, headers=served.as_admin()).json()
+    assert "secret.example" in body["failure"]
+
+
+def test_a_stream_tells_each_stage_then_quotes_then_checked_text(serve):
+    chat = ScriptedChat(['{"answer": "Write-ahead logging does not work over a network filesystem."}'])
+    served = serve(chat=chat, settings={"summarize": {"when": "always"}})
+    headers = served.as_asker() | {"Accept": "text/event-stream"}
+    found = served.client.post("/v1/ask", json=QUESTION, headers=headers)
+    assert found.headers["content-type"].startswith("text/event-stream")
+    events = events_of(found.text)
+    assert [name for name, _ in events] == [
+        "retrieved", "filtered", "highlighted", "quotes", "answer", "done",
+    ]  # fmt: skip
+    told = dict(events)
+    assert told["quotes"]["parts"][0]["highlights"][0]["text"] == WAL.split(" It is")[0]
+    assert told["answer"]["text"] == told["done"]["answer"]
+    assert told["done"]["summarizer_saw"][0]["messages"][-1]["content"]
+
+
+def test_what_is_not_supported_never_leaves(serve):
+    chat = ScriptedChat(['{"answer": "It works over NFS since version 77 of Quixotic."}'])
+    served = serve(chat=chat, settings={"summarize": {"when": "always"}})
+    headers = served.as_asker() | {"Accept": "text/event-stream"}
+    found = served.client.post("/v1/ask", json=QUESTION, headers=headers)
+    assert "Quixotic" not in found.text
+
+
+def test_the_summarizer_saw_no_question(serve):
+    chat = ScriptedChat(lambda messages: '{"answer": "Write-ahead logging does not work over a network."}')
+    served = serve(chat=chat, settings={"summarize": {"when": "always"}})
+    marked = {"question": "ZEBRAMARK does logging work over a network?"}
+    seen = served.client.post("/v1/ask", json=marked, headers=served.as_asker()).json()["summarizer_saw"]
+    [request] = served.chat.requests
+    assert [one["content"] for one in seen[0]["messages"]] == [one.content for one in request.messages]
+    assert "ZEBRAMARK" not in str(seen)
+
+
+@pytest.mark.parametrize("kind", [CorpusError, RuntimeError])
+def test_an_error_inside_a_stream_has_the_form_of_errors(serve, kind):
+    class Broken:
+        async def highlight(self, query, passages):
+            raise kind("the store /srv/secret.db is damaged")
+
+    served = serve(highlighter=Broken())
+    stream = served.as_asker() | {"Accept": "text/event-stream"}
+    events = events_of(served.client.post("/v1/ask", json=QUESTION, headers=stream).text)
+    assert events[-1][0] == "error" and events[-1][1]["error"]["code"] == "failed"
+    plain = served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker())
+    assert plain.status_code == 500 and "secret" not in plain.text
+    assert plain.json()["error"]["code"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"[]", 400),
+        (b"{}", 400),
+        (b'{"question": ""}', 400),
+        (b'{"question": "  "}', 400),
+        (b'{"question": 7}', 400),
+        (b'{"question": "Who?", "unknown": 1}', 400),
+        (b'{"question": "' + b"a" * 5000 + b'"}', 400),
+        (b'{"question": "Who?", "model": "gpt-9"}', 404),
+        (b'{"question": "Who?", "model": "equipoise-vanilla"}', 404),
+        (b'{"question": "' + b"a" * 10_000_000 + b'"}', 413),
+    ],
+)
+def test_bad_input_gets_one_sentence_in_the_form_of_errors(served, body, status):
+    headers = served.as_asker() | {"Content-Type": "application/json"}
+    found = served.client.post("/v1/ask", content=body, headers=headers)
+    assert found.status_code == status
+    error = found.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"} and len(error["message"]) < 300
+
+
+def test_chunks_over_the_limit_are_refused_too(served):
+    def chunks():
+        yield b'{"question": "'
+        for _ in range(40):
+            yield b"a" * 100_000
+
+    headers = served.as_asker() | {"Content-Type": "application/json"}
+    assert served.client.post("/v1/ask", content=chunks(), headers=headers).status_code == 413
+
+
+def test_the_audit_log_has_a_line_and_no_question(served):
+    served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker())
+    [line] = served.audit()
+    assert line["ended"] == "answered" and line["spans"] and line["tokens"] == 0
+    assert "network" not in str({**line, "spans": None})
+
+
+def test_with_trace_the_log_has_the_question(serve):
+    served = serve(trace=True)
+    served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker())
+    assert served.audit()[0]["question"] == QUESTION["question"]
+
+
+def test_candidates_are_for_admins(served):
+    wanted = QUESTION | {"candidates": True}
+    body = served.client.post("/v1/ask", json=wanted, headers=served.as_admin()).json()
+    assert {"relevance", "polarization", "kept", "reason"} <= set(body["candidates"][0])
+    assert "candidates" not in served.client.post("/v1/ask", json=wanted, headers=served.as_asker()).json()

@@ -1,0 +1,162 @@
+"""The process itself: it drains on SIGTERM, loses no accepted document to SIGKILL, and starts what has died again."""
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from equipoise.apps.server.book import Book, folder_of
+from equipoise.apps.server.keys import Keys, Scope
+from held import children
+from processes import ENVIRONMENT
+from serving import WAITS_S, made_index, wait_until
+
+QUESTION = "Does logging work over a network?"
+
+
+@contextmanager
+def process(path, workers=1, hold=""):
+    command = [sys.executable, "-m", "held_server", str(path), str(workers), *([str(hold)] if hold else [])]
+    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as started:
+        try:
+            port = int(started.stdout.readline())
+            wait_until(lambda: status(port, "GET", "/readyz") == 200)
+            yield started, port
+        finally:
+            started.kill()
+
+
+def request(port, method, address, body=None, headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAITS_S)
+    try:
+        connection.request(method, address, body, headers or {})
+        found = connection.getresponse()
+        return found.status, found.read(), {name.lower(): value for name, value in found.headers.items()}
+    finally:
+        connection.close()
+
+
+def status(port, method, address):
+    try:
+        return request(port, method, address)[0]
+    except OSError:
+        return 0
+
+
+def ask(port, question, **headers):
+    body = json.dumps({"question": question})
+    return request(port, "POST", "/v1/ask", body, {"Content-Type": "application/json", **headers})
+
+
+def test_sigterm_lets_running_answers_finish_and_turns_new_ones_away(tmp_path):
+    hold = tmp_path / "hold"
+    with process(made_index(tmp_path), hold=hold) as (started, port):
+        running = []
+        streaming = {"Accept": "text/event-stream"}
+        thread = threading.Thread(target=lambda: running.append(ask(port, f"{QUESTION} wait", **streaming)))
+        thread.start()
+        wait_until((tmp_path / "hold.begun").exists)
+        started.send_signal(signal.SIGTERM)
+        wait_until(lambda: status(port, "GET", "/readyz") == 503)
+        assert status(port, "GET", "/healthz") == 200
+        late, body, headers = ask(port, QUESTION)
+        assert late == 503 and headers["retry-after"] and json.loads(body)["error"]["code"] == "stopping"
+        hold.touch()
+        thread.join(WAITS_S)
+        code, body, _ = running[0]
+        assert code == 200 and b"event: done" in body
+        assert started.wait(WAITS_S) == 0
+
+
+def test_a_second_signal_ends_it_at_once(tmp_path):
+    with process(made_index(tmp_path), hold=tmp_path / "hold") as (started, port):
+        left = []
+
+        def leave():
+            try:
+                ask(port, f"{QUESTION} wait")
+            except (OSError, http.client.HTTPException):
+                left.append(True)
+
+        thread = threading.Thread(target=leave)
+        thread.start()
+        wait_until((tmp_path / "hold.begun").exists)
+        started.send_signal(signal.SIGINT)
+        wait_until(lambda: status(port, "GET", "/readyz") == 503)
+        while started.poll() is None:
+            started.send_signal(signal.SIGINT)
+            with pytest.MonkeyPatch.context():
+                try:
+                    started.wait(0.2)
+                except subprocess.TimeoutExpired:
+                    continue
+        thread.join(WAITS_S)
+
+
+def test_no_confirmed_document_is_lost_to_sigkill(tmp_path):
+    path, confirmed = made_index(tmp_path), []
+    for round_ in range(3):
+        with process(path) as (started, port):
+            for number in range(6):
+                name = f"dogs-{round_}-{number}.txt"
+                body = f"Dogs{round_}x{number} of the lighthouse bark at every passing steamer in the long evening."
+                if request(port, "POST", f"/v1/documents?name={name}", body)[0] == 202:
+                    confirmed.append(name)
+            started.kill()
+            started.wait()
+    with process(path) as (_, port):
+
+        def open_jobs():
+            jobs = json.loads(request(port, "GET", "/v1/jobs?limit=100")[1])["data"]
+            assert not [one["error"] for one in jobs if one["state"] == "failed"]
+            return [one for one in jobs if one["state"] != "done"]
+
+        wait_until(lambda: not open_jobs())
+        listed = json.loads(request(port, "GET", "/v1/documents?limit=100")[1])["data"]
+    assert len(confirmed) == 18
+    assert set(confirmed) <= {one["source"] for one in listed}
+
+
+def test_two_processes_share_keys_jobs_and_metrics_and_one_that_dies_is_replaced(tmp_path):
+    path = made_index(tmp_path)
+    book = Book(folder_of(path))
+    _, secret = Keys(book).create("asker", questions=5)
+    admin = Keys(book).create("admin", Scope.ADMIN)[1]
+    book.close()
+    key, decides = ({"Authorization": f"Bearer {one}"} for one in (secret, admin))
+    with process(path, workers=2) as (started, port):
+        codes = [ask(port, QUESTION, **key)[0] for _ in range(7)]
+        assert codes.count(200) == 5 and codes.count(429) == 2
+        page = request(port, "GET", "/metrics", headers=decides)[1].decode()
+        assert 'equipoise_questions_total{outcome="answered"} 5.0' in page
+        before = workers_of(started.pid)
+        for one in before:
+            signal_to(one)
+        wait_until(lambda: workers_of(started.pid) and not set(workers_of(started.pid)) & set(before))
+        wait_until(lambda: status(port, "GET", "/readyz") == 200)
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(WAITS_S) == 0
+
+
+def workers_of(pid):
+    """The server processes that `pid` has started: those that have the program's own modules."""
+    found = []
+    for child in children(pid):
+        try:
+            line = open(f"/proc/{child}/cmdline", "rb").read()  # noqa: SIM115, PTH123
+        except OSError:
+            continue
+        if b"spawn_main" in line:
+            found.append(child)
+    return found
+
+
+def signal_to(pid):
+    import os
+
+    os.kill(pid, signal.SIGKILL)

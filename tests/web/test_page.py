@@ -1,0 +1,321 @@
+"""The page in a real browser: what a person sees, does, and never meets."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from equipoise.apps.server.keys import Scope
+from equipoise.core.types import Filtered, Flag, Proposal, Span, Trust
+from equipoise.corpus.indexing import index
+from equipoise.corpus.store import Store
+from equipoise.models.scripted import ScriptedChat
+from hashed_words import HashedWords
+from serving import CATS, made_index
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "sqlite"
+QUESTION = "Does logging work over a network?"
+OFF = "Which colour has tuesday morning?"
+HOSTILE = (
+    "The <script>window.ran = 1</script> hostile <img src=x onerror='window.ran = 2'> sentence is long enough. "
+    "<svg onload='window.ran=3'></svg><iframe src='javascript:parent.ran=4'></iframe> Nothing of it runs."
+)
+
+
+@dataclass
+class Phrase:
+    """Highlights the sentence that holds the words in the question's quotation marks."""
+
+    async def highlight(self, query, passages):
+        wanted = query.text.split('"')[1]
+        for passage in passages:
+            for start, end in passage.sentences:
+                if wanted in passage.text[start:end]:
+                    span = Span(passage.doc_id, passage.start + start, passage.start + end)
+                    return Proposal((span,), probability=0.9, threshold=0.5)
+        return Proposal(())
+
+
+class Takes:
+    """A filter that takes the best candidate out."""
+
+    async def filter(self, query, candidates, *, k):
+        flag = Flag(candidates.passages[0], "max-kl: one-sided", 0.7)
+        return Filtered(candidates.take(list(range(1, len(candidates)))), (flag,))
+
+
+def ask(page, question):
+    page.get_by_label("Your question").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).last.click()
+
+
+def asked(page, question):
+    ask(page, question)
+    page.get_by_role("heading", name=question).wait_for()
+
+
+def examples(tmp_path, *names):
+    with Store.open(tmp_path / "examples.db", create=True) as store:
+        index([EXAMPLES / name for name in names], store, HashedWords())
+    return tmp_path / "examples.db"
+
+
+def test_a_question_gets_an_answer_with_quotes(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    asked(page, QUESTION)
+    assert page.locator(".quote").count() == 1
+    assert "network filesystem" in page.locator(".quote .words").inner_text()
+    assert "wal.txt" in page.locator(".quote .place").inner_text()
+    page.get_by_text("What the summarizer saw").click()
+    assert page.get_by_text("No model was asked to write").is_visible()
+
+
+def test_what_the_summarizer_saw_is_the_very_message(live, visit):
+    chat = ScriptedChat(
+        lambda _: '{"answer": "Write-ahead logging does not work over a network filesystem."}'
+    )
+    url, _ = live(chat=chat, settings={"summarize": {"when": "always"}})
+    page = visit(url).page
+    asked(page, QUESTION)
+    assert page.locator(".answer").inner_text().startswith("Write-ahead logging does not work")
+    page.get_by_text("What the summarizer saw").click()
+    assert page.get_by_text("Your question is not in it").is_visible()
+    seen = page.locator("details pre").all_inner_texts()
+    [request] = chat.requests
+    assert [text.strip() for text in seen] == [one.content.strip() for one in request.messages]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("serverless.html", "no separate server process"),
+        ("wal.pdf", "WAL does not work over a network filesystem"),
+        ("limits.docx", "maximum number of bytes in a string"),
+    ],
+)
+def test_a_click_opens_the_document_with_exactly_the_quote_marked(live, visit, tmp_path, name, words):
+    path = examples(tmp_path, name)
+    url, _ = live(
+        path=path, highlighter=Phrase(), settings={"retrieval": {"k": 20}, "question": {"spelling": False}}
+    )
+    page = visit(url).page
+    asked(page, f'Where is "{words}"')
+    quote = page.locator(".quote", has_text=words)
+    said = quote.locator(".words").inner_text()
+    quote.click()
+    if name.endswith(".pdf"):
+        page.locator("dialog img").wait_for()
+        assert page.locator("dialog img").get_attribute("data-marks")
+        assert "the quote marked" in page.locator("dialog img").get_attribute("alt")
+        page.get_by_text("The same place as text").click()
+    page.locator("dialog mark").wait_for()
+    assert page.locator("dialog mark").inner_text() == said
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+
+
+def test_a_link_to_a_quote_opens_it(live, visit):
+    url, service = live()
+    [highlight] = service.library.ask(QUESTION).highlights.items
+    page = visit(f"{url}/?doc={highlight.doc_id}&start={highlight.start}&end={highlight.end}").page
+    page.locator("dialog mark").wait_for()
+    assert page.locator("dialog mark").inner_text() == highlight.text
+
+
+def test_a_refusal_is_said_in_words_with_the_nearest_passages(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    asked(page, OFF)
+    assert page.get_by_text("does not seem to answer the question").is_visible()
+    assert page.get_by_text("Nearest passages").is_visible()
+    assert page.locator(".quote").count() > 0
+
+
+def test_what_the_filter_took_out_is_shown_with_its_plot(live, visit):
+    url, _ = live(objects={"filter": Takes()})
+    page = visit(url).page
+    asked(page, QUESTION)
+    assert page.get_by_text("max-kl: one-sided").first.is_visible()
+    plot = page.locator("svg.plot")
+    assert plot.locator(".out").count() == 1
+    assert "1 were taken out" in plot.get_attribute("aria-label")
+
+
+def test_a_document_is_handed_in_and_asked_about(live, visit, tmp_path):
+    url, _ = live()
+    page = visit(url).page
+    page.get_by_role("button", name="Documents").click()
+    handed = tmp_path / "dogs.txt"
+    handed.write_text(
+        "Dogs of the lighthouse bark at every passing steamer, and nobody in the village minds."
+    )
+    page.get_by_label("Files").set_input_files(handed)
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("cell", name="dogs.txt", exact=True).wait_for()
+    page.get_by_role("button", name="Mark dogs.txt as open").click()
+    page.get_by_role("button", name="Mark dogs.txt as trusted").click()
+    page.get_by_role("button", name="Mark dogs.txt as open").wait_for()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    asked(page, "Which lighthouse has dogs?")
+    assert "dogs.txt" in page.locator(".quote .place").first.inner_text()
+    page.get_by_role("button", name="Documents").click()
+    page.get_by_role("button", name="Take out dogs.txt", exact=True).click()
+    page.get_by_role("button", name="Really take out dogs.txt").click()
+    page.get_by_role("cell", name="dogs.txt", exact=True).wait_for(state="detached")
+
+
+def test_a_file_that_cannot_be_read_says_why(live, visit, tmp_path):
+    url, _ = live()
+    page = visit(url).page
+    page.get_by_role("button", name="Documents").click()
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"this is none")
+    page.get_by_label("Files").set_input_files(broken)
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_text("The file is called .pdf and is none.").wait_for()
+
+
+def test_a_key_is_asked_for_and_a_wrong_one_refused(live, visit):
+    url, service = live()
+    secret = service.keys.create("asker", Scope.ASK)[1]
+    page = visit(url).page
+    page.get_by_text("This server needs a key").wait_for()
+    page.get_by_label("Key (kept").fill("eqp_wrong")
+    page.get_by_role("button", name="Use this key").click()
+    page.get_by_text("This key is wrong or has been revoked.").wait_for()
+    page.get_by_label("Key (kept").fill(secret)
+    page.get_by_role("button", name="Use this key").click()
+    page.get_by_label("Key (kept").wait_for(state="detached")
+    asked(page, QUESTION)
+    assert page.locator(".quote").count() == 1
+    assert page.get_by_role("button", name="Documents").count() == 0
+
+
+def test_a_server_that_is_gone_is_said_to_be(live, visit):
+    url, service = live()
+    watched = visit(url)
+    watched.page.get_by_label("Your question").fill(QUESTION)
+    live.end(service)
+    ask(watched.page, QUESTION)
+    watched.page.get_by_text("The server cannot be reached").wait_for()
+    watched.complaints.clear()  # the browser's own word for it
+
+
+def test_the_history_stays_in_the_browser_until_it_is_forgotten(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    asked(page, QUESTION)
+    page.reload()
+    page.get_by_text("Earlier questions (1").click()
+    page.get_by_role("button", name=QUESTION).click()
+    page.get_by_role("heading", name=QUESTION).wait_for()
+    page.get_by_role("button", name="Forget them").click()
+    page.reload()
+    page.get_by_label("Your question").wait_for()
+    assert page.get_by_text("Earlier questions").count() == 0
+
+
+def test_the_keyboard_is_enough(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    page.get_by_label("Your question").focus()
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("heading", name=QUESTION).wait_for()
+    assert page.evaluate("document.activeElement.id") == "answer-title"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("dialog mark").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+
+
+def test_nothing_leaves_the_host(live, visit):
+    url, _ = live()
+    watched = visit(url)
+    asked(watched.page, QUESTION)
+    watched.page.locator(".quote").first.click()
+    watched.page.locator("dialog mark").wait_for()
+    assert len(watched.requests) > 8
+    assert all(one.startswith((f"{url}/", f"blob:{url}/")) for one in watched.requests)
+
+
+def test_a_hostile_document_runs_nothing_anywhere(live, visit, tmp_path):
+    name = "<img src=x onerror=window.ran=5>.txt"
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    (hostile / name).write_text(HOSTILE)
+    titled = "<title>&lt;script&gt;window.ran=6&lt;/script&gt; hostile title</title>"
+    (hostile / "page.html").write_text(
+        f"<html><head>{titled}</head><body><p>{CATS} hostile</p></body></html>"
+    )
+    path = made_index(tmp_path)
+    with Store.open(path) as store:
+        index([hostile], store, HashedWords(), trust=Trust.TRUSTED)
+    url, _ = live(
+        path=path, highlighter=Phrase(), objects={"filter": Takes()}, settings={"retrieval": {"k": 20}}
+    )
+    watched = visit(url)
+    page = watched.page
+    asked(page, 'Where is a hostile "long enough"')
+    page.get_by_text("What the summarizer saw").click()
+    for row in range(page.locator(".quote").count()):
+        page.locator(".quote").nth(row).click()
+        page.locator("dialog mark").wait_for()
+        page.keyboard.press("Escape")
+        page.locator("dialog").wait_for(state="detached")
+    page.get_by_role("button", name="Documents").click()
+    page.get_by_role("cell", name="onerror").first.wait_for()
+    assert page.evaluate("window.ran") is None
+    assert page.locator("main img, main iframe, main script").count() == 0
+
+
+@pytest.mark.parametrize("width", [360, 768, 1920])
+def test_no_width_needs_to_be_scrolled_sideways(live, visit, width):
+    url, _ = live(objects={"filter": Takes()})
+    page = visit(url, viewport={"width": width, "height": 800}).page
+    asked(page, QUESTION)
+    wide = """() => {
+        const screen = document.scrollingElement;
+        const over = screen.scrollWidth - screen.clientWidth;
+        if (over <= 0) return [];
+        return [...document.querySelectorAll("*")]
+            .filter((one) => one.getBoundingClientRect().right > screen.clientWidth)
+            .map((one) => one.outerHTML.slice(0, 120)).concat([over]);
+    }"""
+    assert page.evaluate(wide) == []
+    page.get_by_role("button", name="Documents").click()
+    page.get_by_role("cell", name="wal.txt", exact=True).wait_for()
+    assert page.evaluate(wide) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(live, visit, tmp_path, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    with Store.open(made_index(tmp_path)) as store:
+        index(EXAMPLES / "wal.pdf", store, HashedWords())
+    url, _ = live(path=tmp_path / "index.db", objects={"filter": Takes()})
+    watched = visit(url, color_scheme=scheme)
+    page = watched.page
+
+    def check(where):
+        found = axe.run(page)
+        assert found.violations_count == 0, (where, found.generate_report())
+
+    check("start")
+    asked(page, QUESTION)
+    page.get_by_text("What the summarizer saw").click()
+    page.get_by_text("The same as a table").click()
+    check("answer")
+    page.locator(".quote").first.click()
+    page.locator("dialog img, dialog mark").first.wait_for()
+    check("reader")
+    page.keyboard.press("Escape")
+    asked(page, OFF)
+    check("refusal")
+    page.get_by_role("button", name="Documents").click()
+    page.get_by_role("cell", name="wal.txt", exact=True).wait_for()
+    check("documents")
+    page.get_by_role("button", name="Key").click()
+    check("key")
