@@ -74,6 +74,8 @@ class Nearest:
             signs = self._all_signs()
             rows = fewest(differing(signs.bits, vector), SHORTLIST * k)
             ids, matrix = signs.ids[rows], self._at(rows)
+        if not len(ids):
+            return []
         best, scores = top_k(matrix, vector, k)
         return [(int(ids[row]), float(score)) for row, score in zip(best, scores, strict=True)]
 
