@@ -13,8 +13,10 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,6 +35,7 @@ from equipoise.text.support import common_words
 HERE = Path(__file__).resolve().parent
 RATES = (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 120)
 HELD_MS = 250.0
+ONE_BY_ONE = 100
 SEED = 1
 
 
@@ -133,8 +136,27 @@ def measure(path: Path, questions: list[str], seconds: float) -> Iterator[dict[s
                     if reader == "without" or kind == "null":
                         found = load(port, address, questions, rate=20, seconds=seconds)
                         yield _row(f"{kind} at 20 a second", found, **about)
+                if reader == "without":
+                    yield _row(
+                        "ask, one at a time: the server's own part", _own_part(port, questions), **about
+                    )
                 yield about | {"what": "memory", "megabytes": round(megabytes(pid))}
                 yield about | {"what": "highest rate"} | _highest(port, questions, seconds / 2)
+
+
+def _own_part(port: int, questions: list[str]) -> Measured:
+    """What an answer takes beside the stages of its pipeline, which it names itself."""
+    found = Measured()
+    connection = HTTPConnection("127.0.0.1", port)
+    for question in questions[:ONE_BY_ONE]:
+        begin = time.perf_counter()
+        body = json.dumps({"question": question})
+        connection.request("POST", "/v1/ask", body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        found.seconds.append(time.perf_counter() - begin - sum(answer["timings"].values()))
+        found.statuses[response.status] = found.statuses.get(response.status, 0) + 1
+    return found
 
 
 def _highest(port: int, questions: list[str], seconds: float) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """`equipoise serve` and `equipoise keys` on the command line."""
 
 import json
+import socket
 import subprocess
 import sys
 
@@ -51,3 +52,12 @@ def test_without_keys_nobody_else_is_served(tmp_path):
     found = run("serve", "--store", tmp_path / "index.db", "--host", "0.0.0.0")
     assert isinstance(found.exception, InputError)
     assert "equipoise keys create" in str(found.exception)
+
+
+def test_answers_do_not_wait_for_acknowledgements():
+    """asyncio sets TCP_NODELAY only where a socket names its protocol; without it each answer takes 40 ms more."""
+    pytest.importorskip("fastapi")
+    from equipoise.apps.server.run import bound
+
+    with bound("127.0.0.1", 0) as made:
+        assert made.proto == socket.IPPROTO_TCP

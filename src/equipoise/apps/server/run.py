@@ -95,8 +95,8 @@ def run(settings: Settings, listening: socket.socket, workers: int = 1) -> None:
 def bound(host: str, port: int) -> socket.socket:
     """A socket that listens. Raises InputError where the address is taken."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        made = socket.socket(family)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, kind, protocol)  # with its protocol: else asyncio leaves TCP_NODELAY out
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
     except OSError as error:
