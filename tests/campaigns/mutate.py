@@ -54,7 +54,9 @@ def mutated_zip(data: bytes, rng: Random) -> bytes:
         chosen = rng.choice([name for name in names if "document.xml" in name] * 5 + names)
         for name in names:
             member = old.read(name)
-            new.writestr(name, mutated_bytes(member, rng) if name == chosen else member)
+            undated = zipfile.ZipInfo(name)  # by name alone, a member would be dated by the clock
+            changed = mutated_bytes(member, rng) if name == chosen else member
+            new.writestr(undated, changed, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 

@@ -12,8 +12,8 @@ import qa_town
 from equipoise.apps.bench_qa import CONCURRENCY, at_a_time
 from equipoise.bench.bias import bench
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import Plan
-from equipoise.bench.bias.vectors import Harness
+from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.vectors import Workspace
 from equipoise.core import sync
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import ChatReply, Message, Usage
@@ -23,7 +23,7 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
 from hashed_words import HashedWords
 
-FEW = Plan(("none", "biasdef"), (0, 2), k=3, candidates=8)
+FEW = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8)
 
 
 class Meeting:
@@ -53,9 +53,9 @@ def answers_of(out, concurrency):
     chat = Meeting(lambda messages: f"answer {len(messages[0].content)}", concurrency)
     with Store.open(out / "index.db", create=True) as store:
         components = Components(Settings(), store, HashedWords(256), chat)
-        harness = Harness(components.encoder, out, test_bias_run.silent, concurrency)
+        workspace = Workspace(components.encoder, out, test_bias_run.silent, concurrency)
         inputs = bias_corpus.write(out / "inputs")
-        sync.run(bench.bench(FEW, Options(*inputs, answers=True), components, harness))
+        sync.run(bench.bench(FEW, Options(*inputs, answers=True), components, workspace))
     return chat, (out / "answers.jsonl").read_bytes()
 
 

@@ -36,6 +36,7 @@ def watching(tmp_path):
 
 def test_a_change_is_indexed_and_an_interrupt_ends_it_well(watching):
     docs, process, line = watching
+    assert line() == "Watching docs; Ctrl-C ends it.\n"
     assert "1 documents, 1 passages (files: 1 added)" in line()
     (docs / "milk.txt").write_text("Milk is white.", "utf-8")
     assert "2 documents, 2 passages (files: 1 added)" in line()

@@ -20,7 +20,7 @@ COMMANDS = {
     "search": ("asking", "Find passages; nothing is answered."),
     "chat": ("asking", "Answer question after question."),
     "serve": ("serve", "Serve questions and a page over HTTP."),
-    "keys": ("serve", "Who may ask a server: create, list, revoke."),
+    "keys": ("serve", "Who may ask a server, how fast, and how much a day."),
     "documents": ("documents", "What the index holds: list, show, remove, trust."),
     "status": ("status", "What would answer a question now: index, encoder, language model, settings."),
     "models": ("models", "Language models: fetch local ones, choose which one answers."),
