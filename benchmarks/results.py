@@ -30,12 +30,13 @@ ABLATION = {
     "sentence": "highlighter `sentence`",
     "sentence-no-rerank": "highlighter `sentence`, candidates in the order of retrieval",
 }
+LOCAL = "local-model"
 INTRO = """# Results
 
 Made by `python benchmarks/results.py` from what the benchmarks left in `benchmarks/`; each section names its command.
 The machine has two shared cores and no GPU. Sections that need the local model (questions with known answers, tool
 hijack, answers under bias) were measured before documents kept their structure and before the cross-encoder read them,
-but for those called fresh: questions that no run had drawn before, with the settings as they ship.
+but for the field questions and those called fresh: questions that no run had drawn before, with the settings as they ship.
 """
 FIELD = """## Real documentation
 
@@ -44,6 +45,8 @@ questions, no language model; how they were made: [benchmarks/field](../benchmar
 {seconds:.1f} s a question beside other work. The seven sets that everything was fitted on give .69 right quotes and .82
 right refusals: so much did choosing on them flatter.
 """
+LOCAL_MODEL = """Qwen2.5-Coder-1.5B on the same documents, `benchmarks/field/run.py --half reporting --every N --set
+model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Reader, fitted", "calibration/reader.md", ()),
     ("Retrieval, fitting half", "retrieval/fitting.md", ()),
@@ -90,6 +93,9 @@ def page() -> str:
         tables.page(rows),
         "### One thing changed at a time",
         ablation(),
+        "### With the local model",
+        LOCAL_MODEL,
+        compared(LOCAL),
     ]
     for title, name, wanted in SECTIONS:
         source = (HERE / name).read_text("utf-8")
@@ -99,12 +105,23 @@ def page() -> str:
 
 def ablation() -> str:
     """The reporting half of the field benchmark under each of ABLATION."""
+    return _field_table({said: field_rows(name) for name, said in ABLATION.items()})
+
+
+def compared(name: str) -> str:
+    """A run that asked some questions of the reporting half, beside the rows of `full` for these."""
+    rows = field_rows(name)
+    asked = {row["id"] for row in rows}
+    same = [row for row in field_rows("full") if row["id"] in asked]
+    return _field_table({f"local model, {len(rows)} questions": rows, "without": same})
+
+
+def _field_table(named: dict[str, list[dict[str, Any]]]) -> str:
     lines = [
-        "| | right quote | wrong quote | wrongly refused | refused, of those without | right passage read |"
+        "| | right quote | wrong quote | wrongly refused | refused, of those without | right passage read |",
+        "|---|---|---|---|---|---|",
     ]
-    lines.append("|---|---|---|---|---|---|")
-    for name, said in ABLATION.items():
-        lines.append(f"| {said} | {' | '.join(shares(field_rows(name)))} |")
+    lines += [f"| {said} | {' | '.join(shares(rows))} |" for said, rows in named.items()]
     return "\n".join(lines)
 
 
