@@ -36,7 +36,8 @@ INTRO = """# Results
 Made by `python benchmarks/results.py` from what the benchmarks left in `benchmarks/`; each section names its command.
 The machine has two shared cores and no GPU. Sections that need the local model (questions with known answers, tool
 hijack, answers under bias) were measured before documents kept their structure and before the cross-encoder read them,
-but for the field questions and those called fresh: questions that no run had drawn before, with the settings as they ship.
+but for the field questions and those called fresh: questions that no run had drawn before, with the settings as they
+ship.
 """
 FIELD = """## Real documentation
 
