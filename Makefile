@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 DATA ?= data
 
 .PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills clean
+	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills serve-isolation serve-failing clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -54,6 +54,12 @@ bench-serve: $(VENV)/.serve
 
 serve-kills: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_kills.py --kills 20 --seed 7
+
+serve-isolation: $(VENV)/.test $(VENV)/.serve
+	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --seconds 300
+
+serve-failing: $(VENV)/.test $(VENV)/.serve
+	$(BIN)/python tests/campaigns/serve_failing.py --users 20 --seconds 600 --seed 7
 
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/growth/run.py

@@ -34,6 +34,7 @@ function Refused({ result, open }) {
   const nearest = result.nearest ?? [];
   return html`<p class="answer">No answer.</p>
     <p>${REASONS[result.reason] ?? ""} <span class="quiet">${result.detail}</span></p>
+    ${result.failure ? html`<p class="bad">${result.failure}</p>` : null}
     ${nearest.length
       ? html`<h3>Nearest passages, to look for yourself</h3>
           <ul class="quotes plain">${nearest.map((one) => html`<${Quote} key=${one.passage_id} one=${one} open=${open} />`)}</ul>`
