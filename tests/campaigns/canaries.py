@@ -1,7 +1,7 @@
 """Requests that can be told apart wherever they turn up: each user has a canary, and each question a nonce of its own.
 
 The documents of a user hold the user's canary and no other's. The model of `canary_server` repeats what stands in its
-own request: from a question with `equipoise-vanilla`, from the quotes with `equipoise`, which never shows it a question.
+own request: from a question with `equipoise-vanilla`, from the quotes with `equipoise`, which shows it no question.
 """
 
 import json

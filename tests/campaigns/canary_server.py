@@ -22,7 +22,7 @@ from equipoise.apps.server.service import open_service
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, ChatReply, Proposal, Span, Usage
 from equipoise.models.openai import OpenAIChat
-from equipoise.models.replay import Replayed, ReplayCache, request_key
+from equipoise.models.replay import ReplayCache, Replayed, request_key
 from hashed_words import HashedWords
 
 LEAKS = 0.02

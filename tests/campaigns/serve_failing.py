@@ -23,8 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from canaries import MODEL_FAILED, NOT_SENT, TURNED_AWAY, Request, Wrong, audited, index_of, wrong_lines
 from canary_server import said_of
-from chat_server import ChatServer, Say, completion, error
 from server_process import Caller, Server
+
+from chat_server import ChatServer, Say, completion, error
 
 HERE = Path(__file__).resolve().parent
 GOOD = 0.3

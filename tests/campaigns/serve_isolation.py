@@ -2,7 +2,7 @@
 
     python tests/campaigns/serve_isolation.py --users 50 --seconds 300
 
-Each user asks one question after the other, plain and streamed, in both forms and with both pipelines, of a server whose
+Each user asks one question after the other, plain and streamed, in both forms and with both pipelines. The server's
 model repeats the canaries of its own request. No reply, line of the audit log or entry of the reply cache may hold
 another user's canary, or the nonce of another question. `--leak` takes a model that leaks: then it has to fail. Linux
 only. Exits with 1 where anything does not hold.
