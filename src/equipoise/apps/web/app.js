@@ -108,7 +108,7 @@ function Ask({ open, needKey }) {
         ${work ? html`<button type="button" onClick=${() => stop.current.abort()}>Stop</button>` : null}
       </div>
     </form>
-    <p class="quiet" role="status">${work ? sofar(work.stages) : found ? (found.result.refused ? "No answer." : "Answered.") : ""}</p>
+    <p class=${work ? "quiet" : "unseen"} role="status">${work ? sofar(work.stages) : found ? (found.result.refused ? "No answer." : "Answered.") : ""}</p>
     ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
     ${work && !found ? html`<${Progress} work=${work} open=${open} />` : null}
     ${found
