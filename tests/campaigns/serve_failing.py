@@ -93,14 +93,18 @@ class Endpoint:
         return WAYS[way]
 
 
-def asked(port, user, secret, numbers, stop):
-    """Outcomes by nonce of one user's questions, until nobody is there or `stop`."""
+def asked(port, user, secret, numbers, ending):
+    """Outcomes by nonce of one user's questions, until nobody is there any more, which may be once it is `ending`."""
     caller, outcomes, chance = Caller(port), {}, random.Random(user)
-    while not stop.wait(chance.uniform(0, PAUSE_S)):
+    while True:
+        time.sleep(chance.uniform(0, PAUSE_S))
         request = Request(user, next(numbers), secret)
+        was_ending = ending.is_set()
         reply = request.sent_by(caller)
         if not reply.status:
-            outcomes[request.nonce] = "lost" if reply.began else NOT_SENT
+            outcomes[request.nonce] = NOT_SENT if ending.is_set() and not reply.began else "lost"
+            if was_ending:
+                break
             continue
         try:
             outcomes[request.nonce] = request.outcome(reply)
@@ -112,15 +116,15 @@ def asked(port, user, secret, numbers, stop):
 
 def campaign(server, secrets, seconds):
     """(outcomes by nonce, exit code)."""
-    numbers, stop = count(), Event()
+    numbers, ending = count(), Event()
     with ThreadPoolExecutor(len(secrets)) as pool:
         users = [
-            pool.submit(asked, server.port, user, secret, numbers, stop)
+            pool.submit(asked, server.port, user, secret, numbers, ending)
             for user, secret in enumerate(secrets)
         ]
         time.sleep(seconds)
+        ending.set()
         code = server.terminate()
-        stop.set()
     return {nonce: how for user in users for nonce, how in user.result().items()}, code
 
 

@@ -2,9 +2,9 @@
 
     python tests/campaigns/serve_kills.py --kills 20 --seed 7
 
-After each SIGKILL, at a moment drawn by the seed, it is started again. At the end every document that was confirmed
-must be in the index. Then SIGTERM under load: every question that was accepted must get its whole answer. Linux only.
-Exits with 1 where anything does not hold.
+After each SIGKILL, which comes so many documents and then so much time later as the seed says, it is started again. At
+the end every document that was confirmed must be in the index. Then SIGTERM under load: every question that was
+accepted must get its whole answer. Linux only. Exits with 1 where anything does not hold.
 """
 
 import argparse
@@ -27,6 +27,9 @@ from serving import made_index
 TEXT = (
     "The dog number {} of the lighthouse barks at every passing steamer in the long evening of the harbour. "
 )
+MOST_BETWEEN = 12
+"""Documents confirmed between two kills."""
+LATER_S = 0.3
 QUESTION = {"question": "Does logging work over a network?"}
 
 
@@ -49,9 +52,12 @@ def kills(path, number, chance):
     confirmed, names = [], iter(f"dog{count}" for count in range(10**9))
     for row in range(number):
         server, stop = started(path), Event()
-        with ThreadPoolExecutor(2) as pool:
+        until = len(confirmed) + chance.randrange(MOST_BETWEEN)
+        with ThreadPoolExecutor(1) as pool:
             pool.submit(hand_in, server, stop, names, confirmed)
-            time.sleep(chance.uniform(0.05, 1.5))
+            while len(confirmed) < until:
+                time.sleep(0.001)
+            time.sleep(chance.uniform(0, LATER_S))
             server.process.kill()
             stop.set()
         server.process.wait()
