@@ -189,7 +189,7 @@ def test_a_document_is_handed_in_and_asked_about(live, visit, tmp_path):
     page.get_by_role("button", name="Mark dogs.txt as untrusted").wait_for()
     page.get_by_role("button", name="Ask", exact=True).click()
     asked(page, "Which lighthouse has dogs?")
-    assert "dogs.txt" in page.locator(".quote .place").first.inner_text()
+    assert page.locator(".quote .place").first.inner_text().startswith("dogs.txt")
     page.get_by_role("button", name="Documents").click()
     page.get_by_role("button", name="Take out dogs.txt", exact=True).click()
     page.get_by_role("button", name="Really take out dogs.txt").click()

@@ -59,7 +59,7 @@ function Upload({ changed, fail }) {
       <button class="main">Add</button>
     </form>
     ${jobs.length
-      ? html`<h3>Being read</h3><ul aria-live="polite">${jobs.map((one) => html`<${Job} key=${one.id} job=${one} />`)}</ul>`
+      ? html`<h3>Handed in</h3><ul aria-live="polite">${jobs.map((one) => html`<${Job} key=${one.id} job=${one} />`)}</ul>`
       : null}`;
 }
 

@@ -18,11 +18,15 @@ export const STAGES = {
   done: "done",
 };
 
+// What was handed in lies in a folder of the server, which says nothing to a reader.
+export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, "");
+
 export function place(one) {
-  if (one.page) return `${one.source}, page ${one.page}`;
-  if (one.line) return `${one.source}, line ${one.line}`;
+  const source = shownSource(one.source);
+  if (one.page) return `${source}, page ${one.page}`;
+  if (one.line) return `${source}, line ${one.line}`;
   const heading = one.heading ? `, “${one.heading}”` : "";
-  return one.source + heading + (one.paragraph ? `, paragraph ${one.paragraph}` : "");
+  return source + heading + (one.paragraph ? `, paragraph ${one.paragraph}` : "");
 }
 
 // The quotes, best first; a line that only leads to the next one ("The exceptions are:") stands in one with it.
