@@ -28,8 +28,8 @@ IN_MEMORY = 150_000
 SHORTLIST, SHARE, LEAST = 30_000, 20, 10
 """Passages that signs choose: one of SHARE up to SHORTLIST of them, and LEAST times as many as are wanted."""
 SETTLED = 4
-"""Times as many passages as are wanted have their vectors read from the file. Recall of the exact best 20 by the best 50
-is at least .99 (benchmarks/speed)."""
+"""Times as many passages as are wanted have their vectors read from the file. Recall of the exact best 20 by the best
+50 is at least .99 (benchmarks/speed)."""
 
 _MOST_IDS = 1 << 62
 _ROWS = 1 << 14  # vectors whose signs are taken at a time
