@@ -47,9 +47,9 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         group: Any = typer.main.get_group(import_module(f"{__package__}.{COMMANDS[cmd_name][0]}").app)
-        found = group.commands.get(cmd_name, group)
-        found.name = cmd_name
-        return found
+        command = group.commands.get(cmd_name, group)
+        command.name = cmd_name
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """The table as help, without importing anything."""
