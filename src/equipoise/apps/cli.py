@@ -66,12 +66,11 @@ app = typer.Typer(
 
 
 COLLECT_AFTER = 50_000
-"""New objects between two collections of garbage: what a command imports makes ten times Python's 700 every moment, and
-all of it stays."""
+"""New objects between two collections of garbage, instead of Python's 700: what a command imports stays anyway."""
 
 
 def program() -> None:
-    """What the shell starts: `main`, with few collections of garbage, which took a tenth of a short command."""
+    """What the shell starts: `main`, with few collections of garbage (benchmarks/LOG.md, "A command's start")."""
     gc.set_threshold(COLLECT_AFTER)
     try:
         main()

@@ -27,7 +27,7 @@ def coded(rows: Array) -> Codes:
     half = -(-width // 2)
     steps = np.floor(rows * np.float32(np.sqrt(width) / STEP)) + np.float32(LEVELS // 2)
     whole = np.clip(steps, 0, LEVELS - 1).astype(np.uint8)
-    low = whole[:, :half].copy()
+    low: Codes = whole[:, :half].copy()
     low[:, : width - half] |= whole[:, half:] << 4
     return low
 
