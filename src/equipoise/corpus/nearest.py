@@ -25,7 +25,7 @@ EXACT_UP_TO = 20_000
 """Passages. Exact search over so many takes less time than anything else that a question needs."""
 IN_MEMORY = 150_000
 """Passages: 230 MB with 384 dimensions."""
-SHORTLIST, SHARE, LEAST = 30_000, 20, 10
+SHORTLIST, SHARE, LEAST = 30_000, 30, 10
 """Passages that signs choose: one of SHARE up to SHORTLIST of them, and LEAST times as many as are wanted."""
 SETTLED = 4
 """Times as many passages as are wanted have their vectors read from the file. Recall of the exact best 20 by the best
