@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 DATA ?= data
 
 .PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills serve-isolation serve-failing clean
+	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills serve-isolation serve-failing extras clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -110,3 +110,10 @@ $(VENV)/.core: pyproject.toml constraints.txt
 $(VENV)/.%: $(VENV)/.core
 	$(INSTALL) --editable '.[$*]'
 	@touch $@
+
+# Several at once: make extras EXTRAS="test bench serve"
+comma := ,
+space := $(subst ,, )
+extras: $(VENV)/.core
+	$(INSTALL) --editable '.[$(subst $(space),$(comma),$(strip $(EXTRAS)))]'
+	@touch $(EXTRAS:%=$(VENV)/.%)

@@ -3,6 +3,7 @@
 Exit codes: 0 answered or refused, 2 bad input, 3 something failed.
 """
 
+import gc
 import os
 import sys
 from importlib import import_module, metadata
@@ -46,9 +47,9 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         group: Any = typer.main.get_group(import_module(f"{__package__}.{COMMANDS[cmd_name][0]}").app)
-        found = group.commands.get(cmd_name, group)
-        found.name = cmd_name
-        return found
+        command = group.commands.get(cmd_name, group)
+        command.name = cmd_name
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """The table as help, without importing anything."""
@@ -62,6 +63,19 @@ app = typer.Typer(
     rich_markup_mode=None,  # help texts hold [/NAME]
     help="Ask your documents; answers rest on quotes.",
 )
+
+
+COLLECT_AFTER = 50_000
+"""New objects between two collections of garbage, instead of Python's 700: what a command imports stays anyway."""
+
+
+def program() -> None:
+    """What the shell starts: `main`, with few collections of garbage (benchmarks/LOG.md, "A command's start")."""
+    gc.set_threshold(COLLECT_AFTER)
+    try:
+        main()
+    finally:
+        gc.freeze()  # the process ends: nothing is looked through once more
 
 
 def main() -> None:
