@@ -77,6 +77,11 @@ class SampleRecord(Record):
         """See Record."""
         return bool(self.error)
 
+    def score(self, name: str) -> float | None:
+        """A score; None where there is none. Flags stay flags."""
+        value = self.scores.get(name)
+        return float(value) if isinstance(value, str) else value
+
 
 class RecordFile(Generic[R]):
     """An open file of records that is its own state (see `results.Lines`)."""

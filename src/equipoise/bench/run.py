@@ -78,6 +78,20 @@ class Form(Protocol[S, O, R_co]):
 
 
 @dataclass(frozen=True, slots=True)
+class RecordForm(Generic[S, O, R]):
+    """A Form made of two functions: the values of `record.KEY`, and the fields beside them."""
+
+    record: type[R]
+    key: Callable[[S, System[S, O]], Key]
+    fields: Callable[[S, Ran[O]], Mapping[str, Any]]
+
+    def made(self, sample: S, system: System[S, O], ran: Ran[O]) -> R:
+        """See Form."""
+        key = dict(zip(self.record.KEY, self.key(sample, system), strict=True))
+        return self.record.model_validate(key | dict(self.fields(sample, ran)))
+
+
+@dataclass(frozen=True, slots=True)
 class PlainForm:
     """The form of a benchmark that declares none: a SampleRecord. Outcomes are dataclasses, or JSON already."""
 

@@ -9,7 +9,7 @@ from equipoise.bench import page, systems
 from equipoise.bench.hijack import cases, inbox, report
 from equipoise.bench.hijack.cases import Case, Choice
 from equipoise.bench.hijack.inbox import Email
-from equipoise.bench.hijack.records import SCORERS, HijackForm
+from equipoise.bench.hijack.records import FORM, SCORERS
 from equipoise.bench.hijack.summary import HijackSummary, Measured, summarise
 from equipoise.bench.results import check_config, fingerprint
 from equipoise.bench.run import Progress, evaluate
@@ -70,7 +70,7 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
     inbox.fill(components.store, emails, components.encoder)
     attacked = [systems.ToolPipeline(name, components) for name in plan.pipelines]
     found = await evaluate(
-        wanted, attacked, SCORERS, place.out, form=HijackForm(), progress=progress,
+        wanted, attacked, SCORERS, place.out, form=FORM, progress=progress,
         concurrency=plan.concurrency, retry=plan.again, errors=(),
     )  # fmt: skip
     names, counts = tuple(email.email_id for email in emails), Counter(case.source for case in wanted)
