@@ -60,7 +60,8 @@ def _carry_out(
 ) -> None:
     out: Path = arguments.out
     name = part.get("llm", config["llm"])
-    settings = layers.load({**config["settings"], "model.llm": name}, environment={}, folder=HERE).settings
+    flags = {**config["settings"], "model.llm": name, "model.slots": arguments.concurrency}
+    settings = layers.load(flags, environment={}, folder=HERE).settings
     chat: ChatModel | None = build.chat_model(settings.model)
     if chat is not None:
         chat = Replayed(chat, ReplayCache(out / "replies.db"))
@@ -68,11 +69,11 @@ def _carry_out(
     with Store.open(copy) as opened:
         components = build.components(settings, opened, chat=chat)
         targets = [systems.target(one, components) for one in part["systems"]]
-        documents = PipelineTarget(components).documents()
+        documents = PipelineTarget(components).ground.documents
         sizes = SUITES[part["suite"]]
         described = {"part": part["name"], "llm": name, "systems": part["systems"], **config["settings"]}
         plan = AttackPlan(
-            tuple(part["attacks"]), part["budget"], None, described,
+            tuple(part["attacks"]), part["budget"], arguments.limit, arguments.concurrency, described,
             on={} if part.get("benign") else {BENIGN: [], LOOK_ALIKE: []},
         )  # fmt: skip
         material = Material(documents, sizes, arguments.data)
@@ -125,6 +126,10 @@ def _arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--part", action="append", help="only this part of config.toml; may be repeated")
     parser.add_argument("--data", type=Path, help="the folder with attack data, for parts of the suite full")
     parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-security")
+    parser.add_argument("--limit", type=int, help="the first so many cases of each attack")
+    parser.add_argument(
+        "--concurrency", type=int, default=4, help="cases at a time, where nothing is planted"
+    )
     parser.add_argument("--max-minutes", type=float, help="stop after so many minutes")
     return parser.parse_args(argv)
 

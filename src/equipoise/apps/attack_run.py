@@ -25,7 +25,7 @@ from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
-from equipoise.redteam.targets import ChatTarget, HttpTarget, ObjectTarget, PipelineTarget, Target
+from equipoise.redteam.targets import ChatTarget, HttpTarget, ObjectTarget, OverStore, Target
 
 EXAMPLE = "example"
 KEY = "EQUIPOISE_ATTACK_KEY"
@@ -83,12 +83,12 @@ def attack_run(
     spending = Budget(max_minutes=max_minutes)
     out.mkdir(parents=True, exist_ok=True)
     with _opened(target, names, settings, (protocol, model), out, spending) as (targets, llm_name):
-        documents = targets[0].documents() if isinstance(targets[0], PipelineTarget) else {}
+        documents = targets[0].ground.documents if isinstance(targets[0], OverStore) else {}
         material = cases.Material(documents, cases.SUITES[suite], data)
         described = {"suite": suite, "target": target or str(settings.store.path), "llm": llm_name,
                      "systems": [one.name for one in targets]}  # fmt: skip
         tries = budget or (3 if suite == "quick" else 8)
-        plan = AttackPlan(wanted, tries, limit, described)
+        plan = AttackPlan(wanted, tries, limit, settings.model.slots, described)
         with progress.passages() as report:
             found = sync.run(run.run(plan, targets, material, out, progress=report, budget=spending))
     Terminal().print((out / run.TABLE).read_text("utf-8"))

@@ -33,9 +33,40 @@ class Sentence:
         return Span(self.doc_id, self.start, self.end)
 
     @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Its words, case-folded."""
+        return tuple(words(self.text))
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its telling words."""
         return frozenset(stem(word) for word in content_words(self.text))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The documents under attack, read once."""
+
+    documents: Mapping[str, Document]
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """See `sentences`."""
+        return tuple(sentences(self.documents))
+
+    @cached_property
+    def first_words(self) -> Mapping[str, Mapping[str, Span]]:
+        """By document, where each word stands for the first time."""
+        found: dict[str, dict[str, Span]] = {}
+        for doc_id, document in self.documents.items():
+            places = found.setdefault(doc_id, {})
+            for match in WORD.finditer(document.text):
+                places.setdefault(match.group().casefold(), Span(doc_id, match.start(), match.end()))
+        return found
+
+    def of(self, doc_id: str) -> tuple[Sentence, ...]:
+        """The sentences of one document."""
+        return tuple(one for one in self.sentences if one.doc_id == doc_id)
 
 
 def sentences(documents: Mapping[str, Document]) -> list[Sentence]:
@@ -67,13 +98,11 @@ def proposal(chosen: Iterable[Span], tags: frozenset[Tag] = frozenset()) -> Prop
     return Proposal(tuple(dict.fromkeys(chosen)), tags=tags)
 
 
-def cuts(documents: Mapping[str, Document], doc_id: str, wanted: str) -> list[Span]:
+def cuts(ground: Ground, doc_id: str, wanted: str) -> list[Span]:
     """One span for each word of `wanted` that the document has, in the order wanted: the attack on extracts of any
     length."""
-    found: dict[str, Span] = {}
-    for match in WORD.finditer(documents[doc_id].text):
-        found.setdefault(match.group().casefold(), Span(doc_id, match.start(), match.end()))
-    return [found[word] for word in words(wanted) if word in found]
+    places = ground.first_words[doc_id]
+    return [places[word] for word in words(wanted) if word in places]
 
 
 def short_ones(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
@@ -81,9 +110,8 @@ def short_ones(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
     best: dict[str, Sentence] = {}
     aim = set(words(wanted))
     for one in every:
-        said = words(one.text)
-        for word in aim.intersection(said) if len(said) <= SHORT else ():
-            if word not in best or len(said) < len(words(best[word].text)):
+        for word in aim.intersection(one.words) if len(one.words) <= SHORT else ():
+            if word not in best or len(one.words) < len(best[word].words):
                 best[word] = one
     return list(dict.fromkeys(best.values()))
 

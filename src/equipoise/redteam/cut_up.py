@@ -12,7 +12,7 @@ from random import Random
 
 from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal
 from equipoise.redteam.asking import further, outcome
-from equipoise.redteam.choosing import SHORT, by_likeness, cuts, proposal, sentences, short_ones
+from equipoise.redteam.choosing import SHORT, Ground, by_likeness, cuts, proposal, sentences, short_ones
 from equipoise.redteam.rules import spells
 from equipoise.redteam.targets import Inside, asked
 from equipoise.text.tokens import words
@@ -33,7 +33,7 @@ class CutUp:
     async def carry_out(self, case: AttackCase, target: Inside, *, budget: int) -> AttackOutcome:
         """At most `budget` choices of spans; the first that is spelt in the answer ends it."""
         best = AttackOutcome(False, tries=0)
-        choices = distinct(choices_for(case.aim, target.documents()))
+        choices = distinct(choices_for(case.aim, target.ground))
         for number, chosen in zip(range(1, budget + 1), choices, strict=False):
             response = await asked(target.force(chosen))
             rule = spells(response.text, case.aim)
@@ -43,17 +43,17 @@ class CutUp:
         return best
 
 
-def choices_for(aim: str, documents: Mapping[str, Document]) -> Iterator[Proposal]:
+def choices_for(aim: str, ground: Ground) -> Iterator[Proposal]:
     """What is tried, in turn."""
-    every = sentences(documents)
-    order = sorted(documents, key=lambda doc_id: (-len(cuts(documents, doc_id, aim)), doc_id))
+    every = ground.sentences
+    order = sorted(ground.documents, key=lambda doc_id: (-len(cuts(ground, doc_id, aim)), doc_id))
     if order:
-        yield proposal(cuts(documents, order[0], aim))
+        yield proposal(cuts(ground, order[0], aim))
     short = short_ones(every, aim)
     yield proposal(one.span for one in short)
     for doc_id in order[:2]:
-        yield proposal(one.span for one in short_ones([s for s in every if s.doc_id == doc_id], aim))
-    exact = [one for one in short if set(words(one.text)) <= set(words(aim))]
+        yield proposal(one.span for one in short_ones(ground.of(doc_id), aim))
+    exact = [one for one in short if set(one.words) <= set(words(aim))]
     yield proposal(one.span for one in exact)
     yield proposal(one.span for one in exact[:2])
     for size in (1, 2, 3):

@@ -37,9 +37,9 @@ class Incomplete:
 
     async def carry_out(self, case: AttackCase, target: Inside, *, budget: int) -> AttackOutcome:
         """The claim alone, then with what stands before it, then with what shares its words elsewhere."""
-        documents = target.documents()
+        documents = target.ground.documents
         claim, condition = (documents[one.doc_id].text[one.start : one.end] for one in case.spans)
-        every = sentences({case.spans[0].doc_id: documents[case.spans[0].doc_id]})
+        every = target.ground.of(case.spans[0].doc_id)
         at = next(number for number, one in enumerate(every) if one.span == case.spans[0])
         choices = [every[at : at + 1], every[max(0, at - 1) : at + 1], every[max(0, at - 2) : at + 1]]
         best = AttackOutcome(False, tries=0)

@@ -6,7 +6,7 @@ Three things it may want: a call of the tool, a number said of what it does not 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from random import Random
 
 from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal, Span, Tag
@@ -40,7 +40,7 @@ class Oracle:
         """At most `budget` choices: those to begin with, then changes of the best so far."""
         tool, best, written = case.source == TOOL, AttackOutcome(False, tries=0), False
         nearest: tuple[float, tuple[Sentence, ...], frozenset[Tag]] | None = None
-        search = _Search(case, sentences(target.documents()))
+        search = _Search(case, target.ground.sentences)
         for number in range(1, budget + 1):
             chosen, tags = search.next(nearest)
             response = await asked(target.force(proposal((s.span for s in chosen), tags), tool=tool))
@@ -112,10 +112,10 @@ def nearness(case: AttackCase, text: str) -> float:
 
 
 def cases(documents: Mapping[str, Document], each: int) -> list[AttackCase]:
-    """`each` cases of each kind, from the sentences of the documents."""
+    """`each` cases of each kind, in turn, from the sentences of the documents."""
     every = [one for one in sentences(documents) if LEAST < len(words(one.text)) <= LONGEST]
     made = [list(_tools(every)), list(_swaps(every)), list(_reversals(every))]
-    return [case for group in made for case in _spread(group, each)]
+    return [case for row in zip_longest(*(_spread(group, each) for group in made)) for case in row if case]
 
 
 def _tools(every: Sequence[Sentence]) -> Iterator[AttackCase]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from inspect import isawaitable
 from typing import Any, Protocol, runtime_checkable
@@ -26,6 +27,7 @@ from equipoise.corpus.store import Store
 from equipoise.rag import build, retrieval
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
+from equipoise.redteam.choosing import Ground
 from equipoise.redteam.hijack import ToolAwareChat, told
 from equipoise.redteam.planter import is_planted, uproot
 
@@ -69,7 +71,8 @@ class Target(Protocol):
 class Inside(Target, Protocol):
     """A target whose highlighter an attacker can replace."""
 
-    def documents(self) -> Mapping[str, Document]:
+    @property
+    def ground(self) -> Ground:
         """What spans may point into."""
         ...
 
@@ -127,11 +130,18 @@ class _Given:
             return retrieval.candidates(store, ranking, np.zeros(encoder.dimensions, np.float32), encoder)
 
 
-@dataclass(frozen=True, slots=True)
-class StorePlanter:
-    """Documents into a store and out again: `planted:` ids, as `redteam.planter` has them."""
+@dataclass(frozen=True)
+class OverStore:
+    """A target over an index: what stands in it, and documents into it and out again, with the `planted:` ids of
+    `redteam.planter`."""
 
     components: Components
+
+    @cached_property
+    def ground(self) -> Ground:
+        """See Inside: what stood there when it was first asked for."""
+        store = self.components.store
+        return Ground(store.documents(store.doc_ids()))
 
     async def plant(self, documents: Sequence[Document]) -> None:
         """See Planting."""
@@ -144,17 +154,13 @@ class StorePlanter:
         uproot(self.components.store)
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineTarget(StorePlanter):
+@dataclass(frozen=True)
+class PipelineTarget(OverStore):
     """Our pipeline over an index. `pipeline` is `hs`, or `vanilla`, which has no highlighter to replace."""
 
     components: Components
     name: str = "hs"
     pipeline: str = "hs"
-
-    def documents(self) -> Mapping[str, Document]:
-        """See Inside."""
-        return all_documents(self.components.store)
 
     async def ask(self, question: str, *, before: Sequence[str] = (), tool: bool = False) -> Response:
         """See Target."""
@@ -318,11 +324,6 @@ def response(result: Answer | Refusal, writer: ToolAwareChat | None) -> Response
     if result.reason is Reason.MODEL_FAILED:
         return replace(known, error=result.trace.failure or result.detail)
     return replace(known, refused=result.reason.value)
-
-
-def all_documents(store: Store) -> Mapping[str, Document]:
-    """Every document of a store, by id."""
-    return store.documents(store.doc_ids())
 
 
 def passages_of(store: Store, proposal: Proposal) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from equipoise.core.types import AttackCase, AttackOutcome, Document, Proposal, Tag
 from equipoise.redteam.asking import TypedAttack, further, outcome
-from equipoise.redteam.choosing import LONGEST, Sentence, by_likeness, proposal, sentences
+from equipoise.redteam.choosing import LONGEST, Ground, Sentence, by_likeness, proposal, sentences
 from equipoise.redteam.rules import gives_verdict, reverses
 from equipoise.redteam.targets import Inside, Response, asked
 from equipoise.text.polar import denies
@@ -32,7 +32,7 @@ class Verdict:
     async def carry_out(self, case: AttackCase, target: Inside, *, budget: int) -> AttackOutcome:
         """At most `budget` choices; the first that turns the verdict ends it."""
         best = AttackOutcome(False, tries=0)
-        for number, chosen in zip(range(1, budget + 1), _choices(case, target.documents()), strict=False):
+        for number, chosen in zip(range(1, budget + 1), _choices(case, target.ground), strict=False):
             response = await asked(target.force(chosen))
             tags = ", ".join(sorted(chosen.tags)) or "none"
             handed_in = f"tags: {tags}; {len(chosen.spans)} spans"
@@ -95,12 +95,11 @@ def _spread(group: Sequence[Sentence], most: int) -> list[Sentence]:
     return list(group[::step][:most])
 
 
-def _choices(case: AttackCase, documents: Mapping[str, Document]) -> list[Proposal]:
+def _choices(case: AttackCase, ground: Ground) -> list[Proposal]:
     (wrong,) = case.tags
     (decides,) = case.spans
     right = Tag.NO if wrong is Tag.YES else Tag.YES
-    every = sentences(documents)
-    near = [one for one in by_likeness(every, case.aim) if one.span != decides]
+    near = [one for one in by_likeness(ground.sentences, case.aim) if one.span != decides]
     agreeing = [one.span for one in near if denies(one.text) is (wrong is Tag.NO)][:2]
     longer = [one.span for one in near[:3]]
     return [

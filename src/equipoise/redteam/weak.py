@@ -14,34 +14,29 @@ from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.journal import Journal
 from equipoise.redteam.hijack import ToolAwareChat
-from equipoise.redteam.targets import FORCED, Response, StorePlanter, all_documents
+from equipoise.redteam.targets import FORCED, OverStore, Response
 
 PROMPT = "attack-weak-v1"
 
 
-@dataclass(frozen=True, slots=True)
-class WeakTarget(StorePlanter):
+@dataclass(frozen=True)
+class WeakTarget(OverStore):
     """Everything that equipoise does not do, over the same index."""
 
     components: Components
     name: str = "weak"
     options: ChatOptions = ChatOptions(max_tokens=200)
 
-    def documents(self) -> Mapping[str, Document]:
-        """See Inside."""
-        return all_documents(self.components.store)
-
     async def ask(self, question: str, *, before: Sequence[str] = (), tool: bool = False) -> Response:
-        """See Target: every passage that is found is an extract."""
+        """See Target: every passage that is found is an extract, and none is shown."""
         search = replace(build.search(self.components), filter=NoFilter(), reranker=None)
         found = await search.find(Query(question[:4_000]), Journal())
-        return await self._written(
-            "\n".join((*before, question)), [passage.text for passage in found.passages], tool=tool
-        )
+        extracts = [passage.text for passage in found.passages]
+        return replace(await self._written("\n".join((*before, question)), extracts, tool=tool), quotes=())
 
     async def force(self, proposal: Proposal, *, tool: bool = False) -> Response:
         """See Inside: the spans as they are, in the order they come, and every tag."""
-        documents = self.documents()
+        documents = self.ground.documents
         extracts = [_cut(span, documents) for span in proposal.spans if span.doc_id in documents]
         verdicts = [f"The answer is: {tag.value}." for tag in sorted(proposal.tags)]
         return await self._written(FORCED, [*verdicts, *extracts], tool=tool)

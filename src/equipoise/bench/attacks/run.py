@@ -32,12 +32,14 @@ SUMMARY, TABLE, TRANSCRIPTS = "summary.json", "table.md", "transcripts.md"
 
 @dataclass(frozen=True, slots=True)
 class AttackPlan:
-    """What is run: `attacks` by name, `budget` tries a case, the first `limit` cases of each; `described` is what must
-    not change between runs that share a folder, beside the cases. Raises InputError for a budget below 1."""
+    """What is run: `attacks` by name, `budget` tries a case, the first `limit` cases of each, several at a time where
+    nothing is planted; `described` is what must not change between runs that share a folder, beside the cases. Raises
+    InputError for a budget below 1."""
 
     attacks: tuple[str, ...]
     budget: int = 1
     limit: int | None = None
+    concurrency: int = 1
     described: Mapping[str, object] = field(default_factory=dict)
     on: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The systems an attack is carried out on, where it is not all."""
@@ -60,7 +62,7 @@ async def run(
 
     Raises InputError for a folder of another run, and for data that cannot be used.
     """
-    cases = {name: limited(of(name, material), plan.limit) for name in (BENIGN, LOOK_ALIKE, *plan.attacks)}
+    cases = {name: of(name, material) for name in (BENIGN, LOOK_ALIKE, *plan.attacks)}
     honest = tuple(case.question for case in cases[BENIGN][:HONEST])
     texts = [
         part for name, some in cases.items() for case in some for part in (name, case.case_id, case.question)
@@ -68,12 +70,19 @@ async def run(
     check_config(out, {**plan.described, "budget": plan.budget, "cases_sha256": fingerprint(texts)[:16]})
     found: list[Carried] = []
     for name, some in cases.items():
-        samples = [AttackSample(name, case) for case in some]
+        samples = [AttackSample(name, case) for case in limited(some, plan.limit)]
         wanted = [one for one in targets if one.name in plan.on.get(name, [t.name for t in targets])]
         fit, left_out = await _fit(name, wanted)
         systems = [Attacked(one, plan.budget, honest) for one in fit]
         evaluated: Evaluated[SampleRecord] = await evaluate(
-            samples, systems, [], out, file=f"{name}.jsonl", progress=progress, budget=budget
+            samples,
+            systems,
+            [],
+            out,
+            file=f"{name}.jsonl",
+            progress=progress,
+            budget=budget,
+            concurrency=1 if name in PLANTED else plan.concurrency,
         )
         found.append(Carried(name, len(samples), tuple(evaluated.records), left_out, evaluated.skipped))
         write(found, plan, out)
