@@ -13,7 +13,7 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
-from equipoise.bench.attacks import cases, run, systems
+from equipoise.bench.attacks import cases, run, systems, tables
 from equipoise.bench.attacks.run import AttackPlan
 from equipoise.bench.budget import Budget, Metered
 from equipoise.core import settings as layers
@@ -79,6 +79,7 @@ def attack_run(
     wanted = tuple(only or cases.ATTACKS)
     if unknown := [name for name in wanted if name not in cases.ATTACKS]:
         raise InputError(f"there is no attack {unknown[0]!r}: choose among {', '.join(cases.ATTACKS)}")
+    tables.residual_bound(0, 1)  # raises MissingExtra before anything is asked
     settings = layers.load({"model.llm": llm}).settings
     spending = Budget(max_minutes=max_minutes)
     out.mkdir(parents=True, exist_ok=True)
