@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 DATA ?= data
 
 .PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills serve-isolation serve-failing extras clean
+	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills serve-isolation serve-failing extras bench-security clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -86,6 +86,12 @@ bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/hijack/run.py --data $(DATA)
+
+bench-security: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/security/run.py
+	$(BIN)/python benchmarks/security/pieces.py --data $(DATA)
+	$(BIN)/python benchmarks/security/tags.py --data $(DATA)
 
 bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
