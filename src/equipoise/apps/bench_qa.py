@@ -11,7 +11,7 @@ from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
 from equipoise.bench.qa import bench, datasets, metrics, published
 from equipoise.bench.qa.bench import Done, Options, QaPlan
-from equipoise.bench.qa.budget import Budget, Metered
+from equipoise.bench.budget import Budget, Metered
 from equipoise.bench.qa.runner import Harness
 from equipoise.core import settings as layers
 from equipoise.core import sync

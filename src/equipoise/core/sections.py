@@ -80,6 +80,7 @@ class HighlightSettings(_Section):
     max_spans: int = Field(default=8, ge=1, le=1000)
     max_sentences_per_span: int = Field(default=5, ge=1, le=1000)
     max_sentences: int = Field(default=20, ge=1, le=1000)
+    max_pieces: int = Field(default=2, ge=1, le=1000)
     threshold: float | None = Field(default=None, ge=0, le=1)
     abstain: bool = False
     qa_model: Annotated[str, WHERE_TO] = "deepset/deberta-v3-base-squad2"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from equipoise.bench.budget import Budget
 from equipoise.bench.qa import rows, stores
-from equipoise.bench.qa.budget import Budget
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.rows import FAILED, KEY
 from equipoise.bench.qa.stores import Documents

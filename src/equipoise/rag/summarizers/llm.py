@@ -29,6 +29,7 @@ from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.models.structured import complete_as
 from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
+from equipoise.text.polar import turned
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import has_words
@@ -126,7 +127,8 @@ class LlmSummarizer:
             return Summary(joined(highlights, tags), grounded=False, failure=str(error), usage=error.usage)
         guessed = reply.guesses[: self.guesses]
         written = opening(reply.answer, most=max(MOST_SENTENCES, sentences(highlights)))
-        invented = unsupported(written, evidence(highlights))
+        supports = evidence(highlights)
+        invented = (*unsupported(written, supports), *turned(written, supports, tags))
         lost = missing(written, highlights)
         grounded = not (invented or lost)
         answer = written if grounded else joined(highlights, tags)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from equipoise.bench.judges.paired import compare_all
+from equipoise.bench.paired import compare_all
 from equipoise.bench.qa.reporting.intervals import LEVEL, RESAMPLES, SEED
 from equipoise.bench.qa.reporting.measures import value
 from equipoise.bench.qa.rows import ANSWERED, FAILED

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.bench.judges.paired import times_highest
+from equipoise.bench.paired import times_highest
 from equipoise.bench.qa import metrics
 from equipoise.bench.qa.reporting.intervals import LEVEL, mean
 from equipoise.bench.qa.reporting.measures import by_system, value
