@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from equipoise.bench.qa import judging
 from equipoise.bench.budget import Budget
+from equipoise.bench.qa import judging
 from equipoise.bench.qa.judging import Pair
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models.replay import ReplayCache, Replayed

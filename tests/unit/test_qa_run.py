@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from equipoise.bench.budget import PATIENCE, Budget, Metered
 from equipoise.bench.qa import bench, items, runner, systems
 from equipoise.bench.qa.bench import Options
-from equipoise.bench.budget import PATIENCE, Budget, Metered
 from equipoise.bench.qa.runner import Harness
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable

@@ -9,9 +9,9 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
+from equipoise.bench.budget import Budget, Metered
 from equipoise.bench.qa import bench, datasets, metrics, published
 from equipoise.bench.qa.bench import Done, Options, QaPlan
-from equipoise.bench.budget import Budget, Metered
 from equipoise.bench.qa.runner import Harness
 from equipoise.core import settings as layers
 from equipoise.core import sync

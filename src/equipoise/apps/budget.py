@@ -60,7 +60,7 @@ def as_dict(found: Budget) -> dict[str, Any]:
             {
                 "source": one.source,
                 "sentences": one.sentences,
-                "question_bits": round(bits(one.question * deployment.tags), 2),
+                "question_bits": round(bits(one.question), 2),
                 "free_extracts_bits": round(one.free_extracts, 2),
             }
             for one in found.worst
@@ -89,12 +89,11 @@ def _show(found: Budget, console: Terminal) -> None:
     for line in _notes(found):
         console.print(line)
     console.table(("who chooses", "bits"), list(_beside(found)))
-    tags = found.deployment.tags
     console.print("Documents with the largest budgets, each by itself:")
     console.table(
         ("document", "sentences", "bits of one question", f"bits of {EXTRACTS} free extracts"),
         [
-            (title(one.source), f"{one.sentences:,}", _bits(one.question * tags), f"{one.free_extracts:,.1f}")
+            (title(one.source), f"{one.sentences:,}", _bits(one.question), f"{one.free_extracts:,.1f}")
             for one in found.worst
         ],
     )
@@ -126,7 +125,7 @@ def _notes(found: Budget) -> Iterator[str]:
     deployment = found.deployment
     if not deployment.writes:
         yield "No language model writes answers here: what is counted is which quotes can be made an answer."
-    tags = f", times {deployment.tags} sets of tags" if deployment.tags > 1 else ""
+    tags = ", with and without the yes or no that they bear out" if deployment.tags else ""
     yield (
         f"Counted is every canonical set of quotes from any {deployment.k} passages read together, whatever search, "
         f"filter and highlighter do{tags}."

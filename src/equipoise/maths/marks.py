@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+MANY = 1_000
+"""Words of a unit at most: more are not counted."""
 MOST_OPEN = ((200, 10), (3_000, 6))
 OPEN_IN_MANY = 3
 """Marks that are followed at a time: 10 of up to 200 units, 6 of up to 3,000, 3 of more. Each one doubles the work."""
@@ -17,13 +19,17 @@ class Unit:
 
     `passage` is the number of the passage it stands in, None where it stands in no single one. `follows` says that it
     is the next sentence of the document after the unit before it. `text` numbers its text: equal numbers, equal texts.
-    `leads` are the rows of the units that it is read with, all of them before it and of its document.
+    `leads` are the rows of the units that it is read with, all of them before it and of its document. `words` it has,
+    and `denies` says that a word of it denies; `between` is the same of the text between it and the unit before it.
     """
 
     passage: int | None
     follows: bool
     text: int
     leads: tuple[int, ...] = ()
+    words: int = MANY
+    denies: bool = False
+    between: tuple[int, bool] = (0, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +50,25 @@ class Marks:
     relaxed: tuple[str, ...]
 
 
-def marks(units: Sequence[Unit]) -> Marks:
-    """The marks of `units`: of those that are open at the same time the shortest, so many as can be followed."""
+def marks(units: Sequence[Unit], short: int = 0) -> Marks:
+    """The marks of `units`: of those that are open at the same time the shortest, so many as can be followed.
+
+    Leads that make a span of fewer than `short` words with a neighbour are not followed: such a span may be dropped for
+    being short, and what it leads stays.
+    """
     texts, leads = _texts(units), _leads(units)
     load = [0] * len(units)
     most = next((marks for size, marks in MOST_OPEN if len(units) <= size), OPEN_IN_MANY)
     repeated = {number: mark for number, mark in texts.items() if mark.last > mark.first}
     taken = set(_fitting(repeated.values(), load, most))
     open_texts = {number for number, mark in repeated.items() if mark not in taken}
-    sure = [mark for mark in leads if units[mark.first].text not in open_texts and _in_passages(mark, units)]
+    sure = [
+        mark
+        for mark in leads
+        if units[mark.first].text not in open_texts
+        and _in_passages(mark, units)
+        and not _drops_with_a_neighbour(mark.first, units, short)
+    ]
     led = _fitting(sure, load, most)
     by_row: dict[int, list[Mark]] = defaultdict(list)
     for mark in (*taken, *led):
@@ -83,6 +99,12 @@ def _leads(units: Sequence[Unit]) -> list[Mark]:
     """From each lead to the last unit that is read with it."""
     last = {lead: row for row, unit in enumerate(units) for lead in unit.leads}
     return [Mark(lead, row, is_lead=True) for lead, row in last.items()]
+
+
+def _drops_with_a_neighbour(row: int, units: Sequence[Unit], short: int) -> bool:
+    """Whether the unit and the one after or before it may be a span of fewer than `short` words."""
+    pairs = [(at, at + 1) for at in (row - 1, row) if 0 <= at < len(units) - 1 and units[at + 1].follows]
+    return any(units[a].words + units[b].between[0] + units[b].words < short for a, b in pairs)
 
 
 def _in_passages(mark: Mark, units: Sequence[Unit]) -> bool:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from math import log2
 
 from equipoise.core.settings import Settings
-from equipoise.core.types import Tag
 from equipoise.corpus.store import Store
-from equipoise.maths.choices import Limits, bits, choices, families
+from equipoise.maths.choices import bits, choices, families
 from equipoise.maths.marks import Unit
+from equipoise.maths.steps import NO_LIMIT, Limits
 from equipoise.rag import build
 from equipoise.rag.quotable import Quotable, joined_units, quotables
 from equipoise.rag.summarizers.llm import asks_only_long
@@ -35,12 +35,12 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What of the settings decides which inputs there are. `tags` is how many sets of tags can cross; `questions` how
-    many questions of a message are asked. `writes`: a language model reads the input; `only_long`: not short ones."""
+    """What of the settings decides which inputs there are. `tags`: a yes or no may cross; `questions` of a message
+    are asked at most. `writes`: a language model reads the input; `only_long`: not where it is short."""
 
     k: int
     policy: SpanPolicy
-    tags: int
+    tags: bool
     questions: int
     context: bool
     writes: bool
@@ -55,7 +55,7 @@ class Deployment:
         return cls(
             settings.retrieval.k,
             build.policy(settings),
-            1 + len(Tag) if highlighter in TAGGING else 1,
+            highlighter in TAGGING,
             settings.question.most if settings.question.split else 1,
             writes and settings.summarize.context == "passage",
             writes,
@@ -66,7 +66,10 @@ class Deployment:
     def limits(self) -> Limits:
         """What one question may have quoted."""
         policy = self.policy
-        return Limits(self.k, policy.max_spans, policy.max_sentences, policy.max_sentences_per_span)
+        longest = policy.max_sentences_per_span
+        return Limits(
+            self.k, policy.max_spans, policy.max_sentences, longest, policy.max_pieces, policy.min_words
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def budget(store: Store, settings: Settings, *, progress: Progress = lambda *_: 
     """The control budget of `settings` over `store`. Raises StoreError, and InputError for limits too wide to count."""
     deployment = Deployment.of(settings)
     with store.snapshot():
-        documents = list(_read(store, deployment.limits, progress))
+        documents = list(_read(store, deployment, progress))
     units = joined_units(whole for whole, _ in documents)
     variants = list(_variants(deployment))
     counts: list[Counted] = []
@@ -128,11 +131,13 @@ def budget(store: Store, settings: Settings, *, progress: Progress = lambda *_: 
     return Budget(deployment, len(documents), passages, len(units), counts[0], tuple(worst), tuple(changes))
 
 
-def _read(store: Store, limits: Limits, progress: Progress) -> Iterator[tuple[Quotable, DocumentBudget]]:
+def _read(
+    store: Store, deployment: Deployment, progress: Progress
+) -> Iterator[tuple[Quotable, DocumentBudget]]:
     total = store.counts().documents
     for number, whole in enumerate(quotables(store)):
         progress(number, total, whole.document.source)
-        count = choices(whole.units, limits).total
+        count = counted(whole.units, replace(deployment, questions=1)).question
         free = free_extracts(len(whole.document.text))
         light = replace(whole, document=replace(whole.document, text="", sentences=(), blocks=()), spans=())
         yield light, DocumentBudget(whole.document.source, len(whole.units), count, free)
@@ -141,7 +146,9 @@ def _read(store: Store, limits: Limits, progress: Progress) -> Iterator[tuple[Qu
 def counted(units: Sequence[Unit], deployment: Deployment) -> Counted:
     """The inputs that a deployment over these units lets one question and one message choose among."""
     found = choices(units, deployment.limits)
-    question = found.total * deployment.tags
+    question = found.total
+    if deployment.tags:  # the verdicts cross with quotes of which none denies, or every one does
+        question += sum(choices(units, deployment.limits, denying=denying).total for denying in (False, True))
     if deployment.questions == 1:
         return Counted(question, question, found.relaxed)
     return Counted(question, _of_a_message(units, deployment), found.relaxed)
@@ -150,26 +157,29 @@ def counted(units: Sequence[Unit], deployment: Deployment) -> Counted:
 def _of_a_message(units: Sequence[Unit], deployment: Deployment) -> int:
     """An upper bound: one limit of sentences and spans holds for all its questions together, each of which reads k
     passages; what each may quote of its own is not counted closer. A text that occurs several times may be quoted from
-    another place by each question."""
+    another place by each question. Where short spans may be dropped, sentences count that no question is left with."""
     most = deployment.questions
-    limits = replace(deployment.limits, passages=deployment.k * most)
+    limits = replace(deployment.limits, passages=deployment.k * most, pieces=NO_LIMIT)
     loose = [replace(unit, leads=()) for unit in units]
     times = Counter(unit.text for unit in units)
+    unused = any(unit.words < deployment.policy.min_words for unit in units)
+    groups = range(0 if unused else 1, most + 1)
     if len(times) == len(units):
         sizes = Counter[int]()
         for (_, _, sentences), count in choices(loose, limits).counts.items():
             sizes[sentences] += count
-        by_groups = [sum(n * (2**i - 1) ** size for size, n in sizes.items()) for i in range(1, most + 1)]
+        by_groups = [sum(n * (2**i - (not unused)) ** size for size, n in sizes.items()) for i in groups]
     else:
-        weights = [[(1 + times[unit.text]) ** i - 1 for unit in units] for i in range(1, most + 1)]
+        weights = [[(1 + times[unit.text]) ** i - (not unused) for unit in units] for i in groups]
         by_groups = [choices(loose, limits, weights=each).total for each in weights]
-    return families(by_groups, tags=deployment.tags)
+    unions = by_groups.pop(0) if unused else 0
+    return families(by_groups, tags=1 + deployment.tags, unions=unions)
 
 
 def _variants(now: Deployment) -> Iterator[tuple[str, str, str, Deployment]]:
     """(setting, value, other value, the deployment with it) of every change that says something."""
     policy = now.policy
-    for name in ("max_spans", "max_sentences", "max_sentences_per_span"):
+    for name in ("max_spans", "max_sentences", "max_sentences_per_span", "max_pieces"):
         value = getattr(policy, name)
         for other in sorted({value // 2, 1} - {0, value}, reverse=True):
             yield (
@@ -185,8 +195,8 @@ def _variants(now: Deployment) -> Iterator[tuple[str, str, str, Deployment]]:
         yield "retrieval.k", str(now.k), "1", replace(now, k=1)
     if now.questions > 1:
         yield "question.split", "true", "false", replace(now, questions=1)
-    if now.tags > 1:
-        yield "highlight.name", "indexed, with tags", "another, without", replace(now, tags=1)
+    if now.tags:
+        yield "highlight.name", "indexed, with tags", "another, without", replace(now, tags=False)
     if now.writes:
         context = ("passage", "none") if now.context else ("none", "passage")
         yield "summarize.context", *context, replace(now, context=not now.context)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Highlights, Passage, Span, Tag
-from equipoise.maths.choices import Limits
 from equipoise.maths.marks import Unit
-from equipoise.rag.boundary import read_highlights, with_context
+from equipoise.maths.steps import Limits
+from equipoise.rag.boundary import crossing_tags, read_highlights, with_context
 from equipoise.rag.budget import Deployment
 from equipoise.rag.quotable import Quotable, joined_spans, joined_units
 
@@ -36,13 +36,14 @@ def inputs(documents: Sequence[Quotable], deployment: Deployment) -> Iterator[In
         )
     texts = {one.document.doc_id: one.document for one in documents}
     passages = [passage for one in documents for passage in one.passages]
-    tag_sets = [frozenset[Tag](), *(frozenset({tag}) for tag in Tag)][: deployment.tags]
+    tag_sets = [frozenset[Tag](), *(frozenset({tag}) for tag in Tag if deployment.tags)]
     for rows in candidates(units, deployment.limits):
         numbers = dict.fromkeys(units[row].passage for row in rows)
         shown = [passages[number] for number in numbers if number is not None]
         highlights = _unchanged([spans[row] for row in rows], shown, texts, deployment)
         if highlights is not None:
-            yield from (Input(highlights, tags) for tags in tag_sets)
+            crossing = dict.fromkeys(crossing_tags(tags, highlights)[0] for tags in tag_sets)
+            yield from (Input(highlights, tags) for tags in crossing)
 
 
 def candidates(units: Sequence[Unit], limits: Limits) -> Iterator[tuple[int, ...]]:
@@ -74,15 +75,16 @@ def _fits(rows: Sequence[int], units: Sequence[Unit], limits: Limits) -> bool:
 
 
 def _unchanged(
-    spans: Sequence[Span], shown: Sequence[Passage], documents: Mapping[str, Document], deployment: Deployment
+    spans: list[Span], shown: Sequence[Passage], documents: Mapping[str, Document], deployment: Deployment
 ) -> Highlights | None:
     """The highlights of these sentences where they are canonical, None where others come out."""
-    highlights, dropped = read_highlights(spans, shown, documents, deployment.policy)
-    if dropped or sum(_sentences(item.span, documents) for item in highlights.items) != len(spans):
+    highlights, _ = read_highlights(spans, shown, documents, deployment.policy)
+    if [sentence for item in highlights.items for sentence in _sentences(item.span, documents)] != spans:
         return None
     return with_context(highlights, documents, shown) if deployment.context else highlights
 
 
-def _sentences(span: Span, documents: Mapping[str, Document]) -> int:
-    """How many sentences a canonical span has."""
-    return sum(span.start <= start and end <= span.end for start, end in documents[span.doc_id].sentences)
+def _sentences(span: Span, documents: Mapping[str, Document]) -> list[Span]:
+    """The sentences of a canonical span."""
+    inside = (one for one in documents[span.doc_id].sentences if span.start <= one[0] and one[1] <= span.end)
+    return [Span(span.doc_id, *one) for one in inside]

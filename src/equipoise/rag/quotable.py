@@ -8,12 +8,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, islice
 
 from equipoise.core.types import Document, Passage, Span
 from equipoise.corpus.store import Store
-from equipoise.maths.marks import Unit
+from equipoise.maths.marks import MANY, Unit
 from equipoise.text.outline import leads
+from equipoise.text.polar import denies
+from equipoise.text.tokens import WORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def quotable(document: Document, passages: Sequence[Passage], texts: Texts) -> Q
         rows = tuple(row_of[lead] for lead in named if lead in row_of)
         passage = None if place == _SEVERAL else place
         number = texts.number(document.text[start:end])
-        units.append(Unit(passage, bool(units) and index - 1 in row_of, number, rows))
+        follows = bool(units) and index - 1 in row_of
+        between = _said(document.text[spans[-1].end : start]) if follows else (0, False)
+        units.append(Unit(passage, follows, number, rows, *_said(document.text[start:end]), between))
         spans.append(Span(document.doc_id, start, end))
         row_of[index] = len(units) - 1
     return Quotable(document, tuple(ordered), tuple(units), tuple(spans))
@@ -90,6 +94,11 @@ def joined_units(documents: Iterable[Quotable]) -> list[Unit]:
 def joined_spans(documents: Iterable[Quotable]) -> list[Span]:
     """The spans of all `documents`, row by row as `joined_units`."""
     return list(chain.from_iterable(one.spans for one in documents))
+
+
+def _said(text: str) -> tuple[int, bool]:
+    """How many words `text` has, MANY at most, and whether one of them denies."""
+    return len(list(islice(WORD.finditer(text), MANY))), denies(text)
 
 
 _NOWHERE, _SEVERAL = -1, -2

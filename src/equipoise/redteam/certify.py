@@ -1,8 +1,8 @@
 """Every input of a small deployment through its real summarizer, and every answer held to rules: a dated record.
 
 What one question can make the summarizer read is countable (`rag.budget`); where it is little, nothing has to be
-sampled. The record (`redteam.record`) says what was tried and what came out. It speaks of one question of the deployment
-as it was: this store, these settings, this model.
+sampled. The record (`redteam.record`) says what was tried and what came out. It speaks of one question of the
+deployment as it was: this store, these settings, this model.
 """
 
 import hashlib
@@ -245,8 +245,8 @@ def figures(rows: Sequence[Line]) -> dict[str, Any]:
 def checked(path: Path, *, key: bytes | None = None, store: Store | None = None) -> Record:
     """The complete record at `path`, its hashes, signature, rows and figures checked.
 
-    With the `store` it speaks of, also that every input is in it, once and in order, and that its answers break no rules
-    but those that it says. Raises InputError for the first thing that does not hold.
+    With the `store` it speaks of, also that every input is in it, once and in order, and that its answers break no
+    rules but those that it says. Raises InputError for the first thing that does not hold.
     """
     found = record.read(path, key=key)
     try:
