@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 MANY = 1_000
 """Words of a unit at most: more are not counted."""
-MOST_OPEN = ((200, 10), (3_000, 6))
-OPEN_IN_MANY = 3
-"""Marks that are followed at a time: 10 of up to 200 units, 6 of up to 3,000, 3 of more. Each one doubles the work."""
-LONGEST = 5_000
-"""Units between the ends of a mark that is followed."""
+FEW, OPEN_IN_FEW, OPEN_IN_MANY = 200, 10, 4
+"""Marks that are followed at a time: of up to FEW units, and of more. Each one doubles the work."""
+NEAR = 60
+"""Of more than FEW units, marks whose ends are farther apart are not followed: they would be open nearly everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def marks(units: Sequence[Unit], short: int = 0) -> Marks:
     """
     texts, leads = _texts(units), _leads(units)
     load = [0] * len(units)
-    most = next((marks for size, marks in MOST_OPEN if len(units) <= size), OPEN_IN_MANY)
+    most = (OPEN_IN_FEW, FEW) if len(units) <= FEW else (OPEN_IN_MANY, NEAR)
     repeated = {number: mark for number, mark in texts.items() if mark.last > mark.first}
     taken = set(_fitting(repeated.values(), load, most))
     open_texts = {number for number, mark in repeated.items() if mark not in taken}
@@ -112,12 +111,13 @@ def _in_passages(mark: Mark, units: Sequence[Unit]) -> bool:
     return units[mark.first].passage is not None and all(unit.passage is not None for unit in led)
 
 
-def _fitting(wanted: Iterable[Mark], load: list[int], most: int) -> list[Mark]:
-    """Those of `wanted` that can be followed beside what is in `load`, the number of open marks of each row."""
+def _fitting(wanted: Iterable[Mark], load: list[int], most: tuple[int, int]) -> list[Mark]:
+    """Those of `wanted` that can be followed beside what is in `load`, the number of open marks of each row: at `most`
+    so many at a time, each over so many rows."""
     fitting: list[Mark] = []
     for mark in sorted(wanted, key=lambda mark: (mark.last - mark.first, mark.first)):
         rows = range(mark.first, mark.last + 1)
-        if len(rows) <= LONGEST and max(load[row] for row in rows) < most:
+        if len(rows) <= most[1] and max(load[row] for row in rows) < most[0]:
             fitting.append(mark)
             for row in rows:
                 load[row] += 1

@@ -104,7 +104,6 @@ def subject(store: Store, deployment: Deployment, *, most: int = MOST) -> Subjec
     """What there is to certify. Raises InputError that says what would make a deployment small which is too large."""
     with store.snapshot():
         documents = list(quotables(store))
-        counts, digest = store.counts(), store.digest()
     units = joined_units(documents)
     count = counted(units, replace(deployment, questions=1))
     if count.question > most:
@@ -116,13 +115,19 @@ def subject(store: Store, deployment: Deployment, *, most: int = MOST) -> Subjec
         raise InputError(
             f"{len(every)} inputs were found where {count.question} were counted: please report this, with the index"
         )
-    held = {
-        "documents": counts.documents,
-        "passages": counts.passages,
-        "sentences": len(units),
-        "digest": digest,
-    }
-    return Subject(deployment, held, every)
+    passages = sum(len(whole.passages) for whole in documents)
+    held = {"documents": len(documents), "passages": passages, "sentences": len(units)}
+    return Subject(deployment, held | {"digest": fingerprint(documents)}, every)
+
+
+def fingerprint(documents: Sequence[Quotable]) -> str:
+    """sha256 (hex) over the documents, their sentences and passages; not over when and how they were indexed."""
+    total = hashlib.sha256()
+    for whole in documents:
+        document = whole.document
+        places = [[one.start, one.end] for one in whole.passages], [list(one) for one in document.sentences]
+        total.update(json.dumps([document.doc_id, document.source, document.title, document.text, *places]).encode())
+    return total.hexdigest()
 
 
 def _too_large(documents: Sequence[Quotable], deployment: Deployment, count: int, most: int) -> str:
