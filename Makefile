@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
 
-.PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills serve-isolation serve-failing extras bench-security clean
+.PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed \
+	bench-calibration bench-bias bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth \
+	bench-serve serve-kills serve-isolation serve-failing extras bench-security nightly clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -48,6 +49,9 @@ fuzz: $(VENV)/.test
 
 kills: $(VENV)/.test
 	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
+
+nightly: $(VENV)/.test
+	$(BIN)/python tests/campaigns/noninterference.py --cases 100000 --seed 1
 
 bench-serve: $(VENV)/.serve
 	$(BIN)/python benchmarks/serve/run.py

@@ -29,6 +29,8 @@ COMMANDS = {
     "config": ("config", "Settings, and which folders may say where to."),
     "cache": ("cache", "The indexes that --docs made: list, clear."),
     "attack": ("attack", "Attack a store of your own, to measure its defences."),
+    "budget": ("budget", "How much of the summarizer's input a question can choose."),
+    "certify": ("certify", "Try every input that one question can force on the summarizer."),
     "bench": ("bench", "Benchmarks: numbers with intervals, and a report page."),
     "train": ("train", "Train models of your own (needs the extras hf and bench)."),
 }

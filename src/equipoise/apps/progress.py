@@ -74,6 +74,13 @@ def passages() -> Iterator[Report]:
         yield report
 
 
+@contextmanager
+def steps() -> Iterator[Report]:
+    """A bar that counts steps of any kind."""
+    with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
+        yield report
+
+
 class Stages:
     """Says which stage of a question runs, from a second of work on, until `pause`."""
 
