@@ -146,9 +146,9 @@ def share(part: int, whole: int) -> str:
     """A share with its 95% Wilson interval."""
     if not whole:
         return ""
-    interval = wilson(part, whole)
-    low, high = interval or (0.0, 1.0)
-    return f"{part}/{whole} = {part / whole:.1%} [{low:.1%}, {high:.1%}]"
+    found = wilson(part, whole)
+    between = f" [{found.low:.1%}, {found.high:.1%}]" if found else ""
+    return f"{part}/{whole} = {part / whole:.1%}{between}"
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """A text as words that a pattern can be compared with, whatever they were dressed up in.
 
 Case, accents, letters of other scripts that look like Latin ones, invisible characters inside words and digits for
-letters are evened out, the same way in texts and in patterns; offsets are those of the text. Linear time.
+letters are evened out, the same way in texts and in patterns; offsets are those of the text. The mark that ends a
+sentence is a word of its own, so that only a gap of a pattern leads over it. Linear time.
 """
 
 import re
@@ -13,8 +14,8 @@ from functools import cache
 from equipoise.text.normal import normalise
 
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_PLAIN = re.compile(r"[\w'\u0300-\u036f]++")
-_MIXED = re.compile(rf"[{_WIDE}]|[^\W{_WIDE}](?:[^\W{_WIDE}]|['\u0300-\u036f])*+")
+_PLAIN = re.compile(r"[\w'\u0300-\u036f]++|[.!?](?=\s)")
+_MIXED = re.compile(rf"[{_WIDE}]|[^\W{_WIDE}](?:[^\W{_WIDE}]|['\u0300-\u036f])*+|[.!?](?=\s)|[。！？]")
 _HAS_WIDE = re.compile(f"[{_WIDE}]")
 _DIGITS = str.maketrans("013457", "oieast")
 _COMBINING = dict.fromkeys(range(0x300, 0x370))
