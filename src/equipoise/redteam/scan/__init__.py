@@ -2,8 +2,8 @@
 
 from equipoise.redteam.scan.findings import Finding, NotRun, Reach, Report, Severity
 from equipoise.redteam.scan.rules import Rules, load
-from equipoise.redteam.scan.scanner import Scan, Scanned, WholeText, scan
+from equipoise.redteam.scan.scanner import Scan, Scanned, scan
 
 __all__ = [
-    "Finding", "NotRun", "Reach", "Report", "Rules", "Scan", "Scanned", "Severity", "WholeText", "load", "scan",
+    "Finding", "NotRun", "Reach", "Report", "Rules", "Scan", "Scanned", "Severity", "load", "scan",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from equipoise.core.errors import MissingExtra
 from equipoise.core.types import Document
+from equipoise.corpus.whole import WholeText
 from equipoise.redteam.scan import characters, data_rules, encoded, markup, personal, secrets
 from equipoise.redteam.scan.copies import Paragraph, Paragraphs, is_same
 from equipoise.redteam.scan.findings import Finding, Hit, NotRun, Reach, Report, with_fingerprints, worst_first
@@ -24,16 +25,6 @@ EXCERPT = 200
 MOST_OTHERS = 20
 COPIES_NEAR, COPIES_SAME = "copies/near", "copies/same"
 LEFT_OUT, TEXT_LAYER = "hidden/left-out", "hidden/text-layer"
-
-
-@dataclass(frozen=True, slots=True)
-class WholeText:
-    """All the text of a file, also what a reader would not see; `page` where it is a page's, `has_lines` where its
-    lines are those of the file."""
-
-    text: str
-    page: int | None = None
-    has_lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
