@@ -27,6 +27,7 @@ COMMANDS = {
     "init": ("init", "Write a commented settings file into the current folder."),
     "config": ("config", "Settings, and which folders may say where to."),
     "cache": ("cache", "The indexes that --docs made: list, clear."),
+    "scan": ("scan", "Look for instructions, hidden text, secrets and copies in documents."),
     "attack": ("attack", "Attack a store of your own, to measure its defences."),
     "bench": ("bench", "Benchmarks: numbers with intervals, and a report page."),
     "train": ("train", "Train models of your own (needs the extras hf and bench)."),

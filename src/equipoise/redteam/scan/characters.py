@@ -15,7 +15,7 @@ _RUN = 8
 _SELECTORS = 3
 _LONGEST_WORD = 100
 
-_TAGS = re.compile("(?<!\U0001f3f4)[\U000e0000-\U000e007f]++")
+_TAGS = re.compile("[\U000e0000-\U000e007f]++")
 _INVISIBLE = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff\u180e\u034f\u115f\u1160\u3164\uffa0\u00ad\u200e\u200f]++")
 _ZERO_WIDTH = frozenset("\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\u180e\u034f\u115f\u1160\u3164\uffa0")
 _SELECTED = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}+")
@@ -27,6 +27,7 @@ _STYLED = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d6a3]{4,}+")
 _STACKED = re.compile("[\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{4,}+")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]++")
 _EMOJI_TAGS = 0xE0000
+_FLAG, _END_OF_FLAG, _LONGEST_FLAG = "\U0001f3f4", "\U000e007f", 7
 
 
 def find(text: str) -> Iterator[Hit]:
@@ -36,6 +37,8 @@ def find(text: str) -> Iterator[Hit]:
     if text.isascii():
         return
     for match in _TAGS.finditer(text):
+        if _is_flag(text, match):
+            continue
         said = decoded_tags(match.group())
         yield Hit(TAGS, match.start(), match.end(), f"It says: {said[:200]}" if said.strip() else "")
     yield from _invisible(text)
@@ -55,6 +58,12 @@ def decoded_tags(text: str) -> str:
     'hi'
     """
     return "".join(chr(ord(c) - _EMOJI_TAGS) for c in text if 0x20 <= ord(c) - _EMOJI_TAGS < 0x7F)
+
+
+def _is_flag(text: str, match: re.Match[str]) -> bool:
+    """The flag of a part of a country: a black flag, at most six tags, and the one that ends them."""
+    run = match.group()
+    return text[match.start() - 1 : match.start()] == _FLAG and len(run) <= _LONGEST_FLAG and run[-1] == _END_OF_FLAG
 
 
 def _invisible(text: str) -> Iterator[Hit]:

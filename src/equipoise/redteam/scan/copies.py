@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from equipoise.core.types import BlockKind, Document
 from equipoise.redteam.scan.words import Words
+from equipoise.text.visible import flowing
 
 SHINGLE = 3
 HASHES, ROWS = 64, 4
 LEAST_WORDS = 12
 """Of a paragraph that is looked at: shorter ones are alike by chance."""
+BEGINNING = 160
+"""Characters of a paragraph that are shown."""
 ALIKE = 0.6
 """The least estimated Jaccard share of near-copies."""
 
@@ -34,12 +37,13 @@ _MIX = _random.integers(1, 2**63, SHINGLE, dtype=np.uint64) * np.uint64(2) + np.
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph of document number `document`: text[start:end], and a digest of its words."""
+    """A paragraph of document number `document`: text[start:end], a digest of its words, and how it begins."""
 
     document: int
     start: int
     end: int
     digest: int
+    begins: str = ""
 
 
 @dataclass(slots=True)
@@ -57,8 +61,8 @@ class Paragraphs:
         for start, end in _paragraphs(document):
             first, behind = np.searchsorted(words.starts, [start, end])
             if behind - first >= LEAST_WORDS:
-                own = hashes[first:behind]
-                self.items.append(Paragraph(number, start, end, zlib.crc32(own.tobytes())))
+                own, begins = hashes[first:behind], flowing(document.text[start : min(end, start + BEGINNING)])
+                self.items.append(Paragraph(number, start, end, zlib.crc32(own.tobytes()), begins))
                 self.signatures.append(signature(own))
 
     def groups(self) -> Iterator[tuple[Paragraph, ...]]:

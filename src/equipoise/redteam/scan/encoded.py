@@ -30,6 +30,7 @@ _ROT13 = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm"
 )
 _FLUENT = 3  # words of letters that text has, and a decoded picture has not
+_GLUED = ("ignoreall", "ignoreprev", "ignorethe", "disregardall", "disregardprev", "previousinstr", "priorinstr", "systemprompt")
 _SPACED = 10  # single letters one after the other
 
 
@@ -39,7 +40,11 @@ def find(text: str, words: Words, instructions: Rules) -> Iterator[Hit]:
         for match in pattern.finditer(text):
             yield from _read(decode(match.group()[:LONGEST]), match.start(), match.end(), instructions)
     for start, end, letters in _spaced(text, words):
-        yield from _instruction(letters, start, end, instructions)
+        glued = letters.replace(" ", "")
+        if any(known in glued for known in _GLUED):  # where all gaps are alike nobody sees where words end
+            yield Hit(INSTRUCTION, start, end, f"It says: {letters[:200]}")
+        else:
+            yield from _instruction(letters, start, end, instructions)
     turned = Words([word.translate(_ROT13) for word in words.words], words.starts, words.ends)
     for hit in phrases(turned, instructions):
         yield Hit(INSTRUCTION, hit.start, hit.end, f"It says: {text[hit.start : hit.end].translate(_ROT13)[:200]}")

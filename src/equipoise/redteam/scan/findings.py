@@ -61,7 +61,8 @@ class Finding:
     """One finding. Offsets count code points in the document's text; of hidden text, in the file's own text.
 
     `page`, `line`, `headings` and `paragraph` say where a reader finds it, as for a quote. `why` is for people.
-    `fingerprint` stays the same when the text around it changes, so that a baseline can name it.
+    `fingerprint` stays the same when the text around it changes, so that a baseline can name it; in a scan in work it
+    holds the words that were found.
     """
 
     rule: str
@@ -133,12 +134,12 @@ class Report:
 
 
 def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, each with its fingerprint: of its rule, its source, its words and how many alike came before."""
+    """The findings, each with its fingerprint in the place of its words: a digest of its rule, its source, these words
+    and how many alike came before."""
     seen: Counter[str] = Counter()
     marked = []
     for one in findings:
-        words = " ".join(one.excerpt.casefold().split())
-        key = "\0".join((one.rule, one.reach, one.source, words))
+        key = "\0".join((one.rule, one.reach, one.source, one.fingerprint))
         seen[key] += 1
         digest = hashlib.sha256(f"{key}\0{seen[key]}".encode("utf-8", "replace")).hexdigest()
         marked.append(replace(one, fingerprint=digest[:24]))

@@ -69,7 +69,7 @@ def _checks() -> dict[str, Check]:
 
     def is_card(text: str) -> bool:
         digits = text.replace(" ", "").replace("-", "")
-        return len(set(digits)) > 2 and bool(luhn.is_valid(digits))
+        return len(set(digits)) > 1 and bool(luhn.is_valid(digits))
 
     return {"card": is_card, "iban": lambda text: bool(iban.is_valid(text)), "ssn": lambda text: bool(ssn.is_valid(text))}
 

@@ -125,13 +125,15 @@ class Scan:
                     self._finding(document, Hit(hit.rule, 0, 0, hit.detail)),
                     reach=Reach.TITLE,
                     excerpt=_excerpt(text, 0, len(text)),
+                    fingerprint=_key(text, hit),
                 )
 
     def _hidden(self, one: Scanned, seen: Iterable[Hit]) -> Iterator[Finding]:
         """What stands in the file and not in what is indexed."""
         for rule, count in ((LEFT_OUT, one.hidden), (TEXT_LAYER, one.invisible)):
             if count and rule in self.rules:
-                yield self._finding(one.document, Hit(rule, 0, 0, f"{count:,} characters."))
+                found = self._finding(one.document, Hit(rule, 0, 0, f"{count:,} characters."))
+                yield replace(found, reach=Reach.HIDDEN, excerpt="", line=None, headings=(), paragraph=None)
         known = Counter((hit.rule, _key(one.document.text, hit)) for hit in seen)
         for whole in one.whole:
             for hit in self._everywhere(whole.text, read_words(whole.text)):
@@ -157,6 +159,7 @@ class Scan:
             headings_at(document, hit.start),
             document.paragraph_at(hit.start),
             hit.others,
+            _key(document.text, hit),
         )
 
     def _unseen(self, document: Document, whole: WholeText, hit: Hit) -> Finding:
@@ -173,6 +176,7 @@ class Scan:
             line=whole.text.count("\n", 0, hit.start) + 1 if whole.has_lines else None,
             headings=(),
             paragraph=None,
+            fingerprint=_key(whole.text, hit),
         )
 
     def _copies(self) -> Iterator[Finding]:
@@ -193,9 +197,10 @@ class Scan:
             source,
             first.start,
             first.end,
-            "",
+            first.begins,
             f"{self.rules.by_id[rule].why} {len(others) + 1} documents have it, {len(members)} times in all.",
             others=tuple(others)[:MOST_OTHERS],
+            fingerprint=first.begins,
         )
 
 

@@ -69,18 +69,19 @@ def _hits(rule: str, piece: str, start: int, values: Sequence[str], said: str) -
 def _detectors() -> tuple[tuple[tuple[str, Analyse], ...], Analyse]:
     try:
         made = [_plugin(module, name) for module, name in DETECTORS.items()]
-        password = _plugin("keyword", "KeywordDetector")
+        keyword = _plugin("keyword", "KeywordDetector")
+        unquoted = import_module("detect_secrets.plugins.keyword").CONFIG_DENYLIST_REGEX_TO_GROUP
     except ImportError as error:
         raise MissingExtra("detect-secrets", "scan") from error
-    return tuple((plugin.secret_type, _values(plugin)) for plugin in made), _values(password)
+    return tuple((plugin.secret_type, _values(plugin)) for plugin in made), _values(keyword, unquoted)
 
 
 def _plugin(module: str, name: str) -> Any:  # noqa: ANN401 (detect-secrets has no types)
     return getattr(import_module(f"detect_secrets.plugins.{module}"), name)()
 
 
-def _values(plugin: Any) -> Analyse:  # noqa: ANN401
-    return lambda piece: [str(value) for value in plugin.analyze_string(piece)]
+def _values(plugin: Any, *more: Any) -> Analyse:  # noqa: ANN401
+    return lambda piece: [str(value) for value in plugin.analyze_string(piece, *more)]
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
