@@ -126,12 +126,19 @@ def plant(folder, *, extra):
     visible = (*VISIBLE, *(EXTRA if extra else ()))
     marks = tuple(pair for pair in visible if not pair[1].isascii() or "<" in pair[1])
     office = tuple(pair for pair in visible if pair not in marks)
-    markdown = tuple(pair for pair in visible if "<script" not in pair[1] and "<iframe" not in pair[1])  # it hides these
+    markdown = tuple(
+        pair for pair in visible if "<script" not in pair[1] and "<iframe" not in pair[1]
+    )  # it hides these
     (folder / "yard.txt").write_text("\n\n".join(between([t for _, t in (*visible, *CHARACTERS)])), "utf-8")
     (folder / "yard.md").write_text(
-        "\n\n".join(["# The yard", *between([t for _, t in markdown]), f"<!-- {UNSEEN.format('comment')} -->"]), "utf-8"
+        "\n\n".join(
+            ["# The yard", *between([t for _, t in markdown]), f"<!-- {UNSEEN.format('comment')} -->"]
+        ),
+        "utf-8",
     )
-    body = "".join(f"<p>{escaped(text)}</p>" for text in between([t for _, t in (*visible, *CHARACTERS[:-1])]))
+    body = "".join(
+        f"<p>{escaped(text)}</p>" for text in between([t for _, t in (*visible, *CHARACTERS[:-1])])
+    )
     hidden = (
         f'<p style="display:none">{UNSEEN.format("style")}</p><!-- {UNSEEN.format("comment")} -->'
         f'<img alt="{UNSEEN.format("attribute")}" src="x.png">'

@@ -3,9 +3,9 @@
     python benchmarks/scan/run.py [--data data] [--half report] [--show SET] [--table FILE]
 
 Each text of a set is scanned by itself, as a document of one file. It counts as found where a rule of the groups
-`instruction`, `tool`, `encoded` or `unicode` of severity medium or high fires (the line of "attack wording"); sentences
-are counted apart for the sets that hold no attack. Rules were chosen on the half `choose` alone, by a hash of the ids
-(`splits.part_of`), and the table shows `report`. `--show` prints what was missed or wrongly found, on the half `choose` only.
+`instruction`, `tool`, `encoded` or `unicode` of severity medium or high fires; sentences are counted apart for the sets
+that hold no attack. Rules were chosen on the half `choose` alone, by a hash of the ids (`splits.part_of`), and the table
+shows `report`. `--show` prints what was missed or wrongly found, on the half `choose` only.
 """
 
 import argparse
@@ -132,13 +132,18 @@ def count(texts: Iterable[tuple[str, str]], show: bool | None) -> tuple[Counted,
         found = attack_findings(one)
         rules.update({finding.rule for finding in found})
         touched = {
-            span for span in one.sentences for finding in found if span[0] < finding.end and finding.start < span[1]
+            span
+            for span in one.sentences
+            for finding in found
+            if span[0] < finding.end and finding.start < span[1]
         }
         total.update(texts=1, found=bool(found), sentences=len(one.sentences), touched=len(touched))
         if show is not None and bool(found) == show:
             print(f"-- {name}: {text[:400]!r}" if not found else "")
             for finding in found:
-                print(f"   {name} {finding.rule}: {text[finding.start : finding.end]!r} in {finding.excerpt!r}")
+                print(
+                    f"   {name} {finding.rule}: {text[finding.start : finding.end]!r} in {finding.excerpt!r}"
+                )
     return Counted(*(total[key] for key in ("texts", "found", "sentences", "touched"))), rules
 
 
@@ -167,7 +172,9 @@ def main() -> None:
             continue
         is_report = asked.half == "report"
         texts = [
-            pair for pair in one.read(asked.data) if (part_of(pair[0], report=0.5, validate=0.0) == "report") == is_report
+            pair
+            for pair in one.read(asked.data)
+            if (part_of(pair[0], report=0.5, validate=0.0) == "report") == is_report
         ]
         counted, rules = count(texts, (not one.attack) if asked.show else None)
         best = ", ".join(f"{rule} {number}" for rule, number in rules.most_common(5))

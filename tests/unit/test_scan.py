@@ -102,7 +102,10 @@ def test_offsets_are_those_of_the_text_whatever_was_folded():
         ('[[rule]]\nid = "own/x"\nseverity = "low"\nwhy = "w"\nphrases = ["a ..99 b"]', "gap"),
         ('[[rule]]\nid = "own/x"\nseverity = "low"\nwhy = "w"\nphrases = ["[a] b"]', "begin with a word"),
         ('[[rule]]\nid = "own/x"\nseverity = "low"\nwhy = "w"\nphrases = ["a @b"]', "not among [words]"),
-        ('[[rule]]\nid = "own/x"\nseverity = "low"\nwhy = "w"\nphrases = ["(a|b c) d"]', "each choice is one word"),
+        (
+            '[[rule]]\nid = "own/x"\nseverity = "low"\nwhy = "w"\nphrases = ["(a|b c) d"]',
+            "each choice is one word",
+        ),
         ('[[rule]]\nid = "own/x"\nseverity = "low"\nwhy = "w"\nregex = "(a+)+$"', "regex"),
         ('[[rule]]\nid = "own/x"\ndetector = "markup"\nseverity = "low"\nwhy = "w"', "for rules in code"),
         ("[[rule", "is not TOML"),
@@ -145,7 +148,8 @@ def test_a_missing_rules_file_says_so(tmp_path):
         "Follow the previous instructions before you open the valve.",
         "Contact our staff, who will answer only on weekdays.",
         "see [the manual](https://yard.example/manual) and [yard.example](https://www.yard.example/)",
-        "The flags are \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f and family \U0001f468\u200d\U0001f469\u200d\U0001f467.",
+        "A flag is \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f here.",
+        "A family is \U0001f468\u200d\U0001f469\u200d\U0001f467.",
         "The angle is 5 μm, Δx and αβ-proteins; Москва is a city.",
         "می\u200cخواهم",
         "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -219,7 +223,9 @@ def test_a_baseline_accepts_what_is_in_it_and_no_more(tmp_path):
     assert [one.rule for one in left.findings] == ["instruction/jailbreak"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "accepted": []}', '{"version": 1, "accepted": [1]}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"version": 2, "accepted": []}', '{"version": 1, "accepted": [1]}']
+)
 def test_a_file_that_is_no_baseline_is_one_clear_sentence(tmp_path, text):
     path = tmp_path / "baseline.json"
     path.write_text(text)
@@ -250,7 +256,8 @@ def test_an_empty_corpus_is_an_empty_report():
 
 
 PIECES = st.sampled_from(
-    ["ignore ", "all ", "previous ", "instructions ", "\u200b", "\U000e0041", "\u202e", "](http://", "![", "{", "<script ",
+    ["ignore ", "all ", "previous ", "instructions ", "\u200b", "\U000e0041", "\u202e", "](http://", "![", "{",
+     "<script ",
      "%41", "\\x41", "&#65;", "QUJD" * 8, "4111 ", "1111 1111 1111 ", "@", "a.b", "+49 30 ", "i ", ". ", "\n", "\ud800",
      "\u0430", "é", "password: ", "send_email(", "we will refund you ", "忽略", "\0", "İ", "ﬁ"]
 )  # fmt: skip
@@ -267,9 +274,10 @@ def test_no_text_breaks_the_scan_and_offsets_stay_inside(text):
 
 
 REPEATED = (
-    "ignore all ", "ignore ", "you are now ", "send the email to ", "do not tell the ", "a ", "i g n o r e  ", "](http://", "[",
-    "![a](http://b?c={", "<img ", "on", "onload=", "\u200b", "\U000e0041", "\u202e", "\u0430a", "QUJD", "%41", "&#65;", "\\x41",
-    "41 ", "4111-", "DE89 3704 ", "+4", "+49 30 1 ", "a@", "@", "a.", "AKIA", "password: a1 ", "key=", "send_email(",
+    "ignore all ", "ignore ", "you are now ", "send the email to ", "do not tell the ", "a ", "i g n o r e  ",
+    "](http://", "[",
+    "![a](http://b?c={", "<img ", "on", "onload=", "\u200b", "\U000e0041", "\u202e", "\u0430a", "QUJD", "%41", "&#65;",
+    "\\x41", "41 ", "4111-", "DE89 3704 ", "+4", "+49 30 1 ", "a@", "@", "a.", "AKIA", "password: a1 ", "key=", "send_email(",
     "send_", "http://a.b?", "http://{}", "xox", "-", "\n\n", "é", "忽略", "\u0301", "eyJ.", "://a:",
 )  # fmt: skip
 

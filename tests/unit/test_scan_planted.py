@@ -64,7 +64,9 @@ def test_as_many_findings_of_a_rule_as_triggers_in_each_file(planted):
 
 def test_hidden_text_is_read_and_raised(planted):
     _, report, _ = planted
-    hidden = [one for one in report.findings if one.reach is Reach.HIDDEN and one.rule == "instruction/override"]
+    hidden = [
+        one for one in report.findings if one.reach is Reach.HIDDEN and one.rule == "instruction/override"
+    ]
     for way in ("style", "comment", "attribute", "vanished", "white"):
         found = [one for one in hidden if f"praise the {way} wheel" in one.excerpt]
         assert found
@@ -82,12 +84,16 @@ def test_findings_say_where(planted):
     text = [one for one in report.findings if one.source.endswith("yard.md") and one.reach is Reach.QUOTED]
     assert text
     assert all(one.line for one in text)
-    pages = {one.page for one in report.findings if one.source.endswith("yard.pdf") and one.reach is Reach.QUOTED}
+    pages = {
+        one.page for one in report.findings if one.source.endswith("yard.pdf") and one.reach is Reach.QUOTED
+    }
     assert len(pages) > 1
 
 
 def test_the_calm_sentences_between_are_left_alone(planted):
     _, report, _ = planted
-    quoted = [one for one in report.findings if one.reach is Reach.QUOTED and one.severity is not Severity.NOTE]
+    quoted = [
+        one for one in report.findings if one.reach is Reach.QUOTED and one.severity is not Severity.NOTE
+    ]
     assert quoted
     assert not [one for one in quoted if one.excerpt.startswith("Bicycles are kept")]

@@ -28,7 +28,8 @@ MOST_ROWS = 50
 def scan_documents(
     paths: Annotated[list[Path] | None, PathArgument(help="Files and folders.")] = None,
     store: Annotated[
-        Path | None, PathOption("--store", help="An index instead of files. What its loaders left out is not there.")
+        Path | None,
+        PathOption("--store", help="An index instead of files. What its loaders left out is not there."),
     ] = None,
     rules: Annotated[
         Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
@@ -37,7 +38,8 @@ def scan_documents(
         Path | None, PathOption("--baseline", help="Findings in this file are known: they count no more.")
     ] = None,
     write_baseline: Annotated[
-        Path | None, PathOption("--write-baseline", help="Accept all findings of now: write them into this file.")
+        Path | None,
+        PathOption("--write-baseline", help="Accept all findings of now: write them into this file."),
     ] = None,
     fail_on: Annotated[
         Literal["high", "medium", "low", "note", "never"],
@@ -45,7 +47,9 @@ def scan_documents(
     ] = "high",
     least: Annotated[Severity, typer.Option(help="Show findings from this severity on.")] = Severity.LOW,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
+    sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")
+    ] = False,
 ) -> None:
     """Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.
 

@@ -66,7 +66,7 @@ def _listen(stream: IO[bytes], requests: "SimpleQueue[_Request]") -> None:
         os._exit(0)
 
 
-def _reply(name: str, data: bytes, is_whole: bool) -> tuple[dict[str, Any], list[bytes]]:  # noqa: FBT001
+def _reply(name: str, data: bytes, is_whole: bool) -> tuple[dict[str, Any], list[bytes]]:
     """Header and body: the documents or, asked for it, the whole text; or why there is none."""
     try:
         if is_whole:

@@ -1,4 +1,4 @@
-"""All the text of a file, also what its loader leaves out because a reader would not see it: for whoever looks for that.
+"""All the text of a file, also what its loader leaves out because a reader would not see it.
 
 Read in a worker process, as everything that looks into hostile bytes (`corpus.worker`). It is not made for reading:
 the text of a page comes with its scripts, the parts of an office file come one after the other.
@@ -22,12 +22,15 @@ from equipoise.corpus.loaders.loaded import decoded
 from equipoise.corpus.loaders.package import Package
 from equipoise.corpus.whole import MOST_PIECES, WholeText
 
-
 _TAG = re.compile(r"<!--(?:[^-]++|-(?!->))*+(?:-->|\Z)|<[A-Za-z/!?][^<>]*+>")
 _LETTERS = re.compile(r"[^\n]")
-_ENDS = re.compile(r"</(?:\w{1,10}:)?(?:p|h|h\d|si|row|tr|td|c|li|div|comment)>|<(?:\w{1,10}:)?(?:br|tab)\b[^<>]*+>")
+_ENDS = re.compile(
+    r"</(?:\w{1,10}:)?(?:p|h|h\d|si|row|tr|td|c|li|div|comment)>|<(?:\w{1,10}:)?(?:br|tab)\b[^<>]*+>"
+)
 _PART = re.compile(r"\.(?:xml|xhtml|html|htm)\Z", re.IGNORECASE)
-_NO_TEXT = re.compile(r"theme|styles|fontTable|settings|_rels|Content_Types|META-INF|numbering|docProps|manifest", re.IGNORECASE)
+_NO_TEXT = re.compile(
+    r"theme|styles|fontTable|settings|_rels|Content_Types|META-INF|numbering|docProps|manifest", re.IGNORECASE
+)
 _PACKED = frozenset({".docx", ".odt", ".pptx", ".xlsx", ".epub"})
 _PAGES = frozenset({".html", ".htm"})
 _PAGE_LETTERS = 2_000_000
@@ -76,7 +79,9 @@ def _packed(path: Path, data: bytes) -> Iterator[WholeText]:
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:  # zip files and their parts may be broken in any way
-        raise UnreadableFile(str(path), f"its parts cannot be read ({type(error).__name__}); save it anew") from error
+        raise UnreadableFile(
+            str(path), f"its parts cannot be read ({type(error).__name__}); save it anew"
+        ) from error
 
 
 def _pages(path: Path, data: bytes) -> Iterator[WholeText]:
@@ -120,4 +125,3 @@ def _mail(data: bytes) -> Iterator[WholeText]:
             yield from _marked_up(text, has_lines=False)
         else:
             yield WholeText(text)
-

@@ -28,7 +28,9 @@ def read(path: Path) -> frozenset[str]:
             found = json.loads(file.read(LARGEST))
         fingerprints = [row["fingerprint"] for row in found["accepted"]]
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): write it with --write-baseline") from error
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}): write it with --write-baseline"
+        ) from error
     except (ValueError, RecursionError, TypeError, KeyError) as error:
         raise InputError(f"{path} is no baseline: write it anew with --write-baseline") from error
     if found.get("version") != VERSION or not all(isinstance(one, str) for one in fingerprints):

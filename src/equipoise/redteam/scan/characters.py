@@ -8,7 +8,12 @@ from equipoise.redteam.scan.words import LOOKALIKES
 
 TAGS, HIDDEN_DATA, ZERO_WIDTH = "unicode/tags", "unicode/hidden-data", "unicode/zero-width"
 BIDI, BIDI_MARK = "unicode/bidi", "unicode/bidi-mark"
-HOMOGLYPH, STYLED, STACKED, CONTROL = "unicode/homoglyph", "unicode/styled", "unicode/stacked", "unicode/control"
+HOMOGLYPH, STYLED, STACKED, CONTROL = (
+    "unicode/homoglyph",
+    "unicode/styled",
+    "unicode/stacked",
+    "unicode/control",
+)
 
 _RUN = 8
 """So many invisible characters one after the other carry a byte or more."""
@@ -16,7 +21,9 @@ _SELECTORS = 3
 _LONGEST_WORD = 100
 
 _TAGS = re.compile("[\U000e0000-\U000e007f]++")
-_INVISIBLE = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff\u180e\u034f\u115f\u1160\u3164\uffa0\u00ad\u200e\u200f]++")
+_INVISIBLE = re.compile(
+    "[\u200b-\u200d\u2060-\u2064\ufeff\u180e\u034f\u115f\u1160\u3164\uffa0\u00ad\u200e\u200f]++"
+)
 _ZERO_WIDTH = frozenset("\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\u180e\u034f\u115f\u1160\u3164\uffa0")
 _SELECTED = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}+")
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]++")
@@ -63,14 +70,23 @@ def decoded_tags(text: str) -> str:
 def _is_flag(text: str, match: re.Match[str]) -> bool:
     """The flag of a part of a country: a black flag, at most six tags, and the one that ends them."""
     run = match.group()
-    return text[match.start() - 1 : match.start()] == _FLAG and len(run) <= _LONGEST_FLAG and run[-1] == _END_OF_FLAG
+    return (
+        text[match.start() - 1 : match.start()] == _FLAG
+        and len(run) <= _LONGEST_FLAG
+        and run[-1] == _END_OF_FLAG
+    )
 
 
 def _invisible(text: str) -> Iterator[Hit]:
     for match in _INVISIBLE.finditer(text):
         run = match.group()
         if len(run) >= _RUN:
-            yield Hit(HIDDEN_DATA, match.start(), match.end(), f"{len(run)} invisible characters follow one another.")
+            yield Hit(
+                HIDDEN_DATA,
+                match.start(),
+                match.end(),
+                f"{len(run)} invisible characters follow one another.",
+            )
         elif _ZERO_WIDTH & set(run) and match.start() > 0:  # the first of a file is a byte order mark
             yield Hit(ZERO_WIDTH, match.start(), match.end())
 

@@ -61,7 +61,10 @@ class Paragraphs:
         for start, end in _paragraphs(document):
             first, behind = np.searchsorted(words.starts, [start, end])
             if behind - first >= LEAST_WORDS:
-                own, begins = hashes[first:behind], flowing(document.text[start : min(end, start + BEGINNING)])
+                own, begins = (
+                    hashes[first:behind],
+                    flowing(document.text[start : min(end, start + BEGINNING)]),
+                )
                 self.items.append(Paragraph(number, start, end, zlib.crc32(own.tobytes()), begins))
                 self.signatures.append(signature(own))
 

@@ -20,17 +20,29 @@ LONGEST = 20_000
 GROUPS = frozenset({"instruction", "tool"})
 """Rules that the decoded text is read with."""
 
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{20,}+={0,2}+(?:\r?\n[A-Za-z0-9+/_-]{20,}+={0,2}+)*+")
+_BASE64 = re.compile(
+    r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{20,}+={0,2}+(?:\r?\n[A-Za-z0-9+/_-]{20,}+={0,2}+)*+"
+)
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}[ :]?+){12,}+(?![0-9A-Za-z])")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2}[A-Za-z]{0,20}+){6,}+")
 _ENTITY = re.compile(r"(?:&#x?[0-9A-Fa-f]{1,6};\s?+){6,}+")
 _ESCAPE = re.compile(r"(?:\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}){6,}+")
 _ESCAPED = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4}))")
 _ROT13 = str.maketrans(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm"
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm",
 )
 _FLUENT = 3  # words of letters that text has, and a decoded picture has not
-_GLUED = ("ignoreall", "ignoreprev", "ignorethe", "disregardall", "disregardprev", "previousinstr", "priorinstr", "systemprompt")
+_GLUED = (
+    "ignoreall",
+    "ignoreprev",
+    "ignorethe",
+    "disregardall",
+    "disregardprev",
+    "previousinstr",
+    "priorinstr",
+    "systemprompt",
+)
 _SPACED = 10  # single letters one after the other
 
 
@@ -47,7 +59,9 @@ def find(text: str, words: Words, instructions: Rules) -> Iterator[Hit]:
             yield from _instruction(letters, start, end, instructions)
     turned = Words([word.translate(_ROT13) for word in words.words], words.starts, words.ends)
     for hit in phrases(turned, instructions):
-        yield Hit(INSTRUCTION, hit.start, hit.end, f"It says: {text[hit.start : hit.end].translate(_ROT13)[:200]}")
+        yield Hit(
+            INSTRUCTION, hit.start, hit.end, f"It says: {text[hit.start : hit.end].translate(_ROT13)[:200]}"
+        )
 
 
 def of_tags(hits: Iterator[Hit], text: str, instructions: Rules) -> Iterator[Hit]:

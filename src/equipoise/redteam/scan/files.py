@@ -69,10 +69,22 @@ def _loaded(readers: Readers, path: Path) -> Loaded:
     return readers.read(source, content.data), readers.whole(source, content.data)
 
 
+def whole_of(path: Path) -> list[WholeText]:
+    """All the text of one file. Raises UnreadableFile."""
+    with Readers(1) as readers:
+        return readers.whole(shown(path), files.read(path).data)
+
+
 def as_document(one: Reading, source: str) -> Document:
     """The document that an index would make of it."""
     return Document(
-        document_id(source), one.text, source, one.title, sentences=one.sentences, pages=one.pages, blocks=one.blocks
+        document_id(source),
+        one.text,
+        source,
+        one.title,
+        sentences=one.sentences,
+        pages=one.pages,
+        blocks=one.blocks,
     )
 
 

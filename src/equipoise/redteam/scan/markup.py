@@ -65,7 +65,11 @@ def _addresses(text: str) -> Iterator[_Address]:
         if match.start() < behind:
             continue
         behind, most = match.end(), match.start() + LONGEST_ADDRESS
-        while behind < len(text) and behind < most and (text[behind] not in _ENDS or _in_blank(text, match.end(), behind)):
+        while (
+            behind < len(text)
+            and behind < most
+            and (text[behind] not in _ENDS or _in_blank(text, match.end(), behind))
+        ):
             behind += 1
         address = text[match.start() : behind].rstrip(".,;:!?*_")
         if len(address) > match.end() - match.start():
@@ -75,12 +79,16 @@ def _addresses(text: str) -> Iterator[_Address]:
 def _in_blank(text: str, start: int, at: int) -> bool:
     """Whether a bracket closes one that was opened just before, as in `?d={secret}`."""
     opening = {"}": "{", "]": "["}.get(text[at], "")
-    return bool(opening) and text.rfind(opening, max(start, at - 60), at) > text.rfind(text[at], max(start, at - 60), at)
+    return bool(opening) and text.rfind(opening, max(start, at - 60), at) > text.rfind(
+        text[at], max(start, at - 60), at
+    )
 
 
 def _of_address(text: str, address: _Address) -> Iterator[Hit]:
     label_start, label = _label(text, address)
-    start, end = (label_start, min(len(text), address.end + 1)) if label is not None else (address.start, address.end)
+    start, end = (
+        (label_start, min(len(text), address.end + 1)) if label is not None else (address.start, address.end)
+    )
     is_image = label is not None and label_start > 0 and text[label_start - 1] == "!"
     if _has_blank(address):
         yield Hit(EXFILTRATION, start, end, f"It leads to {_shown(address.host)}.")
@@ -118,7 +126,11 @@ def _disguise(address: _Address) -> str:
         number = ip_address(host.strip("[]"))
     except ValueError:
         return f"The host {host} is a number." if host.isdecimal() or host.startswith("0x") else ""
-    return "" if number.is_loopback or number.is_private or number.is_unspecified else f"The host {host} is a number."
+    return (
+        ""
+        if number.is_loopback or number.is_private or number.is_unspecified
+        else f"The host {host} is a number."
+    )
 
 
 def _named_host(label: str) -> str:
@@ -133,7 +145,9 @@ def _named_host(label: str) -> str:
     return host if is_host and ("://" in words[0] or host.startswith("www.") or ending in _ENDINGS) else ""
 
 
-_ENDINGS = frozenset("com org net io gov edu eu de fr uk co info biz dev app".split())
+_ENDINGS = frozenset(
+    ["com", "org", "net", "io", "gov", "edu", "eu", "de", "fr", "uk", "co", "info", "biz", "dev", "app"]
+)
 
 
 def _same_site(one: str, other: str) -> bool:

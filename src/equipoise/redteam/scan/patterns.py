@@ -96,7 +96,9 @@ def _steps(text: str, lists: Mapping[str, Sequence[str]]) -> Iterator[Step]:
         raise InputError(f"the phrase {text[:80]!r}… is longer than {LONGEST} characters: split it")
     for part in _PARTS.findall(text):
         if part in "()[]":
-            raise InputError(f"the phrase {text[:80]!r} has a bracket without its partner, or one inside another")
+            raise InputError(
+                f"the phrase {text[:80]!r} has a bracket without its partner, or one inside another"
+            )
         if part.startswith(".."):
             yield from _gap(part, text)
         elif part[0] in "([":

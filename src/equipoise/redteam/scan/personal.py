@@ -71,7 +71,11 @@ def _checks() -> dict[str, Check]:
         digits = text.replace(" ", "").replace("-", "")
         return len(set(digits)) > 1 and bool(luhn.is_valid(digits))
 
-    return {"card": is_card, "iban": lambda text: bool(iban.is_valid(text)), "ssn": lambda text: bool(ssn.is_valid(text))}
+    return {
+        "card": is_card,
+        "iban": lambda text: bool(iban.is_valid(text)),
+        "ssn": lambda text: bool(ssn.is_valid(text)),
+    }
 
 
 @cache

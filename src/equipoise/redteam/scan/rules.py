@@ -34,7 +34,9 @@ class _Row(BaseModel):
     severity: Severity | None = None
     why: Text | None = None
     phrases: Texts = ()
-    literals: Annotated[tuple[Annotated[str, Field(min_length=SHORTEST_LITERAL)], ...], Field(max_length=500)] = ()
+    literals: Annotated[
+        tuple[Annotated[str, Field(min_length=SHORTEST_LITERAL)], ...], Field(max_length=500)
+    ] = ()
     calls: Texts = ()
     detector: str | None = None
     off: bool = False
@@ -69,7 +71,7 @@ class Rules:
     """All rules that are in force by id, and what is compiled from their data."""
 
     by_id: Mapping[str, Rule]
-    phrases: Matcher = Matcher()
+    phrases: Matcher = field(default_factory=Matcher)
     literals: Sequence[tuple[str, str]] = ()
     """(rule, text in lower case)."""
     calls: Mapping[str, str] = field(default_factory=dict)
@@ -127,7 +129,9 @@ def _first(error: ValidationError) -> str:
 def _take(row: _Row, rules: dict[str, Rule], name: str, *, is_shipped: bool) -> None:
     known = rules.get(row.id)
     if row.detector and not is_shipped:
-        raise InputError(f"{name}: rule {row.id}: `detector` is for rules in code: give phrases, literals or calls")
+        raise InputError(
+            f"{name}: rule {row.id}: `detector` is for rules in code: give phrases, literals or calls"
+        )
     if known is None and not (row.finds or row.detector):
         raise InputError(
             f"{name}: rule {row.id} is none of ours and has no phrases, literals or calls: correct its id or add some"
@@ -135,7 +139,8 @@ def _take(row: _Row, rules: dict[str, Rule], name: str, *, is_shipped: bool) -> 
     if row.off:
         rules.pop(row.id, None)
         return
-    severity, why = row.severity or (known and known.severity), row.why or (known and known.why)
+    severity = row.severity or (known.severity if known else None)
+    why = row.why or (known.why if known else None)
     if severity is None or why is None:
         raise InputError(f"{name}: rule {row.id} needs a `severity` and, in words, a `why`")
     rules[row.id] = Rule(
@@ -166,7 +171,8 @@ def only(rules: Rules, groups: Iterable[str]) -> Rules:
     chosen = set(groups)
     kept = {name: rule for name, rule in rules.by_id.items() if name.partition("/")[0] in chosen}
     by_word = {
-        word: tuple(pair for pair in pairs if pair[0] in kept) for word, pairs in rules.phrases.by_word.items()
+        word: tuple(pair for pair in pairs if pair[0] in kept)
+        for word, pairs in rules.phrases.by_word.items()
     }
     return replace(
         rules,

@@ -60,9 +60,12 @@ def _rule(rules: Rules, rule_id: str) -> dict[str, Any]:
 
 
 def _invocation(report: Report, failed: Mapping[str, str]) -> dict[str, Any]:
-    notes = [{"level": "error", "message": {"text": f"{source}: {reason}"}} for source, reason in failed.items()]
+    notes = [
+        {"level": "error", "message": {"text": f"{source}: {reason}"}} for source, reason in failed.items()
+    ]
     notes += [
-        {"level": "warning", "message": {"text": f"{one.what} did not run: {one.why}"}} for one in report.not_run
+        {"level": "warning", "message": {"text": f"{one.what} did not run: {one.why}"}}
+        for one in report.not_run
     ]
     return {"executionSuccessful": not failed, "toolExecutionNotifications": notes}
 

@@ -14,7 +14,15 @@ from equipoise.core.types import Document
 from equipoise.corpus.whole import WholeText
 from equipoise.redteam.scan import characters, data_rules, encoded, markup, personal, secrets
 from equipoise.redteam.scan.copies import Paragraph, Paragraphs, is_same
-from equipoise.redteam.scan.findings import Finding, Hit, NotRun, Reach, Report, with_fingerprints, worst_first
+from equipoise.redteam.scan.findings import (
+    Finding,
+    Hit,
+    NotRun,
+    Reach,
+    Report,
+    with_fingerprints,
+    worst_first,
+)
 from equipoise.redteam.scan.rules import Rules, only
 from equipoise.redteam.scan.words import Words, read_words
 from equipoise.text.outline import headings_at
@@ -94,7 +102,10 @@ class Scan:
         """What was found, the worst first."""
         found = [*self.findings, *self._copies(), *corpus]
         return Report(
-            worst_first(with_fingerprints(found)), len(self._sources), self.sentences, tuple(self._not_run.values())
+            worst_first(with_fingerprints(found)),
+            len(self._sources),
+            self.sentences,
+            tuple(self._not_run.values()),
         )
 
     def _in_text(self, text: str, words: Words) -> Iterator[Hit]:
@@ -188,7 +199,9 @@ class Scan:
     def _copied(self, rule: str, members: Sequence[Paragraph]) -> Finding:
         first = members[0]
         doc_id, source = self._sources[first.document]
-        others = dict.fromkeys(self._sources[one.document][1] for one in members if one.document != first.document)
+        others = dict.fromkeys(
+            self._sources[one.document][1] for one in members if one.document != first.document
+        )
         return Finding(
             rule,
             self.rules.by_id[rule].severity,

@@ -12,7 +12,7 @@ from typing import Any
 from equipoise.core.errors import MissingExtra
 from equipoise.redteam.scan.findings import Hit
 
-TOKEN, PASSWORD = "secret/token", "secret/password"  # noqa: S105
+TOKEN, PASSWORD = "secret/token", "secret/password"
 PIECE, OVERLAP = 500, 150
 SHORTEST_PASSWORD = 8
 
@@ -85,7 +85,7 @@ def _values(plugin: Any, *more: Any) -> Analyse:  # noqa: ANN401
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
-    """(start, piece) of each line, long ones in pieces. A line without a digit holds no token, unless it begins a key."""
+    """(start, piece) of each line, long ones in pieces. A line without a digit holds no token, but may begin a key."""
     at = 0
     for line in text.split("\n"):
         if any(c.isdigit() for c in line) or "PRIVATE KEY" in line:
