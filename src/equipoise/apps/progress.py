@@ -74,6 +74,13 @@ def passages() -> Iterator[Report]:
         yield report
 
 
+@contextmanager
+def documents() -> Iterator[Report]:
+    """A bar that counts documents looked at."""
+    with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
+        yield report
+
+
 class Stages:
     """Says which stage of a question runs, from a second of work on, until `pause`."""
 

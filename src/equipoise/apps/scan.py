@@ -1,6 +1,7 @@
 """`equipoise scan`: what documents hold that should not be quoted, shown to a model, or trusted."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,12 +15,15 @@ from equipoise.core import settings as layers
 from equipoise.core.errors import InputError, UnreadableFile
 from equipoise.corpus.store import Store
 from equipoise.redteam.scan import Finding, NotRun, Report, Rules, Scanned, Severity, baseline, load, scan
+from equipoise.redteam.scan import sides
 from equipoise.redteam.scan.files import Corpus, of_store
 from equipoise.redteam.scan.sarif import as_sarif
 
 app = group()
 
 FOUND, PARTLY_FAILED = 1, 3
+NO_VECTORS = "they need the vectors of an index: scan one with --store"
+NO_FILES = "it is not in an index: scan the files as well"
 MOST_ROWS = 50
 """Rows of the table; `--json` has all."""
 
@@ -97,6 +101,8 @@ def _of_files(paths: Sequence[Path], rules: Rules) -> tuple[Report, list[Unreada
     if not corpus.total and not corpus.failed:
         raise InputError("there is no file to scan there: give another path")
     report = _scanned(corpus, corpus.total, rules)
+    if sides.RULE in rules:
+        report = replace(report, not_run=(*report.not_run, NotRun("one-sided clusters", NO_VECTORS)))
     for one in corpus.left_out:
         complain("left out:", str(one))
     return report, corpus.failed
@@ -104,12 +110,15 @@ def _of_files(paths: Sequence[Path], rules: Rules) -> tuple[Report, list[Unreada
 
 def _of_store(path: Path, rules: Rules) -> tuple[Report, list[UnreadableFile]]:
     with Store.open(layers.load({"store.path": path}).settings.store.path, read_only=True) as opened:
-        return _scanned(of_store(opened), opened.counts().documents, rules), []
+        report = _scanned(of_store(opened), opened.counts().documents, rules, sides.find(opened, rules))
+    return replace(report, not_run=(*report.not_run, NotRun("what loaders left out", NO_FILES))), []
 
 
-def _scanned(documents: Iterable[Scanned], total: int, rules: Rules) -> Report:
-    with progress.passages() as tell:
-        return scan(documents, rules, progress=lambda done, source: tell(done, max(total, done), source))
+def _scanned(documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()) -> Report:
+    with progress.documents() as tell:
+        return scan(
+            documents, rules, corpus=corpus, progress=lambda done, source: tell(done, max(total, done), source)
+        )
 
 
 def _show(report: Report, least: Severity) -> None:
