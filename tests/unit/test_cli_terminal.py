@@ -206,7 +206,7 @@ def test_the_work_of_a_progress_bar_is_text(monkeypatch, capsys):
     monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
     for name, value in (("TERM", "xterm"), ("FORCE_COLOR", "1"), ("COLUMNS", "200")):
         monkeypatch.setenv(name, value)
-    with progress.passages() as report:
+    with progress.counted() as report:
         report(1, 2, f"{HOSTILE}\nnext")
     shown = capsys.readouterr().err
     assert one_line(f"{HOSTILE}\nnext") in shown
@@ -215,7 +215,7 @@ def test_the_work_of_a_progress_bar_is_text(monkeypatch, capsys):
 
 def test_a_pipe_gets_no_progress_bar(monkeypatch, capsys):
     monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
-    with progress.passages() as report:
+    with progress.counted() as report:
         report(1, 2, "a file")
     assert capsys.readouterr().err == ""
 

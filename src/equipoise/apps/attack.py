@@ -69,7 +69,7 @@ def ebi(
             encoder = build.encoder(chosen.retrieval.encoder, opened)
             opened.check_encoder(encoder)
             benign = benign_vectors(opened, encoder, case.question)
-    with progress.passages() as report:
+    with progress.counted() as report:
         attack = EbiAttack(chat, encoder, settings, Journal(out), report)
         result = sync.run(attack.run(case, benign=benign))
     _show(result, _ranks(result, store, encoder, case.question) if store else None)

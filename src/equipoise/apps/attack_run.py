@@ -90,7 +90,7 @@ def attack_run(
                      "systems": [one.name for one in targets]}  # fmt: skip
         tries = budget or (3 if suite == "quick" else 8)
         plan = AttackPlan(wanted, tries, limit, settings.model.slots, described)
-        with progress.passages() as report:
+        with progress.counted() as report:
             found = sync.run(run.run(plan, targets, material, out, progress=report, budget=spending))
     Terminal().print((out / run.TABLE).read_text("utf-8"))
     skipped = sum(one.skipped for one in found)

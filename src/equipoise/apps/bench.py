@@ -69,7 +69,7 @@ def bias(
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, out) as components, progress.passages() as bar:
+    with _parts(flags, out) as components, progress.counted() as bar:
         requests = bench_qa.at_a_time([components.chat], components.settings.model)
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
@@ -85,7 +85,7 @@ def stance(
     """Does PS order passages as people do? Spearman with human labels, and what random directions get."""
     with (
         _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as components,
-        progress.passages() as bar,
+        progress.counted() as bar,
     ):
         found = biases.stance_only(corpus, Workspace(components.encoder, out, bar))
     (out / "stance.json").write_text(page.as_text(found), "utf-8")
@@ -120,7 +120,7 @@ def hijack(
     flags: dict[str, str | None] = {"model.llm": llm}
     if layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, out) as components, progress.passages() as bar:
+    with _parts(flags, out) as components, progress.counted() as bar:
         if concurrency is None:
             plan = replace(plan, concurrency=bench_qa.at_a_time([components.chat], components.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))

@@ -105,7 +105,7 @@ def _run(
     models = {name: _chat(name, settings, out, budget) for name in dict.fromkeys(names)}
     judging = [model for name in judges if (model := models[name])]
     requests = concurrency or at_a_time(list(models.values()), settings.model)
-    with progress.passages() as bar:
+    with progress.counted() as bar:
         encoder = build.encoder(settings.retrieval.encoder)
         harness = Harness(settings, encoder, models[names[0]], out, budget, bar, requests, CrossEncoder())
         done = sync.run(bench.bench(chosen, options, harness, judging))

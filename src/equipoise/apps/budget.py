@@ -34,7 +34,7 @@ def control_budget(
         from equipoise.apps.asking import index_docs  # noqa: PLC0415
 
         index_docs(docs, chosen)
-    with Store.open(chosen.store.path, read_only=True) as opened, progress.steps() as report:
+    with Store.open(chosen.store.path, read_only=True) as opened, progress.counted() as report:
         found = budget(opened, chosen, progress=report)
     if as_json:
         print_json(as_dict(found))

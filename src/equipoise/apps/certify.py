@@ -98,7 +98,7 @@ def _try_all(run: work.Run, *, yes: bool) -> None:
     """Every input that is left, after an estimate. Raises InputError where that is long and nobody said yes."""
     if run.done:
         complain("goes on:", f"{run.done:,} of {len(run.subject.inputs):,} inputs were tried before")
-    with progress.steps() as report:
+    with progress.counted() as report:
         seconds = list(run.go(TRIALS, report))
         run = replace(run, done=run.done + len(seconds))
         each = sum(seconds) / len(seconds) if seconds else 0.0

@@ -68,15 +68,8 @@ def download(name: str) -> Iterator[Report]:
 
 
 @contextmanager
-def passages() -> Iterator[Report]:
-    """A bar that counts passages written."""
-    with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
-        yield report
-
-
-@contextmanager
-def steps() -> Iterator[Report]:
-    """A bar that counts steps of any kind."""
+def counted() -> Iterator[Report]:
+    """A bar that counts what is done: passages, documents, samples."""
     with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
         yield report
 

@@ -12,6 +12,9 @@ MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
 
 
+ScanMode = Literal["off", "warn", "distrust"]
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -158,6 +161,8 @@ class ServeSettings(_Section):
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
+    `scan`: what is handed in is scanned, and admins see what was found; with "distrust" a document with a finding of high
+    severity is marked untrusted.
     """
 
     answers: int = Field(default=2, ge=1, le=64)
@@ -172,6 +177,7 @@ class ServeSettings(_Section):
     links: bool = False
     documents: bool = True
     trace: bool = False
+    scan: ScanMode = "warn"
 
 
 class Settings(_Section):
