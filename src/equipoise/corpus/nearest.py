@@ -100,9 +100,10 @@ class Nearest:
 
     def _at(self, rows: Rows) -> Array:
         """(n, d) vectors of the rows (n,), ascending."""
-        if self._holds_at_most(IN_MEMORY):
+        filed = None if self._holds_at_most(IN_MEMORY) else self._all_signs().filed
+        if filed is None:
             return self.matrix()[1][rows]
-        return read_rows(self._connection, self._filed(), rows)
+        return read_rows(self._connection, filed, rows)
 
     def _holds_at_most(self, passages: int) -> bool:
         if self._count is None:
@@ -114,11 +115,6 @@ class Nearest:
             held = self.matrix() if self._holds_at_most(IN_MEMORY) else None
             self._signs = Signs(held[0], sign_bits(held[1])) if held else read_signs(self._connection)
         return self._signs
-
-    def _filed(self) -> Filed:
-        filed = self._all_signs().filed
-        assert filed is not None
-        return filed
 
 
 def shortlist(signs: Signs, vector: Array, k: int) -> Rows:
