@@ -192,7 +192,7 @@ async def evaluate(
 
 @dataclass(slots=True)
 class _Work(Generic[S, O, R]):
-    """One run: what is open, and how far it is (`done` of `total` records)."""
+    """One run: what is open, how far it is (`done` of `total` records), whether an error has ended it (`over`)."""
 
     systems: Sequence[System[S, O]]
     scorers: Sequence[Scorer[S, O]]
@@ -210,6 +210,7 @@ class _Work(Generic[S, O, R]):
     total: int
     done: int = 0
     skipped: int = 0
+    over: bool = False
 
     async def all(self, groups: Sequence[Sequence[S]], gate: asyncio.Semaphore) -> None:
         """Every group that has work left, several at a time."""
@@ -223,7 +224,7 @@ class _Work(Generic[S, O, R]):
 
         async def one_group(todo: Sequence[tuple[S, list[System[S, O]]]]) -> None:
             async with gate:
-                if self.budget.stop():
+                if self.over or self.budget.stop():
                     self.skipped += sum(len(missing) for _, missing in todo)
                 else:
                     await self._group(todo)
@@ -246,7 +247,7 @@ class _Work(Generic[S, O, R]):
                 await one_sample(sample, missing)
 
     async def _one(self, sample: S, system: System[S, O]) -> None:
-        if self.budget.stop():
+        if self.over or self.budget.stop():
             self.skipped += 1
             return
         self.progress(self.done, self.total, f"{system.name} {sample.sample_id}")
@@ -265,6 +266,9 @@ class _Work(Generic[S, O, R]):
             outcome = await system(sample)
         except self.errors as error:
             return Ran(None, error, time.perf_counter() - begin)
+        except BaseException:
+            self.over = True
+            raise
         seconds = time.perf_counter() - begin
         scored = {one.name: await scoring.score(one, sample, outcome) for one in self.scorers}
         values = {name: value for name, (value, _) in scored.items()}
