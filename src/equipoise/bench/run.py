@@ -91,35 +91,18 @@ class RecordForm(Generic[S, O, R]):
         return self.record.model_validate(key | dict(self.fields(sample, ran)))
 
 
-@dataclass(frozen=True, slots=True)
-class PlainForm:
-    """The form of a benchmark that declares none: a SampleRecord. Outcomes are dataclasses, or JSON already."""
-
-    record: type[SampleRecord] = SampleRecord
-
-    def key(self, sample: Sample, system: System[Any, Any]) -> Key:
-        """See Form."""
-        return sample.sample_id, system.name
-
-    def made(self, sample: Sample, system: System[Any, Any], ran: Ran[Any]) -> SampleRecord:
-        """See Form."""
-        if ran.error is not None:
-            said = str(ran.error) or type(ran.error).__name__
-            return SampleRecord(sample=sample.sample_id, system=system.name, error=said)
-        outcome = ran.outcome
-        facts = (
-            asdict(outcome) if is_dataclass(outcome) and not isinstance(outcome, type) else {"value": outcome}
-        )
-        return SampleRecord(
-            sample=sample.sample_id,
-            system=system.name,
-            facts=facts,
-            scores=dict(ran.scores),
-            unscored=dict(ran.unscored),
-        )
+def _plain(_: Sample, ran: Ran[Any]) -> dict[str, Any]:
+    if ran.error is not None:
+        return {"error": str(ran.error) or type(ran.error).__name__}
+    outcome: Any = ran.outcome
+    facts = asdict(outcome) if is_dataclass(type(outcome)) else {"value": outcome}
+    return {"facts": facts, "scores": dict(ran.scores), "unscored": dict(ran.unscored)}
 
 
-PLAIN = PlainForm()
+PLAIN: RecordForm[Any, Any, SampleRecord] = RecordForm(
+    SampleRecord, lambda sample, system: (sample.sample_id, system.name), _plain
+)
+"""The form of a benchmark that declares none. Outcomes are dataclasses, or JSON already."""
 
 
 @dataclass(frozen=True, slots=True)
