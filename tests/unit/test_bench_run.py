@@ -122,8 +122,7 @@ def test_an_error_that_is_no_record_ends_the_run_and_keeps_what_was_done(tmp_pat
     with pytest.raises(ModelUnavailable):
         run(tmp_path, [Adder("good", broken=3)], errors=())
     kept = [one.sample for one in read_records(tmp_path / "results.jsonl", SampleRecord)]
-    assert kept[:3] == ["s0", "s1", "s2"]
-    assert "s3" not in kept
+    assert kept == ["s0", "s1", "s2"]
 
 
 def test_a_budget_leaves_out_and_says_how_many(tmp_path):
@@ -200,7 +199,7 @@ def test_another_configuration_and_a_name_used_twice_are_refused(tmp_path):
 )
 def test_records_of_another_form_are_refused_in_one_sentence(tmp_path, line, why):
     (tmp_path / "results.jsonl").write_text(line + "\n")
-    with pytest.raises(InputError, match=f"results.jsonl.*: {why}") as caught:
+    with pytest.raises(InputError, match=f"results.jsonl:1: {why}") as caught:
         run(tmp_path)
     assert "\n" not in str(caught.value)
 

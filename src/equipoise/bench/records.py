@@ -89,7 +89,7 @@ class RecordFile(Generic[R]):
     def __init__(self, path: Path, record: type[R]) -> None:
         """Read what is there. Raises InputError with file and line for what is no such record."""
         self._lines = Lines(path, record.KEY)
-        self._records = {one.key: one for one in (record.read(row, str(path)) for row in self._lines.rows())}
+        self._records = {one.key: one for one in _read(path, record)}
 
     def __enter__(self) -> Self:
         self._lines.__enter__()
@@ -120,11 +120,14 @@ class RecordFile(Generic[R]):
 
 def read_records(path: Path, record: type[R]) -> list[R]:
     """The records of a file by their keys, the last of each; none where there is no file. Raises InputError."""
-    if not path.exists():
-        return []
-    rows = read_rows(path, record.KEY)
-    found = {one.key: one for one in (record.read(row, f"{path}:{n}") for n, row in enumerate(rows, 1))}
+    found = {one.key: one for one in _read(path, record)}
     return [found[key] for key in sorted(found)]
+
+
+def _read(path: Path, record: type[R]) -> Iterator[R]:
+    """In the order of the file."""
+    for number, row in enumerate(read_rows(path, record.KEY), 1):
+        yield record.read(row, f"{path}:{number}")
 
 
 def content(records: Sequence[Record]) -> bytes:

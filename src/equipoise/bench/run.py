@@ -91,35 +91,18 @@ class RecordForm(Generic[S, O, R]):
         return self.record.model_validate(key | dict(self.fields(sample, ran)))
 
 
-@dataclass(frozen=True, slots=True)
-class PlainForm:
-    """The form of a benchmark that declares none: a SampleRecord. Outcomes are dataclasses, or JSON already."""
-
-    record: type[SampleRecord] = SampleRecord
-
-    def key(self, sample: Sample, system: System[Any, Any]) -> Key:
-        """See Form."""
-        return sample.sample_id, system.name
-
-    def made(self, sample: Sample, system: System[Any, Any], ran: Ran[Any]) -> SampleRecord:
-        """See Form."""
-        if ran.error is not None:
-            said = str(ran.error) or type(ran.error).__name__
-            return SampleRecord(sample=sample.sample_id, system=system.name, error=said)
-        outcome = ran.outcome
-        facts = (
-            asdict(outcome) if is_dataclass(outcome) and not isinstance(outcome, type) else {"value": outcome}
-        )
-        return SampleRecord(
-            sample=sample.sample_id,
-            system=system.name,
-            facts=facts,
-            scores=dict(ran.scores),
-            unscored=dict(ran.unscored),
-        )
+def _plain(_: Sample, ran: Ran[Any]) -> dict[str, Any]:
+    if ran.error is not None:
+        return {"error": str(ran.error) or type(ran.error).__name__}
+    outcome: Any = ran.outcome
+    facts = asdict(outcome) if is_dataclass(type(outcome)) else {"value": outcome}
+    return {"facts": facts, "scores": dict(ran.scores), "unscored": dict(ran.unscored)}
 
 
-PLAIN = PlainForm()
+PLAIN: RecordForm[Any, Any, SampleRecord] = RecordForm(
+    SampleRecord, lambda sample, system: (sample.sample_id, system.name), _plain
+)
+"""The form of a benchmark that declares none. Outcomes are dataclasses, or JSON already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +175,7 @@ async def evaluate(
 
 @dataclass(slots=True)
 class _Work(Generic[S, O, R]):
-    """One run: what is open, and how far it is (`done` of `total` records)."""
+    """One run: what is open, how far it is (`done` of `total` records), whether an error has ended it (`over`)."""
 
     systems: Sequence[System[S, O]]
     scorers: Sequence[Scorer[S, O]]
@@ -210,6 +193,7 @@ class _Work(Generic[S, O, R]):
     total: int
     done: int = 0
     skipped: int = 0
+    over: bool = False
 
     async def all(self, groups: Sequence[Sequence[S]], gate: asyncio.Semaphore) -> None:
         """Every group that has work left, several at a time."""
@@ -223,7 +207,7 @@ class _Work(Generic[S, O, R]):
 
         async def one_group(todo: Sequence[tuple[S, list[System[S, O]]]]) -> None:
             async with gate:
-                if self.budget.stop():
+                if self.over or self.budget.stop():
                     self.skipped += sum(len(missing) for _, missing in todo)
                 else:
                     await self._group(todo)
@@ -246,7 +230,7 @@ class _Work(Generic[S, O, R]):
                 await one_sample(sample, missing)
 
     async def _one(self, sample: S, system: System[S, O]) -> None:
-        if self.budget.stop():
+        if self.over or self.budget.stop():
             self.skipped += 1
             return
         self.progress(self.done, self.total, f"{system.name} {sample.sample_id}")
@@ -265,6 +249,9 @@ class _Work(Generic[S, O, R]):
             outcome = await system(sample)
         except self.errors as error:
             return Ran(None, error, time.perf_counter() - begin)
+        except BaseException:
+            self.over = True
+            raise
         seconds = time.perf_counter() - begin
         scored = {one.name: await scoring.score(one, sample, outcome) for one in self.scorers}
         values = {name: value for name, (value, _) in scored.items()}

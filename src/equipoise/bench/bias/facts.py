@@ -22,6 +22,7 @@ from equipoise.bench.bias.records import FactRecord
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.estimates import Estimate
 from equipoise.bench.run import RecordForm, evaluate
+from equipoise.bench.scorers import Call
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, Encoder
 from equipoise.core.types import Passage
@@ -131,18 +132,6 @@ class Sentence:
         return f"{self.source} {self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Checking:
-    """A System: a fact checker by name."""
-
-    name: str
-    checker: FactChecker
-
-    async def __call__(self, sample: Sentence) -> FactVerdict:
-        """The verdict. Raises ModelError."""
-        return await self.checker.check(sample.text, source=sample.source)
-
-
 FORM: RecordForm[Sentence, FactVerdict, FactRecord] = RecordForm(
     FactRecord,
     lambda sentence, system: (system.name, sentence.source, sentence.number),
@@ -162,8 +151,11 @@ async def check_all(
         for kind, passage in passages
         for number, (start, end) in enumerate(sentence_spans(passage.text))
     ]
+    system: Call[Sentence, FactVerdict] = Call(
+        name, lambda sentence: checker.check(sentence.text, source=sentence.source)
+    )
     found = await evaluate(
-        sentences, [Checking(name, checker)], (), workspace.out, form=FORM, file=FACTS,
+        sentences, [system], (), workspace.out, form=FORM, file=FACTS,
         progress=workspace.progress, errors=(),
     )  # fmt: skip
     return found.records

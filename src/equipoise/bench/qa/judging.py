@@ -13,6 +13,7 @@ from equipoise.bench.judges.rating import RUBRICS
 from equipoise.bench.qa.records import HIGHLIGHTS_ALONE, ComparisonRecord, Judgement, QaRecord
 from equipoise.bench.qa.runner import Harness
 from equipoise.bench.run import Ran, RecordForm, evaluate
+from equipoise.bench.scorers import Call
 from equipoise.bench.systems import Named
 from equipoise.core.errors import ModelError
 from equipoise.core.protocols import ChatModel
@@ -52,52 +53,27 @@ class Shown:
         return f"{self.pair.item_id} {self.pair.first} {self.pair.second} {self.order}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rater:
-    """A System: a judge of single answers on a model."""
-
-    judge: str
-    chat: ChatModel
-
-    @property
-    def name(self) -> str:
-        """Judge and model."""
-        return f"{self.judge} by {self.chat.name}"
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The same apart."""
-        return self.judge, self.chat.name
-
-    async def __call__(self, sample: QaRecord) -> Score:
-        """The score on the rubric's scale. Raises ModelError."""
-        judge = rating.make(self.judge, self.chat)
-        return await judge.judge(
-            question=sample.question, prediction=sample.said, reference=reference(sample)
-        )
+def _rating(name: str, model: ChatModel) -> Call[QaRecord, Score]:
+    """The judge `name` of single answers on `model`."""
+    made = rating.make(name, model)
+    return Call(
+        f"{name} by {model.name}",
+        lambda one: made.judge(question=one.question, prediction=one.said, reference=reference(one)),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Comparer:
-    """A System: the judge of pairs on a model."""
-
-    chat: ChatModel
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self.chat.name
-
-    async def __call__(self, sample: Shown) -> Comparison:
-        """The verdict. Raises ModelError."""
-        pair, (first, second) = sample.pair, sample.pair.answers
-        return await ComparisonJudge(self.chat).compare(
-            question=pair.question,
-            first=first,
-            second=second,
-            reference=pair.reference or None,
-            order=sample.order,
-        )
+def _comparing(model: ChatModel) -> Call[Shown, Comparison]:
+    """The judge of pairs on `model`."""
+    return Call(
+        model.name,
+        lambda shown: ComparisonJudge(model).compare(
+            question=shown.pair.question,
+            first=shown.pair.answers[0],
+            second=shown.pair.answers[1],
+            reference=shown.pair.reference or None,
+            order=shown.order,
+        ),
+    )
 
 
 def _judgement(_: QaRecord, ran: Ran[Score]) -> dict[str, object]:
@@ -121,12 +97,13 @@ async def judge(records: Sequence[QaRecord], models: Sequence[ChatModel], harnes
     A failed answer is not rated. Declined ones, and answers where the documents hold none, are scored by rule.
     """
     rated = [record for record in records if not record.failed]
-    raters = {one.name: one for model in models for name in RUBRICS for one in [Rater(name, model)]}
+    raters = {_rating(name, model): (name, model.name) for model in models for name in RUBRICS}
+    names = {rater.name: names for rater, names in raters.items()}
     form: RecordForm[QaRecord, Score, Judgement] = RecordForm(
-        Judgement, lambda record, system: (*record.key, *raters[system.name].key), _judgement
+        Judgement, lambda record, system: (*record.key, *names[system.name]), _judgement
     )
     found = await evaluate(
-        rated, list(raters.values()), (), harness.out, form=form, file=JUDGEMENTS, progress=harness.progress,
+        rated, list(raters), (), harness.out, form=form, file=JUDGEMENTS, progress=harness.progress,
         budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
     )  # fmt: skip
     return found.skipped
@@ -147,7 +124,7 @@ async def compare(
     every = [*pairs(records), *alone(records, systems)]
     shown = [Shown(pair, order) for pair in every for order in orders(pair, both=both_orders)]
     found = await evaluate(
-        shown, [Comparer(model)], (), harness.out, form=COMPARISON, file=COMPARISONS, progress=harness.progress,
+        shown, [_comparing(model)], (), harness.out, form=COMPARISON, file=COMPARISONS, progress=harness.progress,
         budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
         group=lambda one: one.pair, in_turn=True,
     )  # fmt: skip
