@@ -49,22 +49,28 @@ def main() -> None:
         with contextlib.chdir(ROOT), Store.open(out / "new.db", create=True) as new:
             index(DOCUMENTS, new, EmbeddedEncoder())
         (out / "new.db").rename(store)
+    chats: dict[str, ChatModel | None] = {}
     for part in config["part"]:
         if not arguments.part or part["name"] in arguments.part:
-            _carry_out(part, config, arguments, budget)
+            _carry_out(part, config, arguments, budget, chats)
     publish(config, out)
 
 
 def _carry_out(
-    part: Mapping[str, Any], config: Mapping[str, Any], arguments: argparse.Namespace, budget: Budget
+    part: Mapping[str, Any],
+    config: Mapping[str, Any],
+    arguments: argparse.Namespace,
+    budget: Budget,
+    chats: dict[str, ChatModel | None],
 ) -> None:
     out: Path = arguments.out
     name = part.get("llm", config["llm"])
     flags = {**config["settings"], "model.llm": name, "model.slots": arguments.concurrency}
     settings = layers.load(flags, environment={}, folder=HERE).settings
-    chat: ChatModel | None = build.chat_model(settings.model)
-    if chat is not None:
-        chat = Replayed(chat, ReplayCache(out / "replies.db"))
+    if name not in chats:
+        made = build.chat_model(settings.model)
+        chats[name] = Replayed(made, ReplayCache(out / "replies.db")) if made else None
+    chat = chats[name]
     copy = systems.copied(out / DOCUMENTS_DB, out / f"{part['name']}.db")
     with Store.open(copy) as opened:
         components = build.components(settings, opened, chat=chat)

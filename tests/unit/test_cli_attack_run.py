@@ -95,6 +95,7 @@ def test_an_object_is_attacked_from_outside_only(run, monkeypatch):
     [
         (("--only", "sorcery"), 2, "there is no attack 'sorcery'"),
         (("--target", "nowhere:thing"), 2, "is no index, no address and no object"),
+        (("--target", "http://127.0.0.1:9/ask"), 3, "does it run?"),
         (("--target", "nowhere.db"), 3, "there is no index at nowhere.db"),
         ((), 3, "there is no index at"),
         (("--suite", "full", "--target", "example", "--data", "none", "--only", "hijack"), 2, "is not there"),
