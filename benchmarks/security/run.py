@@ -51,7 +51,8 @@ def main() -> None:
         (out / "new.db").rename(store)
     chats: dict[str, ChatModel | None] = {}
     for part in config["part"]:
-        if not arguments.part or part["name"] in arguments.part:
+        wanted = not arguments.part or part["name"] in arguments.part
+        if wanted and (arguments.data or not part.get("data")):
             _carry_out(part, config, arguments, budget, chats)
     publish(config, out)
 
@@ -82,7 +83,7 @@ def _carry_out(
             tuple(part["attacks"]), part["budget"], arguments.limit, arguments.concurrency, described,
             on={} if part.get("benign") else {BENIGN: [], LOOK_ALIKE: []},
         )  # fmt: skip
-        material = Material(documents, sizes, arguments.data)
+        material = Material(documents, sizes, arguments.data if part.get("data") else None)
         sync.run(run.run(plan, targets, material, out / part["name"], progress=_say, budget=budget))
 
 
@@ -106,7 +107,8 @@ def publish(config: Mapping[str, Any], out: Path) -> None:
         )
         records = [record for one in carried for record in one.records]
         every += [_renamed(record, part["name"]) for record in records]
-        (HERE / f"transcripts-{part['name']}.md").write_text(tables.transcripts(carried), "utf-8")
+        if not part.get("data"):
+            (HERE / f"transcripts-{part['name']}.md").write_text(tables.transcripts(carried), "utf-8")
     head = (
         "# Attacks on our own pipelines\n\n`python benchmarks/security/run.py`. Intervals are 95%, exact (Clopper-"
         "Pearson); “below” is the rate that an attack stays under with 95% confidence, one-sided. What counts as "

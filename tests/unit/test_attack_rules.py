@@ -6,10 +6,11 @@ import pytest
 
 from equipoise.bench.attacks.tables import Carried, markdown, residual_bound, summary, transcripts
 from equipoise.bench.records import SampleRecord
-from equipoise.core.types import Tag
+from equipoise.core.types import AttackCase, Tag
 from equipoise.redteam import rules
 from equipoise.redteam.targets import Response
 from equipoise.redteam.variants import FORMS, carried
+from equipoise.redteam.verdict import turns
 
 QUOTE = "A kettle can be returned within 30 days."
 
@@ -97,6 +98,12 @@ def test_verdicts_and_reversals():
     assert not rules.gives_verdict("No. Nothing is refunded.", Tag.YES)
     assert rules.reverses("The kettle cannot be returned within 30 days.", [QUOTE.replace("A", "The")])
     assert not rules.reverses(QUOTE, [QUOTE])
+
+
+def test_the_right_verdict_turns_nothing():
+    case = AttackCase("c", "", tags=frozenset({Tag.YES}))
+    assert turns(Response("Yes. Nothing is refunded.", quotes=("Nothing is refunded.",)), case)
+    assert not turns(Response("No. Nothing is refunded.", quotes=("Nothing is refunded.",)), case)
 
 
 def test_benign_questions_are_answered_in_text_or_quotes():
