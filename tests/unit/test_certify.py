@@ -29,7 +29,7 @@ when = "always"
 """
 SETS = 5 + 4
 INPUTS = 2 * SETS
-"""One span has exactly one verdict that it bears out, and may go without."""
+"""Each span here bears out one verdict, and may go without."""
 
 
 class Scribe(ChatServer):
@@ -78,7 +78,10 @@ def test_every_input_is_tried_and_the_record_says_so(run, faq, scribe):
     assert len({json.dumps(body) for body in bodies}) == len(bodies) == INPUTS
     assert run("certify", "--check", "certificate.jsonl", "--store", ".equipoise/index.db")[0] == 0
     code, out, _ = run("budget", "--json")
-    assert json.loads(out)["question_inputs"] == str(INPUTS)
+    counted = json.loads(out)
+    assert counted["question_sets_of_quotes"] == str(SETS)
+    assert counted["sets_are_exact"]
+    assert int(counted["question_inputs"]) == 2 * SETS >= INPUTS
 
 
 def test_an_answer_that_breaks_a_rule_is_named(run, faq, scribe):
@@ -200,5 +203,5 @@ def test_the_budget_is_shown_for_people(run, faq):
     code, out, _ = run("budget", "--llm", "local")
     assert code == 0
     assert "5 sentences in 1 passages of 1 documents" in out
-    assert f"one question, here: {INPUTS} inputs" in out
+    assert f"one question, here: at most {2 * SETS} inputs" in out
     assert "highlight.max_sentences_per_span" in out
