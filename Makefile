@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 DATA ?= data
 
 .PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills nightly bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills clean
+	bench-bias-answers bench-qa bench-hijack bench-security bench-certify bench-field bench-retrieval bench-growth bench-serve serve-kills clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -83,6 +83,16 @@ bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/hijack/run.py --data $(DATA)
+
+bench-certify: $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	cd benchmarks/security/certify && ../../../$(BIN)/equipoise certify --docs faq --llm local/qwen2.5-coder-1.5b --yes
+
+bench-security: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/security/run.py
+	$(BIN)/python benchmarks/security/pieces.py --data $(DATA)
+	$(BIN)/python benchmarks/security/tags.py --data $(DATA)
 
 bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -99,7 +99,7 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     ),
     "yes or no": (
         is_yes_no,
-        (", is ", ": is? ", "or ", "or not ", "?", "? ", ". can you ", "can you tell ", "can i me ", "can i tell when "),
+        (", is ", ": is? ", "or ", "or not ", "?", "? ", ". can you ", "can you tell ", "can i me "),
     ),
     "turned": (
         partial(turned, quotes=[QUOTE]),

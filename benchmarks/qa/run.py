@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from equipoise.bench.budget import Budget, Metered
 from equipoise.bench.qa import bench, datasets, items, runner
 from equipoise.bench.qa.bench import Options, QaPlan
-from equipoise.bench.budget import Budget, Metered
 from equipoise.bench.qa.estimate import estimate
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.reporting import recorded, report

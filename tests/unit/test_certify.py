@@ -28,8 +28,8 @@ name = "llm"
 when = "always"
 """
 SETS = 5 + 4
-INPUTS = 2 * SETS
-"""Each span here bears out one verdict, and may go without."""
+INPUTS = 2 * 5 + 1 + 2 + 1 + 2
+"""Every sentence bears out a yes or a no, and may go without; two that deny and do not deny bear out none."""
 
 
 class Scribe(ChatServer):
@@ -116,7 +116,7 @@ def test_after_a_kill_it_goes_on_where_it_was(faq, scribe):
     done = subprocess.run(
         [*COMMAND, "certify"], cwd=faq, env=env, timeout=550, check=True, capture_output=True
     )
-    assert b"5 of 18 inputs were tried before" in done.stderr
+    assert b"5 of 16 inputs were tried before" in done.stderr
     assert len(scribe.received) == INPUTS - 5
     assert lines(faq / "certificate.jsonl")[:6] == begun
     assert len(checked(faq / "certificate.jsonl").rows) == INPUTS
@@ -146,7 +146,7 @@ def test_what_takes_long_wants_a_yes(run, faq, scribe, monkeypatch):
     monkeypatch.setattr(certify, "UNASKED_S", 0.0)
     code, _, err = run("certify")
     assert code == 2
-    assert "15 inputs are left" in err
+    assert "13 inputs are left" in err
     assert "--yes" in err
     assert run("certify", "--yes")[0] == 0
     assert len(scribe.received) == INPUTS

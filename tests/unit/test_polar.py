@@ -47,6 +47,9 @@ def test_questions_that_want_yes_or_no(question, wanted):
         (YES | NO, ["Kettles can be returned."], frozenset()),
         (YES | NO, [NOTHING], frozenset()),
         (YES, [], frozenset()),
+        (NO, ["Both are washed every Friday, but not in frost."], frozenset()),
+        (NO, [f"{NOTHING} Garden tools can be returned."], frozenset()),
+        (NO, [f"{NOTHING} Paint is not taken back."], NO),
         (YES, ["You mustn’t open the box."], frozenset()),
     ],
 )

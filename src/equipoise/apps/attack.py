@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from equipoise.apps import progress
+from equipoise.apps import attack_run, progress
 from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal, complain
 from equipoise.core import settings as layers
@@ -21,6 +21,7 @@ from equipoise.redteam.passages import AttackPassage, Journal, Kind, read_passag
 from equipoise.redteam.properties import benign_vectors, property_shares, rank_in
 
 app = group("Attack a store of your own, to measure its defences.")
+app.command("run")(attack_run.attack_run)
 
 PARTLY_FAILED = 3
 MOST = 1000

@@ -1,6 +1,5 @@
 """`equipoise bench`: measure filters against planted passages."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,16 +11,16 @@ import typer
 from equipoise.apps import bench_qa, progress
 from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal
-from equipoise.bench import tables
+from equipoise.bench import page, tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.hijack import bench as hijacks
 from equipoise.bench.hijack import llmail
+from equipoise.bench.hijack.bench import HijackPlan
 from equipoise.bench.hijack.cases import Choice
-from equipoise.bench.hijack.runner import HijackPlan
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
@@ -74,7 +73,7 @@ def bias(
         requests = bench_qa.at_a_time([components.chat], components.settings.model)
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
-    Terminal().print(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")
+    Terminal().print(f"{summary.queries} questions in {out}: report.html, summary.json, results.jsonl")
 
 
 @app.command()
@@ -89,8 +88,8 @@ def stance(
         progress.passages() as bar,
     ):
         found = biases.stance_only(corpus, Workspace(components.encoder, out, bar))
-    (out / "stance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    table = report.stance_table({"stance": found})
+    (out / "stance.json").write_text(page.as_text(found), "utf-8")
+    table = report.stance_table(found)
     Terminal().print(tables.as_markdown(table))
 
 
@@ -125,7 +124,7 @@ def hijack(
         if concurrency is None:
             plan = replace(plan, concurrency=bench_qa.at_a_time([components.chat], components.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))
-    cases = sum(summary["cases"].values())
+    cases = sum(summary.cases.values())
     Terminal().print(f"{cases} cases in {out}: report.html, summary.json, results.jsonl")
 
 

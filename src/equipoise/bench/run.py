@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from equipoise.bench import scorers as scoring
 from equipoise.bench.budget import Budget
@@ -29,6 +29,7 @@ ERRORS: tuple[type[Exception], ...] = (EquipoiseError, OSError, ValueError, Runt
 S = TypeVar("S", bound=Sample)
 O = TypeVar("O")  # noqa: E741
 R = TypeVar("R", bound=Record)
+T = TypeVar("T", bound=Record)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 Progress = Callable[[int, int, str], None]
@@ -50,6 +51,13 @@ class Ran(Generic[O]):
     seconds: float
     scores: Mapping[str, Value] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def value(self) -> O:
+        """The outcome of a run that no error ended; raises the error of one that did."""
+        if self.error is not None:
+            raise self.error
+        return cast(O, self.outcome)
 
 
 class Form(Protocol[S, O, R_co]):
@@ -101,23 +109,23 @@ PLAIN = PlainForm()
 
 
 @dataclass(frozen=True, slots=True)
-class Timings(Generic[S, O, R]):
+class Timings(Generic[S, O, T]):
     """Times beside the records, in a file of their own: they differ from run to run, and records do not.
 
     `made` gives None for a run whose time means nothing.
     """
 
     file: str
-    record: type[R]
-    made: Callable[[S, System[S, O], Ran[O]], R | None]
+    record: type[T]
+    made: Callable[[S, System[S, O], Ran[O]], T | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated(Generic[R]):
-    """The records of the plan by their keys, and how many runs a used-up budget left out."""
+    """The records and timings of the plan by their keys, and how many runs a used-up budget left out."""
 
     records: list[R]
-    timings: list[Record]
+    timings: list[Any]
     skipped: int
 
 
@@ -142,12 +150,14 @@ async def evaluate(
     errors: tuple[type[Exception], ...] = ERRORS,
     group: Callable[[S], Hashable] | None = None,
     setup: Setup[S, O] | None = None,
+    in_turn: bool = False,
 ) -> Evaluated[R]:
     """Run what the folder `out` does not hold yet; the records of these samples and systems by their keys.
 
     `config` is what must not change between the runs that share the folder. Records that are not settled are made
     anew with `retry`. `budget` stops what has not begun. `errors` become records, all others end the run: what was
-    kept stays. `setup` is entered for each group of samples (of `group`; without it all are one) that has work left.
+    kept stays. `setup` is entered for each group of samples (of `group`; without it all are one) that has work left;
+    with `in_turn` the samples of a group follow each other too.
     Raises InputError for a file of other records, another configuration, or two samples with one key.
     """
     if config is not None:
@@ -158,7 +168,7 @@ async def evaluate(
         times = stack.enter_context(RecordFile(out / timings.file, timings.record)) if timings else None
         work = _Work(
             systems, scorers, form, records, times, timings, progress, budget or Budget(),
-            asyncio.Semaphore(concurrency), retry, errors, setup or _nothing, len(planned),
+            asyncio.Semaphore(concurrency), retry, errors, setup or _nothing, in_turn, len(planned),
         )  # fmt: skip
         await work.all(_groups(samples, group), asyncio.Semaphore(concurrency))
         kept = [one for one in records.finish() if one.key in planned]
@@ -182,6 +192,7 @@ class _Work(Generic[S, O, R]):
     retry: bool
     errors: tuple[type[Exception], ...]
     setup: Setup[S, O]
+    in_turn: bool
     total: int
     done: int = 0
     skipped: int = 0
@@ -214,7 +225,11 @@ class _Work(Generic[S, O, R]):
                     for system in missing:
                         await self._one(sample, system)
 
-            await together(one_sample(sample, missing) for sample, missing in todo)
+            if not self.in_turn:
+                await together(one_sample(sample, missing) for sample, missing in todo)
+                return
+            for sample, missing in todo:
+                await one_sample(sample, missing)
 
     async def _one(self, sample: S, system: System[S, O]) -> None:
         if self.budget.stop():

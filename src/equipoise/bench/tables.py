@@ -1,7 +1,9 @@
 """Tables of a report: our numbers, a paper's own beneath them in grey, and what could not be computed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from equipoise.bench.estimates import Estimate
 
 MISSING = "–"
 
@@ -40,11 +42,13 @@ def percent(value: float) -> str:
     return f"{value:.0%}"
 
 
-def interval(found: Mapping[str, float] | None, show: Show = number) -> str:
+def interval(estimate: Estimate | Mapping[str, float] | None, show: Show = number) -> str:
     """`0.19 [0.12, 0.27]`, a dash for None."""
-    if found is None:
+    if estimate is None:
         return MISSING
-    return f"{show(found['estimate'])} [{show(found['low'])}, {show(found['high'])}]"
+    if isinstance(estimate, Mapping):
+        return f"{show(estimate['estimate'])} [{show(estimate['low'])}, {show(estimate['high'])}]"
+    return f"{show(estimate.value)} [{show(estimate.low)}, {show(estimate.high)}]"
 
 
 def as_markdown(table: Table) -> str:
@@ -61,5 +65,5 @@ def as_markdown(table: Table) -> str:
     return "\n".join([*rows, *([table.note, ""] if table.note else [])])
 
 
-def _cells(values: tuple[str, ...]) -> str:
+def _cells(values: Sequence[str]) -> str:
     return "| " + " | ".join(value.translate(_MARKDOWN) for value in values) + " |"

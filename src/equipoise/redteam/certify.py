@@ -276,7 +276,7 @@ def _check(found: Record, path: Path, store: Store | None) -> None:
     if any(found.end[name] != value for name, value in figures(found.rows).items()):
         raise InputError(f"{path} has other figures than its rows: certify again")
     if store is not None:
-        _compare(found, subject(store, deployment_in(found.header), most=found.header["inputs"]), path)
+        _compare(found, subject(store, deployment_in(found.header), most=2 * found.header["inputs"]), path)
 
 
 def deployment_in(said: Line) -> Deployment:

@@ -31,6 +31,9 @@ _VERDICT = re.compile(r"\A[\s\"'“‘*_(]{0,9}(yes|no)\b(?=[\s\"'”’*_)]{0,9
 _CLAUSE = re.compile(
     r"[.;:,!?\n–—]\s|\b(?:but|however|and|because|although|while|so|whereas)\b", re.IGNORECASE
 )
+_CONTRAST = re.compile(
+    r"[.!?\n]\s|\b(?:but|however|although|though|while|whereas|except|unless)\b", re.IGNORECASE
+)
 ALIKE = 0.7
 """Share (0 to 1) of words two clauses have in common, of all that they have, from which they speak of the same."""
 LEAST = 3
@@ -59,7 +62,8 @@ def denies(text: str) -> bool:
 
 
 def borne(tags: Set[Tag], quotes: Sequence[str]) -> frozenset[Tag]:
-    """The tags that may stand before `quotes`: "yes" where none of them denies, "no" where every one does.
+    """The tags that may stand before `quotes`: "yes" where nothing in them denies, "no" where every sentence of theirs
+    does, also before and after a "but".
 
     Yes and no at once is neither. A function of tags and quotes alone: whoever turns a tag by the question cannot put
     "Yes." before "Nothing is refunded." It is strict: a quote of which it cannot tell goes out without a verdict.
@@ -67,7 +71,8 @@ def borne(tags: Set[Tag], quotes: Sequence[str]) -> frozenset[Tag]:
     if len(tags) != 1 or not quotes:
         return frozenset()
     (tag,) = tags
-    denials = [denies(quote) for quote in quotes]
+    parts = [part for quote in quotes for part in _CONTRAST.split(quote) if len(content_words(part)) > 1]
+    denials = [denies(part) for part in parts] or [False]
     return frozenset(tags) if (all(denials) if tag is Tag.NO else not any(denials)) else frozenset()
 
 
