@@ -143,4 +143,5 @@ def _bits(count: int) -> str:
 
 
 def _changed(count: int, now: int) -> tuple[str, str]:
-    return _bits(count), f"{bits(count) - bits(now):+,.1f}"
+    change = round(bits(count) - bits(now), 1) + 0.0  # no minus before a nought
+    return _bits(count), f"{change:+,.1f}"
