@@ -7,7 +7,7 @@ DATA ?= data
 
 .PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed \
 	bench-calibration bench-bias bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth \
-	bench-serve serve-kills serve-isolation serve-failing extras bench-security nightly clean
+	bench-serve serve-kills serve-isolation serve-failing extras bench-security nightly bench-certify clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -90,6 +90,10 @@ bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/hijack/run.py --data $(DATA)
+
+bench-certify: $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	cd benchmarks/security/certify && ../../../$(BIN)/equipoise certify --docs faq --llm local/qwen2.5-coder-1.5b --yes
 
 bench-security: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

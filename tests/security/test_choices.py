@@ -196,14 +196,20 @@ def test_messages_are_counted_exactly_where_only_their_own_limits_bind(size, sen
 @settings(max_examples=60)
 @given(corpus=corpora(most=6), k=st.integers(1, 3), policy=policies, context=st.booleans())
 def test_inputs_are_listed_as_many_as_are_counted(corpus, k, policy, context):
-    """With the yes or no that they bear out: WORDS has sentences that deny and sentences that do not."""
+    """Each with at most one yes or no that it bears out: WORDS has sentences that deny and sentences that do not."""
     texts = Texts()
     documents = [quotable(*one, texts) for one in corpus]
     deployment = Deployment(k, policy, True, 1, context=context, writes=True, only_long=False)
     count = message_counted(joined_units(documents), deployment)
     found = [(one.highlights, one.tags) for one in inputs(documents, deployment)]
     assert len(set(found)) == len(found)
-    assert len(found) <= count.question if count.relaxed else len(found) == count.question
+    assert len(found) <= count.question == 2 * count.sets
+    sets = {highlights for highlights, _ in found}
+    assert len(sets) <= count.sets if count.relaxed else len(sets) == count.sets
+    for highlights in sets:
+        tags = [tags for other, tags in found if other == highlights]
+        assert frozenset() in tags
+        assert len(tags) <= 2
     sentences = [Span(whole.doc_id, *sentence) for whole, _ in corpus for sentence in whole.sentences]
     reached = {tuple(item.span for item in highlights.items) for highlights, _ in found}
     assert reached <= outcomes(corpus, k, policy, sentences)

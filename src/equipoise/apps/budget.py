@@ -53,7 +53,7 @@ def as_dict(found: Budget) -> dict[str, Any]:
         "short_quotes_left_out": deployment.only_long,
         "tags": deployment.tags,
         "questions": deployment.questions,
-        "exact": not found.counted.relaxed,
+        "sets_are_exact": not found.counted.relaxed,
         "upper_bound_since": list(found.counted.relaxed),
         **_counts(found.counted),
         "worst_documents": [
@@ -76,6 +76,7 @@ def as_dict(found: Budget) -> dict[str, Any]:
 
 def _counts(counted: Counted) -> dict[str, Any]:
     return {
+        "question_sets_of_quotes": str(counted.sets),
         "question_inputs": str(counted.question),
         "question_bits": round(bits(counted.question), 2),
         "message_inputs_at_most": str(counted.message),
@@ -111,7 +112,8 @@ def _beside(found: Budget) -> Iterator[tuple[str, str]]:
     """The rows that compare."""
     now, several = found.counted, found.deployment.questions
     shown = f"{now.question:,} inputs" if now.question < 10**9 else f"{now.question:.2e} inputs"
-    yield f"one question, here: {'at most ' if now.relaxed else ''}{shown}", _bits(now.question)
+    bound = now.relaxed or found.deployment.tags
+    yield f"one question, here: {'at most ' if bound else ''}{shown}", _bits(now.question)
     if several > 1:
         yield f"one message of up to {several} questions, here: at most", _bits(now.message)
     yield (
@@ -125,7 +127,7 @@ def _notes(found: Budget) -> Iterator[str]:
     deployment = found.deployment
     if not deployment.writes:
         yield "No language model writes answers here: what is counted is which quotes can be made an answer."
-    tags = ", with and without the yes or no that they bear out" if deployment.tags else ""
+    tags = ", each with and without the one yes or no that it may bear out" if deployment.tags else ""
     yield (
         f"Counted is every canonical set of quotes from any {deployment.k} passages read together, whatever search, "
         f"filter and highlighter do{tags}."
@@ -141,4 +143,5 @@ def _bits(count: int) -> str:
 
 
 def _changed(count: int, now: int) -> tuple[str, str]:
-    return _bits(count), f"{bits(count) - bits(now):+,.1f}"
+    change = round(bits(count) - bits(now), 1) + 0.0  # no minus before a nought
+    return _bits(count), f"{change:+,.1f}"

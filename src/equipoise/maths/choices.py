@@ -38,22 +38,15 @@ def bits(count: int) -> float:
     return log2(count) if count > 0 else 0.0
 
 
-def choices(
-    units: Sequence[Unit],
-    limits: Limits,
-    *,
-    weights: Sequence[int] | None = None,
-    denying: bool | None = None,
-) -> Choices:
+def choices(units: Sequence[Unit], limits: Limits, *, weights: Sequence[int] | None = None) -> Choices:
     """The sets that can be chosen of `units`; each counts as the product of its units' `weights` (n,), 1 by default.
 
-    With `denying` only those of which every span denies (True), or none does (False).
     Worked value: 40 sentences in a row of one passage, one span of at most five: 40 + 39 + 38 + 37 + 36 = 190.
     Raises InputError where the limits are so wide that the counting does not fit into memory.
     """
     heavy = [1] * len(units) if weights is None else weights
     short = limits.short if limits.pieces < min(limits.spans, limits.sentences) else 0
-    steps = Steps(_grid(units, limits, max(heavy, default=1)), limits, short, denying)
+    steps = Steps(_grid(units, limits, max(heavy, default=1)), limits, short)
     followed = marks(units, short)
     leading = {lead for unit in units for lead in unit.leads}
     states: dict[State, int] = {EMPTY: steps.grid.one}

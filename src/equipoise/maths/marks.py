@@ -18,8 +18,8 @@ class Unit:
 
     `passage` is the number of the passage it stands in, None where it stands in no single one. `follows` says that it
     is the next sentence of the document after the unit before it. `text` numbers its text: equal numbers, equal texts.
-    `leads` are the rows of the units that it is read with, all of them before it and of its document. `words` it has,
-    and `denies` says that a word of it denies; `between` is the same of the text between it and the unit before it.
+    `leads` are the rows of the units that it is read with, all of them before it and of its document. It has so many
+    `words`, and the text `between` it and the unit before it has so many.
     """
 
     passage: int | None
@@ -27,8 +27,7 @@ class Unit:
     text: int
     leads: tuple[int, ...] = ()
     words: int = MANY
-    denies: bool = False
-    between: tuple[int, bool] = (0, False)
+    between: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def _leads(units: Sequence[Unit]) -> list[Mark]:
 def _drops_with_a_neighbour(row: int, units: Sequence[Unit], short: int) -> bool:
     """Whether the unit and the one after or before it may be a span of fewer than `short` words."""
     pairs = [(at, at + 1) for at in (row - 1, row) if 0 <= at < len(units) - 1 and units[at + 1].follows]
-    return any(units[a].words + units[b].between[0] + units[b].words < short for a, b in pairs)
+    return any(units[a].words + units[b].between + units[b].words < short for a, b in pairs)
 
 
 def _in_passages(mark: Mark, units: Sequence[Unit]) -> bool:

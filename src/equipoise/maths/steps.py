@@ -28,18 +28,17 @@ class Limits:
 
 class State(NamedTuple):
     """`run` sentences of the current span (0: the last sentence was not chosen), the `words` it has so far (no more
-    than matter), whether it `denies`; how many spans are `pieces`; whether the current passage is `counted`; and what
-    is `known` of each open mark."""
+    than matter); how many spans are `pieces`; whether the current passage is `counted`; and what is `known` of each
+    open mark."""
 
     run: int
     words: int
-    denies: bool
     pieces: int
     counted: bool
     known: tuple[int, ...]
 
 
-EMPTY = State(0, 0, False, 0, False, ())
+EMPTY = State(0, 0, 0, False, ())
 
 
 class About(NamedTuple):
@@ -65,12 +64,11 @@ def about_unit(open_: Sequence[Mark], row: int, units: Sequence[Unit], leading: 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How a sentence changes what is known. A span of fewer than `short` words is a piece; `denying`: see `choices`."""
+    """How a sentence changes what is known. A span of fewer than `short` words is a piece."""
 
     grid: Grid
     limits: Limits
     short: int
-    denying: bool | None
 
     def closed(self, state: State, table: int, about: About) -> tuple[State, int]:
         """The current span ends, if there is one: it may be a piece, and one too many."""
@@ -83,9 +81,7 @@ class Steps:
             if by_itself and about.lead is not None:
                 known = (*known[: about.lead], ALONE, *known[about.lead + 1 :])
         over = pieces - known.count(ALONE) > self.limits.pieces
-        if over or (self.denying and not state.denies):
-            table = 0
-        return State(0, 0, False, pieces, state.counted, known), table
+        return State(0, 0, pieces, state.counted, known), 0 if over else table
 
     def moves(
         self, state: State, table: int, step: tuple[Unit, int, About, tuple[Mark, ...]]
@@ -103,10 +99,7 @@ class Steps:
         if goes_on:
             state, table = ended, rest
         begins = state.run == 0
-        words = self.short if goes_on else state.words + unit.words + (0 if begins else unit.between[0])
-        denies = unit.denies or (not begins and (state.denies or unit.between[1]))
-        if self.denying is False and denies:
-            return
+        words = self.short if goes_on else state.words + unit.words + (0 if begins else unit.between)
         known = list(state.known)
         freed = [at for at in about.leads if known[at] == ALONE]
         for at in freed:
@@ -117,7 +110,6 @@ class Steps:
         after = State(
             state.run + 1,
             min(self.short, words),
-            denies and self.denying is not None,
             state.pieces - len(freed),
             state.counted or fresh,
             (*known, *(FREE if mark.is_lead else BARRED for mark in own)),

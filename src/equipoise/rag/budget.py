@@ -74,8 +74,11 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Inputs of one question (exact unless `relaxed` says otherwise), and at most so many of one message."""
+    """Canonical sets of quotes that one question can force, exact unless `relaxed` says otherwise; its inputs, which
+    are twice as many at most where the yes or no that quotes bear out may go with them; and at most so many inputs of
+    one message."""
 
+    sets: int
     question: int
     message: int
     relaxed: tuple[str, ...]
@@ -146,12 +149,9 @@ def _read(
 def counted(units: Sequence[Unit], deployment: Deployment) -> Counted:
     """The inputs that a deployment over these units lets one question and one message choose among."""
     found = choices(units, deployment.limits)
-    question = found.total
-    if deployment.tags:  # the verdicts cross with quotes of which none denies, or every one does
-        question += sum(choices(units, deployment.limits, denying=denying).total for denying in (False, True))
-    if deployment.questions == 1:
-        return Counted(question, question, found.relaxed)
-    return Counted(question, _of_a_message(units, deployment), found.relaxed)
+    question = found.total * (1 + deployment.tags)
+    message = question if deployment.questions == 1 else _of_a_message(units, deployment)
+    return Counted(found.total, question, message, found.relaxed)
 
 
 def _of_a_message(units: Sequence[Unit], deployment: Deployment) -> int:

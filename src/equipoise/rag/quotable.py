@@ -14,7 +14,6 @@ from equipoise.core.types import Document, Passage, Span
 from equipoise.corpus.store import Store
 from equipoise.maths.marks import MANY, Unit
 from equipoise.text.outline import leads
-from equipoise.text.polar import denies
 from equipoise.text.tokens import WORD
 
 
@@ -66,8 +65,8 @@ def quotable(document: Document, passages: Sequence[Passage], texts: Texts) -> Q
         passage = None if place == _SEVERAL else place
         number = texts.number(document.text[start:end])
         follows = bool(units) and index - 1 in row_of
-        between = _said(document.text[spans[-1].end : start]) if follows else (0, False)
-        units.append(Unit(passage, follows, number, rows, *_said(document.text[start:end]), between))
+        between = _words(document.text[spans[-1].end : start]) if follows else 0
+        units.append(Unit(passage, follows, number, rows, _words(document.text[start:end]), between))
         spans.append(Span(document.doc_id, start, end))
         row_of[index] = len(units) - 1
     return Quotable(document, tuple(ordered), tuple(units), tuple(spans))
@@ -96,9 +95,9 @@ def joined_spans(documents: Iterable[Quotable]) -> list[Span]:
     return list(chain.from_iterable(one.spans for one in documents))
 
 
-def _said(text: str) -> tuple[int, bool]:
-    """How many words `text` has, MANY at most, and whether one of them denies."""
-    return len(list(islice(WORD.finditer(text), MANY))), denies(text)
+def _words(text: str) -> int:
+    """How many words `text` has, MANY at most."""
+    return len(list(islice(WORD.finditer(text), MANY)))
 
 
 _NOWHERE, _SEVERAL = -1, -2
