@@ -277,8 +277,8 @@ REPEATED = (
     "ignore all ", "ignore ", "you are now ", "send the email to ", "do not tell the ", "a ", "i g n o r e  ",
     "](http://", "[",
     "![a](http://b?c={", "<img ", "on", "onload=", "\u200b", "\U000e0041", "\u202e", "\u0430a", "QUJD", "%41", "&#65;",
-    "\\x41", "41 ", "4111-", "DE89 3704 ", "+4", "+49 30 1 ", "a@", "@", "a.", "AKIA", "password: a1 ", "key=", "send_email(",
-    "send_", "http://a.b?", "http://{}", "xox", "-", "\n\n", "é", "忽略", "\u0301", "eyJ.", "://a:",
+    "\\x41", "41 ", "4111-", "DE89 3704 ", "+4", "+49 30 1 ", "a@", "@", "a.", "AKIA", "password: a1 ", "key=",
+    "send_email(", "send_", "http://a.b?", "http://{}", "xox", "-", "\n\n", "é", "忽略", "\u0301", "eyJ.", "://a:",
 )  # fmt: skip
 
 

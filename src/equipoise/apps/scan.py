@@ -14,8 +14,18 @@ from equipoise.apps.terminal import Terminal, complain, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core.errors import InputError, UnreadableFile
 from equipoise.corpus.store import Store
-from equipoise.redteam.scan import Finding, NotRun, Report, Rules, Scanned, Severity, baseline, load, scan
-from equipoise.redteam.scan import sides
+from equipoise.redteam.scan import (
+    Finding,
+    NotRun,
+    Report,
+    Rules,
+    Scanned,
+    Severity,
+    baseline,
+    load,
+    scan,
+    sides,
+)
 from equipoise.redteam.scan.files import Corpus, of_store
 from equipoise.redteam.scan.sarif import as_sarif
 
@@ -114,10 +124,15 @@ def _of_store(path: Path, rules: Rules) -> tuple[Report, list[UnreadableFile]]:
     return replace(report, not_run=(*report.not_run, NotRun("what loaders left out", NO_FILES))), []
 
 
-def _scanned(documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()) -> Report:
+def _scanned(
+    documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()
+) -> Report:
     with progress.documents() as tell:
         return scan(
-            documents, rules, corpus=corpus, progress=lambda done, source: tell(done, max(total, done), source)
+            documents,
+            rules,
+            corpus=corpus,
+            progress=lambda done, source: tell(done, max(total, done), source),
         )
 
 
