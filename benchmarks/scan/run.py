@@ -4,8 +4,8 @@
 
 Each text of a set is scanned by itself, as a document of one file. It counts as found where a rule of the groups
 `instruction`, `tool`, `encoded` or `unicode` of severity medium or high fires; sentences are counted apart for the
-sets that hold no attack. Rules were chosen on the half `choose` alone, by a hash of the ids (`splits.part_of`), and the table
-shows `report`. `--show` prints what was missed or wrongly found, on the half `choose` only.
+sets that hold no attack. Rules were chosen on the half `choose` alone, by a hash of the ids (`splits.part_of`), and the
+table shows `report`. `--show` prints what was missed or wrongly found, on the half `choose` only.
 """
 
 import argparse
