@@ -3,9 +3,9 @@
     python benchmarks/scan/run.py [--data data] [--half report] [--show SET] [--table FILE]
 
 Each text of a set is scanned by itself, as a document of one file. It counts as found where a rule of the groups
-`instruction`, `tool`, `encoded` or `unicode` of severity medium or high fires; sentences are counted apart for the sets
-that hold no attack. Rules were chosen on the half `choose` alone, by a hash of the ids (`splits.part_of`), and the table
-shows `report`. `--show` prints what was missed or wrongly found, on the half `choose` only.
+`instruction`, `tool`, `encoded` or `unicode` of severity medium or high fires; sentences are counted apart for the
+sets that hold no attack. Rules were chosen on the half `choose` alone, by a hash of the ids (`splits.part_of`), and the
+table shows `report`. `--show` prints what was missed or wrongly found, on the half `choose` only.
 """
 
 import argparse
@@ -180,7 +180,8 @@ def main() -> None:
         best = ", ".join(f"{rule} {number}" for rule, number in rules.most_common(5))
         sentences = "" if one.attack else share(counted.touched, counted.sentences)
         table.append(
-            f"| {one.name} | {'yes' if one.attack else 'no'} | {share(counted.found, counted.texts)} | {sentences} | {best} |"
+            f"| {one.name} | {'yes' if one.attack else 'no'} | {share(counted.found, counted.texts)} "
+            f"| {sentences} | {best} |"
         )
     text = "\n".join(table) + "\n"
     print(text)

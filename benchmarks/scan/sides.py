@@ -14,6 +14,7 @@ from run import rows, share
 
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.redteam.scan import sides
+
 from splits import part_of  # isort: skip
 
 
@@ -30,7 +31,11 @@ def main() -> None:
     for row in rows(asked.data / "ebi_passages" / "passages.jsonl"):
         key = str(row.get("query_id") or row.get("question_id"))
         is_report = part_of(key, report=0.5, validate=0.0) == "report"
-        if row["kind"] != "adv_pos" or is_report != (asked.half == "report") or taken.get(key, 0) >= asked.planted:
+        if (
+            row["kind"] != "adv_pos"
+            or is_report != (asked.half == "report")
+            or taken.get(key, 0) >= asked.planted
+        ):
             continue
         taken[key] = taken.get(key, 0) + 1
         planted.append(row["text"])
@@ -42,8 +47,17 @@ def main() -> None:
     print("planted passages found:", share(len(members & set(planted_rows)), len(planted)))
     print("other passages found:", share(len(members - set(planted_rows)), len(debate)))
     print("share of what is found that was planted:", share(len(members & set(planted_rows)), len(members)))
-    calm = [rows for rows in sides.clusters(sides.votes(vectors[: len(debate)])) if len(rows) >= sides.LEAST_DOCUMENTS]
-    print("nothing planted:", share(len({row for group in calm for row in group}), len(debate)), len(calm), "clusters")
+    calm = [
+        rows
+        for rows in sides.clusters(sides.votes(vectors[: len(debate)]))
+        if len(rows) >= sides.LEAST_DOCUMENTS
+    ]
+    print(
+        "nothing planted:",
+        share(len({row for group in calm for row in group}), len(debate)),
+        len(calm),
+        "clusters",
+    )
 
 
 if __name__ == "__main__":

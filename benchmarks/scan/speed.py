@@ -2,8 +2,8 @@
 
     python benchmarks/scan/speed.py [--data data] [--sentences 100000]
 
-Texts of covid_qa, debate_passages, squad2 and pubmedqa, taken again (with their number in each paragraph) until there are
-enough; cutting them into sentences is not counted, since reading and cutting files is what `index` does too.
+Texts of covid_qa, debate_passages, squad2 and pubmedqa, taken again (with their number in each paragraph) until there
+are enough; cutting them into sentences is not counted, since reading and cutting files is what `index` does too.
 """
 
 import argparse
@@ -56,8 +56,8 @@ def main() -> None:
     took = time.process_time() - began
     letters = sum(len(one.text) for one in documents)
     print(
-        f"{report.documents:,} documents, {report.sentences:,} sentences, {letters:,} characters: {took:.1f} s of processor "
-        f"time in one process; {report.counts()}"
+        f"{report.documents:,} documents, {report.sentences:,} sentences, {letters:,} characters: "
+        f"{took:.1f} s of processor time in one process; {report.counts()}"
     )
 
 

@@ -1,6 +1,6 @@
 """`equipoise scan`: what documents hold that should not be quoted, shown to a model, or trusted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -12,12 +12,27 @@ from equipoise.apps import progress
 from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json
 from equipoise.core import settings as layers
-from equipoise.core.errors import InputError, UnreadableFile
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable, UnreadableFile
+from equipoise.core.types import Document
 from equipoise.corpus.store import Store
-from equipoise.redteam.scan import Finding, NotRun, Report, Rules, Scanned, Severity, baseline, load, scan
-from equipoise.redteam.scan import sides
+from equipoise.rag import build
+from equipoise.redteam.scan import (
+    Finding,
+    NotRun,
+    Report,
+    Rules,
+    Scanned,
+    Severity,
+    baseline,
+    load,
+    scan,
+    sides,
+)
 from equipoise.redteam.scan.files import Corpus, of_store
+from equipoise.redteam.scan.findings import with_more
 from equipoise.redteam.scan.sarif import as_sarif
+from equipoise.redteam.scan.summaries import summaries
 
 app = group()
 
@@ -50,6 +65,12 @@ def scan_documents(
         typer.Option(help="Exit with 1 where a finding is as severe as this."),
     ] = "high",
     least: Annotated[Severity, typer.Option(help="Show findings from this severity on.")] = Severity.LOW,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            "--llm", help="Also let this model (auto, local[/NAME], openai/NAME) summarize the worst."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     sarif: Annotated[
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")
@@ -65,7 +86,7 @@ def scan_documents(
         raise InputError("--json and --sarif are two forms of one output: choose one")
     chosen = load(rules)
     accepted = baseline.read(known) if known else frozenset()
-    report, failed = _of_store(store, chosen) if store else _of_files(paths or [], chosen)
+    report, failed = _of_store(store, chosen, llm) if store else _of_files(paths or [], chosen, llm)
     if write_baseline:
         _write(write_baseline, baseline.written(report.findings))
     report = baseline.accepted(report, accepted)
@@ -96,28 +117,47 @@ def as_dict(report: Report, failed: Sequence[UnreadableFile] = ()) -> dict[str, 
     }
 
 
-def _of_files(paths: Sequence[Path], rules: Rules) -> tuple[Report, list[UnreadableFile]]:
+def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Report, list[UnreadableFile]]:
     corpus = Corpus.at(paths)
     if not corpus.total and not corpus.failed:
         raise InputError("there is no file to scan there: give another path")
     report = _scanned(corpus, corpus.total, rules)
     if sides.RULE in rules:
         report = replace(report, not_run=(*report.not_run, NotRun("one-sided clusters", NO_VECTORS)))
+    if llm:
+        wanted = {one.doc_id for one in report.findings}
+        again = {
+            one.document.doc_id: one.document for one in Corpus.at(paths) if one.document.doc_id in wanted
+        }
+        report = _summarized(report, again.__getitem__, rules, llm)
     for one in corpus.left_out:
         complain("left out:", str(one))
     return report, corpus.failed
 
 
-def _of_store(path: Path, rules: Rules) -> tuple[Report, list[UnreadableFile]]:
+def _of_store(path: Path, rules: Rules, llm: str | None) -> tuple[Report, list[UnreadableFile]]:
     with Store.open(layers.load({"store.path": path}).settings.store.path, read_only=True) as opened:
         report = _scanned(of_store(opened), opened.counts().documents, rules, sides.find(opened, rules))
+        report = _summarized(report, opened.document, rules, llm) if llm else report
     return replace(report, not_run=(*report.not_run, NotRun("what loaders left out", NO_FILES))), []
 
 
-def _scanned(documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()) -> Report:
+def _summarized(report: Report, document: Callable[[str], Document], rules: Rules, llm: str) -> Report:
+    chat = build.chat_model(layers.load({"model.llm": llm}).settings.model)
+    if chat is None:
+        raise ModelUnavailable("--llm none is no language model: name one, or leave it out")
+    return with_more(report, sync.run(summaries(report.findings, document, chat, rules)))
+
+
+def _scanned(
+    documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()
+) -> Report:
     with progress.counted() as tell:
         return scan(
-            documents, rules, corpus=corpus, progress=lambda done, source: tell(done, max(total, done), source)
+            documents,
+            rules,
+            corpus=corpus,
+            progress=lambda done, source: tell(done, max(total, done), source),
         )
 
 

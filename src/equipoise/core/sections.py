@@ -161,8 +161,8 @@ class ServeSettings(_Section):
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
-    `scan`: what is handed in is scanned, and admins see what was found; with "distrust" a document with a finding of high
-    severity is marked untrusted.
+    `scan`: what is handed in is scanned, and admins see what was found; with "distrust" a document with a finding of
+    high severity is marked untrusted.
     """
 
     answers: int = Field(default=2, ge=1, le=64)

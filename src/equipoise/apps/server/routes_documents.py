@@ -92,7 +92,9 @@ class DocumentInfo(BaseModel):
     characters: int
     pages: int = Field(description="0 where the format has none.")
     pictures: bool = Field(description="Whether its pages can be seen.")
-    scan: ScanInfo | None = Field(description="For admins: what the scan of a document found that was handed in.")
+    scan: ScanInfo | None = Field(
+        description="For admins: what the scan of a document found that was handed in."
+    )
 
 
 class TextSlice(BaseModel):

@@ -133,6 +133,12 @@ class Report:
         return {severity.value: found[severity] for severity in reversed(Severity)}
 
 
+def with_more(report: Report, more: Iterable[Finding]) -> Report:
+    """The report with further findings, whose fingerprints hold their words still."""
+    made = (replace(one, fingerprint=" ".join(one.excerpt.split())) for one in more)
+    return replace(report, findings=worst_first([*report.findings, *with_fingerprints(made)]))
+
+
 def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, each with its fingerprint in the place of its words: a digest of its rule, its source, these words
     and how many alike came before."""

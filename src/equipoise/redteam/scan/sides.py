@@ -42,7 +42,7 @@ class Votes:
 
 
 def votes(vectors: Array) -> Votes:
-    """The votes on unit vectors (n, d) by at most MOST_PROBES probes, spread evenly over the rows. Time: probes x n x d."""
+    """The votes on unit vectors (n, d) by at most MOST_PROBES probes, spread evenly over the rows: linear in n."""
     count = len(vectors)
     seen, flagged = np.zeros(count, np.int64), np.zeros(count, np.int64)
     pairs: set[tuple[int, int]] = set()
