@@ -27,7 +27,6 @@ from equipoise.redteam.scan import (
     baseline,
     load,
     scan,
-    sides,
 )
 from equipoise.redteam.scan.files import Corpus, of_store
 from equipoise.redteam.scan.findings import with_more
@@ -37,7 +36,6 @@ from equipoise.redteam.scan.summaries import summaries
 app = group()
 
 FOUND, PARTLY_FAILED = 1, 3
-NO_VECTORS = "they need the vectors of an index: scan one with --store"
 NO_FILES = "it is not in an index: scan the files as well"
 MOST_ROWS = 50
 """Rows of the table; `--json` has all."""
@@ -122,8 +120,6 @@ def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Rep
     if not corpus.total and not corpus.failed:
         raise InputError("there is no file to scan there: give another path")
     report = _scanned(corpus, corpus.total, rules)
-    if sides.RULE in rules:
-        report = replace(report, not_run=(*report.not_run, NotRun("one-sided clusters", NO_VECTORS)))
     if llm:
         wanted = {one.doc_id for one in report.findings}
         again = {
@@ -137,7 +133,7 @@ def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Rep
 
 def _of_store(path: Path, rules: Rules, llm: str | None) -> tuple[Report, list[UnreadableFile]]:
     with Store.open(layers.load({"store.path": path}).settings.store.path, read_only=True) as opened:
-        report = _scanned(of_store(opened), opened.counts().documents, rules, sides.find(opened, rules))
+        report = _scanned(of_store(opened), opened.counts().documents, rules)
         report = _summarized(report, opened.document, rules, llm) if llm else report
     return replace(report, not_run=(*report.not_run, NotRun("what loaders left out", NO_FILES))), []
 
@@ -149,14 +145,11 @@ def _summarized(report: Report, document: Callable[[str], Document], rules: Rule
     return with_more(report, sync.run(summaries(report.findings, document, chat, rules)))
 
 
-def _scanned(
-    documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()
-) -> Report:
+def _scanned(documents: Iterable[Scanned], total: int, rules: Rules) -> Report:
     with progress.documents() as tell:
         return scan(
             documents,
             rules,
-            corpus=corpus,
             progress=lambda done, source: tell(done, max(total, done), source),
         )
 
