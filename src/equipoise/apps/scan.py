@@ -41,34 +41,40 @@ MOST_ROWS = 50
 """Rows of the table; `--json` has all."""
 
 
+PathsArgument = Annotated[list[Path] | None, PathArgument(help="Files and folders.")]
+StoreOption = Annotated[
+    Path | None,
+    PathOption("--store", help="An index instead of files. What its loaders left out is not there."),
+]
+RulesOption = Annotated[
+    Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
+]
+BaselineOption = Annotated[
+    Path | None, PathOption("--baseline", help="Findings in this file are known: they count no more.")
+]
+WriteOption = Annotated[
+    Path | None, PathOption("--write-baseline", help="Accept all findings of now: write them into this file.")
+]
+FailOption = Annotated[
+    Literal["high", "medium", "low", "note", "never"],
+    typer.Option(help="Exit with 1 where a finding is as severe as this."),
+]
+LlmOption = Annotated[
+    str | None,
+    typer.Option("--llm", help="Also let this model (auto, local[/NAME], openai/NAME) summarize the worst."),
+]
+
+
 @app.command("scan")
 def scan_documents(
-    paths: Annotated[list[Path] | None, PathArgument(help="Files and folders.")] = None,
-    store: Annotated[
-        Path | None,
-        PathOption("--store", help="An index instead of files. What its loaders left out is not there."),
-    ] = None,
-    rules: Annotated[
-        Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
-    ] = None,
-    known: Annotated[
-        Path | None, PathOption("--baseline", help="Findings in this file are known: they count no more.")
-    ] = None,
-    write_baseline: Annotated[
-        Path | None,
-        PathOption("--write-baseline", help="Accept all findings of now: write them into this file."),
-    ] = None,
-    fail_on: Annotated[
-        Literal["high", "medium", "low", "note", "never"],
-        typer.Option(help="Exit with 1 where a finding is as severe as this."),
-    ] = "high",
+    paths: PathsArgument = None,
+    store: StoreOption = None,
+    rules: RulesOption = None,
+    known: BaselineOption = None,
+    write_baseline: WriteOption = None,
+    fail_on: FailOption = "high",
     least: Annotated[Severity, typer.Option(help="Show findings from this severity on.")] = Severity.LOW,
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            "--llm", help="Also let this model (auto, local[/NAME], openai/NAME) summarize the worst."
-        ),
-    ] = None,
+    llm: LlmOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     sarif: Annotated[
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")
