@@ -21,6 +21,7 @@ from equipoise.core.protocols import ChatModel, JsonSchema, Summarizer
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, ChatReply, Message
 from equipoise.corpus.store import Store
+from equipoise.models import weights
 from equipoise.models.replay import request_key
 from equipoise.models.roles import for_role
 from equipoise.rag.budget import Deployment, counted
@@ -154,7 +155,7 @@ def _plainly(count: int) -> str:
 
 
 def header(wanted: Subject, settings: Settings, model: str, summarizer: str) -> dict[str, Any]:
-    """What the first line of a record says, but for the date."""
+    """What the first line of a record says, but for the date. `weights` is the sha256 of a local model's file."""
     keep = {"highlight", "summarize", "retrieval", "question", "monitor"}
     return {
         "format": FORMAT,
@@ -164,6 +165,7 @@ def header(wanted: Subject, settings: Settings, model: str, summarizer: str) -> 
         "settings": settings.model_dump(mode="json", include=keep),
         "summarizer": summarizer,
         "model": model,
+        "weights": _weights(settings.model.llm, model),
         "rules": list(RULES),
         "inputs": len(wanted.inputs),
         "inputs_digest": wanted.digest,
@@ -209,6 +211,12 @@ class Run:
             "grounded": summary.grounded,
             "broken": broken(summary.answer, case.highlights, case.tags),
         }
+
+
+def _weights(llm: str, model: str) -> str:
+    """The sha256 that a local model's file has, or it would not have been loaded."""
+    catalogue = weights.read_catalogue()
+    return catalogue[model].sha256 if llm.partition("/")[0] == "local" and model in catalogue else ""
 
 
 def begin(path: Path, wanted: Mapping[str, Any]) -> tuple[Writer, int]:
