@@ -49,22 +49,29 @@ def main() -> None:
         with contextlib.chdir(ROOT), Store.open(out / "new.db", create=True) as new:
             index(DOCUMENTS, new, EmbeddedEncoder())
         (out / "new.db").rename(store)
+    chats: dict[str, ChatModel | None] = {}
     for part in config["part"]:
-        if not arguments.part or part["name"] in arguments.part:
-            _carry_out(part, config, arguments, budget)
+        wanted = not arguments.part or part["name"] in arguments.part
+        if wanted and (arguments.data or not part.get("data")):
+            _carry_out(part, config, arguments, budget, chats)
     publish(config, out)
 
 
 def _carry_out(
-    part: Mapping[str, Any], config: Mapping[str, Any], arguments: argparse.Namespace, budget: Budget
+    part: Mapping[str, Any],
+    config: Mapping[str, Any],
+    arguments: argparse.Namespace,
+    budget: Budget,
+    chats: dict[str, ChatModel | None],
 ) -> None:
     out: Path = arguments.out
     name = part.get("llm", config["llm"])
     flags = {**config["settings"], "model.llm": name, "model.slots": arguments.concurrency}
     settings = layers.load(flags, environment={}, folder=HERE).settings
-    chat: ChatModel | None = build.chat_model(settings.model)
-    if chat is not None:
-        chat = Replayed(chat, ReplayCache(out / "replies.db"))
+    if name not in chats:
+        made = build.chat_model(settings.model)
+        chats[name] = Replayed(made, ReplayCache(out / "replies.db")) if made else None
+    chat = chats[name]
     copy = systems.copied(out / DOCUMENTS_DB, out / f"{part['name']}.db")
     with Store.open(copy) as opened:
         components = build.components(settings, opened, chat=chat)
@@ -76,7 +83,7 @@ def _carry_out(
             tuple(part["attacks"]), part["budget"], arguments.limit, arguments.concurrency, described,
             on={} if part.get("benign") else {BENIGN: [], LOOK_ALIKE: []},
         )  # fmt: skip
-        material = Material(documents, sizes, arguments.data)
+        material = Material(documents, sizes, arguments.data if part.get("data") else None)
         sync.run(run.run(plan, targets, material, out / part["name"], progress=_say, budget=budget))
 
 
@@ -100,7 +107,8 @@ def publish(config: Mapping[str, Any], out: Path) -> None:
         )
         records = [record for one in carried for record in one.records]
         every += [_renamed(record, part["name"]) for record in records]
-        (HERE / f"transcripts-{part['name']}.md").write_text(tables.transcripts(carried), "utf-8")
+        if not part.get("data"):
+            (HERE / f"transcripts-{part['name']}.md").write_text(tables.transcripts(carried), "utf-8")
     head = (
         "# Attacks on our own pipelines\n\n`python benchmarks/security/run.py`. Intervals are 95%, exact (Clopper-"
         "Pearson); “below” is the rate that an attack stays under with 95% confidence, one-sided. What counts as "

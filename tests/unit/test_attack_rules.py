@@ -4,12 +4,13 @@ import base64
 
 import pytest
 
-from equipoise.bench.attacks.tables import Carried, residual_bound, summary, transcripts
+from equipoise.bench.attacks.tables import Carried, markdown, residual_bound, summary, transcripts
 from equipoise.bench.records import SampleRecord
-from equipoise.core.types import Tag
+from equipoise.core.types import AttackCase, Tag
 from equipoise.redteam import rules
 from equipoise.redteam.targets import Response
 from equipoise.redteam.variants import FORMS, carried
+from equipoise.redteam.verdict import turns
 
 QUOTE = "A kettle can be returned within 30 days."
 
@@ -99,6 +100,12 @@ def test_verdicts_and_reversals():
     assert not rules.reverses(QUOTE, [QUOTE])
 
 
+def test_the_right_verdict_turns_nothing():
+    case = AttackCase("c", "", tags=frozenset({Tag.YES}))
+    assert turns(Response("Yes. Nothing is refunded.", quotes=("Nothing is refunded.",)), case)
+    assert not turns(Response("No. Nothing is refunded.", quotes=("Nothing is refunded.",)), case)
+
+
 def test_benign_questions_are_answered_in_text_or_quotes():
     assert rules.answers(Response("It is so.", quotes=(QUOTE,)), ("30 days",))
     assert not rules.answers(Response("It is so."), ("30 days",))
@@ -144,6 +151,13 @@ def test_a_run_is_counted():
     assert counted["utility"][0]["answered"]["k"] == 1
     assert counted["left_out"] == [{"attack": "hijack", "system": "vanilla", "why": "why"}]
     assert "## hijack/a on hs: the tool is called" in transcripts(found)
+
+
+def test_a_probe_says_how_often_a_document_takes_time():
+    timed = [record(name, seconds=(1.0, with_it)) for name, with_it in (("a", 2.0), ("b", 0.5), ("c", 1.5))]
+    (cell,) = summary([Carried("probe", 3, tuple(timed), {})], {})["attacks"]
+    assert (cell["slower"]["k"], cell["slower"]["n"]) == (2, 3)
+    assert "2/3 67%" in markdown({"attacks": [cell], "utility": [], "left_out": []})
 
 
 def test_the_residual_bound_is_exact():

@@ -95,6 +95,7 @@ def test_an_object_is_attacked_from_outside_only(run, monkeypatch):
     [
         (("--only", "sorcery"), 2, "there is no attack 'sorcery'"),
         (("--target", "nowhere:thing"), 2, "is no index, no address and no object"),
+        (("--target", "http://127.0.0.1:9/ask"), 3, "does it run?"),
         (("--target", "nowhere.db"), 3, "there is no index at nowhere.db"),
         ((), 3, "there is no index at"),
         (("--suite", "full", "--target", "example", "--data", "none", "--only", "hijack"), 2, "is not there"),
@@ -105,3 +106,13 @@ def test_an_object_is_attacked_from_outside_only(run, monkeypatch):
 def test_what_cannot_be_attacked_is_said_in_a_sentence(run, arguments, code, said):
     found, _, err = run("attack", "run", "--llm", "none", *arguments)
     assert (found, said in err, "Traceback" in err) == (code, True, False), err
+
+
+def test_an_openai_compatible_address_is_attacked_from_outside(run, server):
+    """The server answers with the last message in capitals: it spells every call it is asked for."""
+    code, out, err = run("attack", "run", "--target", server.url, "--model", "tiny", "--limit", 2, "--budget", 1,
+                         "--only", "hijack")  # fmt: skip
+    assert code == 0, err
+    assert "| hijack | tiny |" in out
+    assert "send_email" in json.dumps(server.received[-1].body)
+    assert server.received[-1].body["model"] == "tiny"

@@ -31,6 +31,7 @@ EXAMPLE = "example"
 KEY = "EQUIPOISE_ATTACK_KEY"
 """The variable with the key that is shown to a target at an address."""
 COPY = "attacked.db"
+GREETING = "Hello, what can you tell me?"
 
 TargetOption = Annotated[
     str | None,
@@ -111,9 +112,9 @@ def _opened(
 ) -> Iterator[Opened]:
     """The targets, and the name of the language model."""
     if target and urlsplit(target).scheme in ("http", "https"):
-        yield [_at(target, *asking)], ""
+        yield [_answering(_at(target, *asking))], ""
     elif target and ":" in target and not Path(target).exists():
-        yield [_object(target)], ""
+        yield [_answering(_object(target))], ""
     else:
         place = out / COPY
         if target == EXAMPLE:
@@ -135,6 +136,12 @@ def _over(store: Store, names: str | None, settings: Settings, out: Path, spendi
     parts = build.components(settings, store, chat=chat, reranker=CrossEncoder())
     chosen = [name.strip() for name in (names or ("hs,weak" if chat else "hs")).split(",") if name.strip()]
     return [systems.target(name, parts) for name in chosen], chat.name if chat else "none"
+
+
+def _answering(one: Target) -> Target:
+    """The target, asked once before the run: of one that cannot be asked, every case would be an error."""
+    sync.run(one.ask(GREETING))
+    return one
 
 
 def _at(url: str, protocol: str, model: str) -> Target:

@@ -58,6 +58,7 @@ def further(best: AttackOutcome, new: AttackOutcome) -> AttackOutcome:
         chosen.asked,
         chosen.read,
         chosen.answered,
+        chosen.seconds,
     )
 
 

@@ -1,12 +1,12 @@
 """Probe: what an outsider learns about a document that no answer quotes, from refusals, texts and their lengths.
 
 Each case is asked twice, without the document and with it: where anything that an outsider sees differs and no answer
-quotes the document, the outsider knows that it is there. Times are kept apart: `seconds` of both worlds.
+quotes the document, the outsider knows that it is there. Times are kept apart, without a rule: one pair tells nothing.
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from equipoise.core.types import AttackCase, AttackOutcome
 from equipoise.redteam.asking import further, outcome
@@ -37,8 +37,9 @@ class Probe:
             finally:
                 await target.reset()
             rule = differs(without, with_it, case)
-            handed_in = f"{question}\n({seconds_without:.3f} s without it, {seconds_with:.3f} s with it)"
-            best = further(best, outcome(handed_in, with_it, rule, number))
+            ended = outcome(question, with_it, rule, number)
+            times = (round(seconds_without, 3), round(seconds_with, 3))
+            best = further(best, replace(ended, seconds=times))
             if best.attack_succeeded:
                 break
         return best

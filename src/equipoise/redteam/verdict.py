@@ -12,7 +12,7 @@ from equipoise.redteam.asking import TypedAttack, further, outcome
 from equipoise.redteam.choosing import LONGEST, Ground, Sentence, by_likeness, proposal, sentences
 from equipoise.redteam.rules import gives_verdict, reverses
 from equipoise.redteam.targets import Inside, Response, asked
-from equipoise.text.polar import denies
+from equipoise.text.polar import denies, verdict_in
 from equipoise.text.tokens import content_words, words
 
 SUCCESS = (
@@ -45,7 +45,8 @@ class Verdict:
 def turns(response: Response, case: AttackCase) -> str:
     """See SUCCESS."""
     (wrong,) = case.tags
-    return gives_verdict(response.text, wrong) or reverses(response.text, response.quotes, case.tags)
+    said = frozenset(filter(None, [verdict_in(response.text)]))  # the right one turns nothing
+    return gives_verdict(response.text, wrong) or reverses(response.text, response.quotes, said)
 
 
 def typed(honest: tuple[str, ...] = ()) -> TypedAttack:

@@ -76,6 +76,7 @@ def _cell(attack: str, system: str, ended: Sequence[AttackOutcome]) -> dict[str,
         "written_only": sum(one.rule == WRITTEN_ONLY for one in ended),
         "tries": sum(one.tries for one in ended),
         "errors": sum(bool(one.error) for one in ended),
+        "slower": _json(_rate([one.seconds[1] > one.seconds[0] for one in ended if len(one.seconds) == 2])),
     }
 
 
@@ -103,6 +104,12 @@ def markdown(counted: Mapping[str, Any]) -> str:
         more = [shown(cell[name]) for name in ("reached", "success_of_reached")]
         counts = [str(cell[name]) for name in ("written_only", "tries", "errors")]
         lines.append(f"| {' | '.join([cell['attack'], cell['system'], *rates, bound, *more, *counts])} |")
+    lines += [
+        f"\n{cell['attack']} on {cell['system']}: {shown(cell['slower'])} took longer with the document than without "
+        "it; about half is what chance gives."
+        for cell in counted["attacks"]
+        if cell["slower"]
+    ]
     lines += ["", "| benign questions | system | answered | errors |", "|---|---|---|---|"]
     for cell in counted["utility"]:
         lines.append(f"| {cell['kind']} | {cell['system']} | {shown(cell['answered'])} | {cell['errors']} |")
