@@ -79,18 +79,18 @@ def marks(units: Sequence[Unit], short: int = 0) -> Marks:
         ),
     }
     return Marks(
-        {row: tuple(found) for row, found in by_row.items()},
+        {row: tuple(some) for row, some in by_row.items()},
         tuple(s for s, holds in relaxed.items() if holds),
     )
 
 
 def _texts(units: Sequence[Unit]) -> dict[int, Mark]:
     """From the first to the last unit of each text."""
-    found: dict[int, Mark] = {}
+    spread: dict[int, Mark] = {}
     for row, unit in enumerate(units):
-        first = found[unit.text].first if unit.text in found else row
-        found[unit.text] = Mark(first, row, is_lead=False)
-    return found
+        first = spread[unit.text].first if unit.text in spread else row
+        spread[unit.text] = Mark(first, row, is_lead=False)
+    return spread
 
 
 def _leads(units: Sequence[Unit]) -> list[Mark]:
