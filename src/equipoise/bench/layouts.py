@@ -15,6 +15,7 @@ from typing import Any
 
 from equipoise.bench.estimates import Estimate
 from equipoise.bench.tables import MISSING, Line, Show, Table, interval, number, percent
+from equipoise.maths.statistics import Interval
 
 SHOWS: Mapping[str, Show] = {
     "number": number,
@@ -28,8 +29,8 @@ SHOWS: Mapping[str, Show] = {
 }
 """How a number is shown, by name: an estimate with its interval, and with `+n` with its n."""
 
-RATE = "rate"
-"""An estimate as `3/35 9% [2%, 23%]`."""
+RATE, LISTED = "rate", "listed"
+"""An estimate as `3/35 9% [2%, 23%]`; counts by name with commas between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Layout:
     """One table. `rows` is a path from the section to its rows, a sequence or a mapping by name (`key`); with `each`,
     a path from such a row (`outer`) to the rows of the table. `missing` is said where there are none of ours.
 
+    Rows that have nothing at any path of `needs` are left out; an `optional` table without rows is left out whole.
     `published` names a table of the paper's numbers, `published_cells` how they are shown (`{p.0:number}`).
     """
 
@@ -51,6 +53,8 @@ class Layout:
     empty: str = ""
     published: str = ""
     published_cells: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    optional: bool = False
 
 
 class _Template(Formatter):
@@ -78,10 +82,13 @@ def shown(value: Any, how: str = "") -> str:  # noqa: ANN401
     if how == RATE:
         return f"{value.hits}/{value.n} {interval(value, percent)}"
     name, plus, _ = how.partition("+n")
+    if isinstance(value, Interval):
+        value = Estimate.of(value)
     if isinstance(value, Estimate):
         return interval(value, SHOWS[name]) + (f" n={value.n}" if plus else "")
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {one}" for key, one in value.items()) or MISSING
+        between = ", " if how == LISTED else "; "
+        return between.join(f"{key}: {one}" for key, one in value.items()) or MISSING
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return SHOWS[name](value) if name else str(value)
@@ -134,6 +141,8 @@ def whole(layout: Layout, section: object, lines: Sequence[Line], *, ours: bool,
 def places(layout: Layout, section: object, **context: object) -> Iterator[dict[str, object]]:
     """What the templates of each row may name: `s`, `key` and `row`, with `each` also `outer`."""
     for key, row in _named(value_at(section, layout.rows)):
+        if layout.needs and all(value_at(row, path) is None for path in layout.needs):
+            continue
         if not layout.each:
             yield {"s": section, "key": key, "row": row, **context}
             continue
@@ -142,14 +151,21 @@ def places(layout: Layout, section: object, **context: object) -> Iterator[dict[
 
 
 def as_json(value: Any) -> Any:  # noqa: ANN401
-    """Numbers as JSON has them: dataclasses by their fields (under the name in a field's metadata), estimates in
-    their own form."""
+    """Numbers as JSON has them, estimates in their own form.
+
+    A dataclass is its fields, or what its class says in `JSON`: attributes with their names there, in order; the
+    fields of one without a name stand among the others.
+    """
+    if isinstance(value, Interval):
+        value = Estimate.of(value)
     if isinstance(value, Estimate):
         return value.as_json()
     if is_dataclass(value) and not isinstance(value, type):
-        return {
-            one.metadata.get("json", one.name): as_json(getattr(value, one.name)) for one in fields(value)
-        }
+        row: dict[str, Any] = {}
+        for attribute, name in getattr(value, "JSON", {one.name: one.name for one in fields(value)}).items():
+            found = as_json(getattr(value, attribute))
+            row |= {name: found} if name else found
+        return row
     if isinstance(value, Mapping):
         return {key: as_json(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

@@ -4,9 +4,10 @@ McNemar's exact test where every value is 0 or 1, a permutation test of the mean
 both pipelines of a pair have a value for; p-values corrected for all pairs together (Holm 1979).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,6 +53,50 @@ def compare_all(scores: Scores, *, seed: int, level: float = 0.95, resamples: in
     tested = [row.p for row in rows if row.p is not None]
     corrected = iter(holm(tested))
     return [row if row.p is None else replace(row, p_holm=float(next(corrected))) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A system less a baseline on one measure, on the items that both have a value for.
+
+    `p_holm` is corrected for all tests of a comparison together.
+    """
+
+    JSON: ClassVar = {"measure": "measure", "system": "contender", "base": "base", "test": "test"} | {
+        name: name for name in ("difference", "p", "p_holm")
+    }
+
+    measure: str
+    system: str
+    base: str
+    test: str
+    difference: Interval | None
+    p: float
+    p_holm: float = 1.0
+
+
+def against(
+    measures: Mapping[str, Scores],
+    baseline: Callable[[Sequence[str]], str],
+    *,
+    seed: int,
+    level: float = 0.95,
+    resamples: int = 9999,
+) -> list[Tested]:
+    """Every system against the baseline of each measure, with Holm's correction over all of it.
+
+    `baseline` chooses among the systems that have a value of the measure. p-values have 6 decimal places.
+    """
+    found = []
+    for measure, scores in sorted(measures.items()):
+        base = baseline(sorted(scores))
+        for name in sorted(scores.keys() - {base}):
+            two = {"first": scores[name], "second": scores[base]}
+            (row,) = compare_all(two, seed=seed, level=level, resamples=resamples)
+            if row.p is not None:
+                found.append(Tested(measure, name, base, row.test, row.interval, round(row.p, 6)))
+    adjusted = holm([one.p for one in found]).tolist()
+    return [replace(one, p_holm=round(p, 6)) for one, p in zip(found, adjusted, strict=True)]
 
 
 def times_highest(scores: Scores) -> dict[str, int]:

@@ -4,7 +4,7 @@ A benchmark declares its record as a class; the fields stand in a line in the or
 is not written, so a line that is read and written again keeps its bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -39,6 +39,10 @@ class Record(BaseModel):
     def settled(self) -> bool:
         """Whether it needs no second run."""
         return not self.failed
+
+    def lacks(self, scorers: Iterable[str]) -> bool:
+        """Whether a scorer had no say in it, because it came later than the record."""
+        return False
 
     def row(self) -> dict[str, Any]:
         """The fields that were set, in order, as JSON has them."""
@@ -77,6 +81,15 @@ class SampleRecord(Record):
         """See Record."""
         return bool(self.error)
 
+    def lacks(self, scorers: Iterable[str]) -> bool:
+        """See Record."""
+        return not self.failed and any(name not in self.scores for name in scorers)
+
+    def score(self, name: str) -> float | None:
+        """A score; None where there is none. Flags stay flags."""
+        value = self.scores.get(name)
+        return float(value) if isinstance(value, str) else value
+
 
 class RecordFile(Generic[R]):
     """An open file of records that is its own state (see `results.Lines`)."""
@@ -84,7 +97,7 @@ class RecordFile(Generic[R]):
     def __init__(self, path: Path, record: type[R]) -> None:
         """Read what is there. Raises InputError with file and line for what is no such record."""
         self._lines = Lines(path, record.KEY)
-        self._records = {one.key: one for one in (record.read(row, str(path)) for row in self._lines.rows())}
+        self._records = {one.key: one for one in _read(path, record)}
 
     def __enter__(self) -> Self:
         self._lines.__enter__()
@@ -115,11 +128,14 @@ class RecordFile(Generic[R]):
 
 def read_records(path: Path, record: type[R]) -> list[R]:
     """The records of a file by their keys, the last of each; none where there is no file. Raises InputError."""
-    if not path.exists():
-        return []
-    rows = read_rows(path, record.KEY)
-    found = {one.key: one for one in (record.read(row, f"{path}:{n}") for n, row in enumerate(rows, 1))}
+    found = {one.key: one for one in _read(path, record)}
     return [found[key] for key in sorted(found)]
+
+
+def _read(path: Path, record: type[R]) -> Iterator[R]:
+    """In the order of the file."""
+    for number, row in enumerate(read_rows(path, record.KEY), 1):
+        yield record.read(row, f"{path}:{number}")
 
 
 def content(records: Sequence[Record]) -> bytes:

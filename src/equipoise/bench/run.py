@@ -78,34 +78,31 @@ class Form(Protocol[S, O, R_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class PlainForm:
-    """The form of a benchmark that declares none: a SampleRecord. Outcomes are dataclasses, or JSON already."""
+class RecordForm(Generic[S, O, R]):
+    """A Form made of two functions: the values of `record.KEY`, and the fields beside them."""
 
-    record: type[SampleRecord] = SampleRecord
+    record: type[R]
+    key: Callable[[S, System[S, O]], Key]
+    fields: Callable[[S, Ran[O]], Mapping[str, Any]]
 
-    def key(self, sample: Sample, system: System[Any, Any]) -> Key:
+    def made(self, sample: S, system: System[S, O], ran: Ran[O]) -> R:
         """See Form."""
-        return sample.sample_id, system.name
-
-    def made(self, sample: Sample, system: System[Any, Any], ran: Ran[Any]) -> SampleRecord:
-        """See Form."""
-        if ran.error is not None:
-            said = str(ran.error) or type(ran.error).__name__
-            return SampleRecord(sample=sample.sample_id, system=system.name, error=said)
-        outcome = ran.outcome
-        facts = (
-            asdict(outcome) if is_dataclass(outcome) and not isinstance(outcome, type) else {"value": outcome}
-        )
-        return SampleRecord(
-            sample=sample.sample_id,
-            system=system.name,
-            facts=facts,
-            scores=dict(ran.scores),
-            unscored=dict(ran.unscored),
-        )
+        key = dict(zip(self.record.KEY, self.key(sample, system), strict=True))
+        return self.record.model_validate(key | dict(self.fields(sample, ran)))
 
 
-PLAIN = PlainForm()
+def _plain(_: Sample, ran: Ran[Any]) -> dict[str, Any]:
+    if ran.error is not None:
+        return {"error": str(ran.error) or type(ran.error).__name__}
+    outcome: Any = ran.outcome
+    facts = asdict(outcome) if is_dataclass(type(outcome)) else {"value": outcome}
+    return {"facts": facts, "scores": dict(ran.scores), "unscored": dict(ran.unscored)}
+
+
+PLAIN: RecordForm[Any, Any, SampleRecord] = RecordForm(
+    SampleRecord, lambda sample, system: (sample.sample_id, system.name), _plain
+)
+"""The form of a benchmark that declares none. Outcomes are dataclasses, or JSON already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +152,9 @@ async def evaluate(
     """Run what the folder `out` does not hold yet; the records of these samples and systems by their keys.
 
     `config` is what must not change between the runs that share the folder. Records that are not settled are made
-    anew with `retry`. `budget` stops what has not begun. `errors` become records, all others end the run: what was
-    kept stays. `setup` is entered for each group of samples (of `group`; without it all are one) that has work left;
-    with `in_turn` the samples of a group follow each other too.
+    anew with `retry`, and SampleRecords that a new scorer has not seen. `budget` stops what has not begun. `errors`
+    become records, all others end the run: what was kept stays. `setup` is entered for each group of samples (of
+    `group`; without it all are one) that has work left; with `in_turn` the samples of a group follow each other too.
     Raises InputError for a file of other records, another configuration, or two samples with one key.
     """
     if config is not None:
@@ -178,7 +175,7 @@ async def evaluate(
 
 @dataclass(slots=True)
 class _Work(Generic[S, O, R]):
-    """One run: what is open, and how far it is (`done` of `total` records)."""
+    """One run: what is open, how far it is (`done` of `total` records), whether an error has ended it (`over`)."""
 
     systems: Sequence[System[S, O]]
     scorers: Sequence[Scorer[S, O]]
@@ -196,10 +193,14 @@ class _Work(Generic[S, O, R]):
     total: int
     done: int = 0
     skipped: int = 0
+    over: bool = False
 
     async def all(self, groups: Sequence[Sequence[S]], gate: asyncio.Semaphore) -> None:
         """Every group that has work left, several at a time."""
-        settled = {one.key for one in self.records if one.settled or not self.retry}
+        names = [scorer.name for scorer in self.scorers]
+        settled = {
+            one.key for one in self.records if (one.settled or not self.retry) and not one.lacks(names)
+        }
         left = [
             todo
             for samples in groups
@@ -209,7 +210,7 @@ class _Work(Generic[S, O, R]):
 
         async def one_group(todo: Sequence[tuple[S, list[System[S, O]]]]) -> None:
             async with gate:
-                if self.budget.stop():
+                if self.over or self.budget.stop():
                     self.skipped += sum(len(missing) for _, missing in todo)
                 else:
                     await self._group(todo)
@@ -232,7 +233,7 @@ class _Work(Generic[S, O, R]):
                 await one_sample(sample, missing)
 
     async def _one(self, sample: S, system: System[S, O]) -> None:
-        if self.budget.stop():
+        if self.over or self.budget.stop():
             self.skipped += 1
             return
         self.progress(self.done, self.total, f"{system.name} {sample.sample_id}")
@@ -251,6 +252,9 @@ class _Work(Generic[S, O, R]):
             outcome = await system(sample)
         except self.errors as error:
             return Ran(None, error, time.perf_counter() - begin)
+        except BaseException:
+            self.over = True
+            raise
         seconds = time.perf_counter() - begin
         scored = {one.name: await scoring.score(one, sample, outcome) for one in self.scorers}
         values = {name: value for name, (value, _) in scored.items()}

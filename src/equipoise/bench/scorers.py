@@ -56,6 +56,18 @@ class Scorer(Protocol[S_contra, O_contra]):
 
 
 @dataclass(frozen=True, slots=True)
+class Call(Generic[S_contra, O_co]):
+    """A System made of an async function of a sample."""
+
+    name: str
+    of: Callable[[S_contra], Awaitable[O_co]]
+
+    async def __call__(self, sample: S_contra, /) -> O_co:
+        """See System."""
+        return await self.of(sample)
+
+
+@dataclass(frozen=True, slots=True)
 class Measure(Generic[S_contra, O_contra]):
     """A Scorer made of a function of sample and outcome."""
 

@@ -1,6 +1,6 @@
 """Tables of a report: our numbers, a paper's own beneath them in grey, and what could not be computed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from equipoise.bench.estimates import Estimate
@@ -42,13 +42,16 @@ def percent(value: float) -> str:
     return f"{value:.0%}"
 
 
-def interval(estimate: Estimate | Mapping[str, float] | None, show: Show = number) -> str:
+def interval(estimate: Estimate | None, show: Show = number) -> str:
     """`0.19 [0.12, 0.27]`, a dash for None."""
     if estimate is None:
         return MISSING
-    if isinstance(estimate, Mapping):
-        return f"{show(estimate['estimate'])} [{show(estimate['low'])}, {show(estimate['high'])}]"
     return f"{show(estimate.value)} [{show(estimate.low)}, {show(estimate.high)}]"
+
+
+def part(count: int, total: int) -> str:
+    """A count and its share of a total; a dash for a total of 0."""
+    return f"{count} ({count / total:.0%})" if total else MISSING
 
 
 def as_markdown(table: Table) -> str:

@@ -9,9 +9,8 @@ from equipoise import prompts
 from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.records import DIGITS, AnswerRecord, BiasRecord
 from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.results import Key
-from equipoise.bench.run import Ran, evaluate
-from equipoise.bench.scorers import Measure, System
+from equipoise.bench.run import RecordForm, evaluate
+from equipoise.bench.scorers import Measure
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.types import ChatOptions, Message, Passage
 
@@ -66,16 +65,11 @@ class Answering:
         return self.said[key]
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    record: type[AnswerRecord] = AnswerRecord
-
-    def key(self, sample: Context, system: System[Context, str]) -> Key:
-        return *sample.record.key, sample.generation, system.name
-
-    def made(self, sample: Context, system: System[Context, str], ran: Ran[str]) -> AnswerRecord:
-        key = dict(zip(AnswerRecord.KEY, self.key(sample, system), strict=True))
-        return AnswerRecord.model_validate({**key, **ran.scores, "text": ran.value})
+FORM: RecordForm[Context, str, AnswerRecord] = RecordForm(
+    AnswerRecord,
+    lambda sample, system: (*sample.record.key, sample.generation, system.name),
+    lambda _, ran: {**ran.scores, "text": ran.value},
+)
 
 
 async def ask(
@@ -98,9 +92,11 @@ async def ask(
         for one in records
         for attacked in [by_query[one.query_id]]
     ]
-    ps = Measure[Context, str]("ps", lambda sample, text: score(text, sample.attacked, workspace.encoder))
+    ps: Measure[Context, str] = Measure(
+        "ps", lambda sample, text: score(text, sample.attacked, workspace.encoder)
+    )
     found = await evaluate(
-        contexts, [Answering(chat)], [ps], workspace.out, form=_Form(), file=ANSWERS,
+        contexts, [Answering(chat)], [ps], workspace.out, form=FORM, file=ANSWERS,
         progress=workspace.progress, concurrency=workspace.concurrency, errors=(),
         group=lambda sample: sample.messages, in_turn=True,
     )  # fmt: skip

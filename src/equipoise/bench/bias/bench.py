@@ -26,15 +26,15 @@ from equipoise.bench.bias.corpora import Corpus
 from equipoise.bench.bias.facts import FactChecker, NliChecker, WikiCheck
 from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.records import (
+    FORM,
+    TIMES,
     AnswerRecord,
-    BiasForm,
     BiasOutcome,
     BiasRecord,
     BiasTiming,
     FactRecord,
     FilterSystem,
     Planting,
-    timing,
 )
 from equipoise.bench.bias.stance import StanceAgreement
 from equipoise.bench.bias.summary import BiasSummary, Measured, summarise
@@ -143,7 +143,7 @@ async def run(
     ]
     return await evaluate(
         plantings, [FilterSystem(name, one, searched, plan.k) for name, one in filters.items()], (),
-        workspace.out, form=BiasForm(), timings=Timings(TIMINGS, BiasTiming, timing),
+        workspace.out, form=FORM, timings=Timings(TIMINGS, BiasTiming, TIMES.made),
         progress=workspace.progress, errors=(), group=lambda planting: planting.sample_id, setup=search,
     )  # fmt: skip
 

@@ -21,9 +21,8 @@ from equipoise.bench.bias.metrics import ESTIMATOR
 from equipoise.bench.bias.records import FactRecord
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.estimates import Estimate
-from equipoise.bench.results import Key
-from equipoise.bench.run import Ran, evaluate
-from equipoise.bench.scorers import System
+from equipoise.bench.run import RecordForm, evaluate
+from equipoise.bench.scorers import Call
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, Encoder
 from equipoise.core.types import Passage
@@ -133,35 +132,11 @@ class Sentence:
         return f"{self.source} {self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Checking:
-    """A System: a fact checker by name."""
-
-    name: str
-    checker: FactChecker
-
-    async def __call__(self, sample: Sentence) -> FactVerdict:
-        """The verdict. Raises ModelError."""
-        return await self.checker.check(sample.text, source=sample.source)
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    record: type[FactRecord] = FactRecord
-
-    def key(self, sample: Sentence, system: System[Sentence, FactVerdict]) -> Key:
-        return system.name, sample.source, sample.number
-
-    def made(
-        self, sample: Sentence, system: System[Sentence, FactVerdict], ran: Ran[FactVerdict]
-    ) -> FactRecord:
-        return FactRecord(
-            checker=system.name,
-            id=sample.source,
-            sentence=sample.number,
-            kind=sample.kind,
-            verdict=ran.value.value,
-        )
+FORM: RecordForm[Sentence, FactVerdict, FactRecord] = RecordForm(
+    FactRecord,
+    lambda sentence, system: (system.name, sentence.source, sentence.number),
+    lambda sentence, ran: {"kind": sentence.kind, "verdict": ran.value.value},
+)
 
 
 async def check_all(
@@ -176,8 +151,11 @@ async def check_all(
         for kind, passage in passages
         for number, (start, end) in enumerate(sentence_spans(passage.text))
     ]
+    system: Call[Sentence, FactVerdict] = Call(
+        name, lambda sentence: checker.check(sentence.text, source=sentence.source)
+    )
     found = await evaluate(
-        sentences, [Checking(name, checker)], (), workspace.out, form=_Form(), file=FACTS,
+        sentences, [system], (), workspace.out, form=FORM, file=FACTS,
         progress=workspace.progress, errors=(),
     )  # fmt: skip
     return found.records

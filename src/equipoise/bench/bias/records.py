@@ -5,7 +5,7 @@ All measures are made from such records afterwards (`metrics`), so a run is repe
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -14,7 +14,7 @@ from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.background import EmbeddedPassages
 from equipoise.bench.records import Record
 from equipoise.bench.results import Key
-from equipoise.bench.run import Ran
+from equipoise.bench.run import Ran, RecordForm
 from equipoise.bench.scorers import System
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.types import Candidates, Filtered, Flag, Query
@@ -156,47 +156,31 @@ class FilterSystem:
         return BiasOutcome(candidates, await self.filter.filter(question, candidates, k=self.k), seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class BiasForm:
-    """See `run.Form`."""
-
-    record: type[BiasRecord] = BiasRecord
-
-    def key(self, sample: Planting, system: System[Planting, BiasOutcome]) -> Key:
-        """Query, filter, sign and injections."""
-        return sample.attacked.attack.query_id, system.name, *sample.condition
-
-    def made(
-        self, sample: Planting, system: System[Planting, BiasOutcome], ran: Ran[BiasOutcome]
-    ) -> BiasRecord:
-        """Ids, SS and PS of the outcome."""
-        found, filtered = ran.value.candidates, ran.value.filtered
-        return BiasRecord(
-            query_id=sample.attacked.attack.query_id,
-            filter=system.name,
-            sign=sample.condition[0],
-            injections=sample.condition[1],
-            injected=tuple(passage.doc_id for passage in sample.planted.passages),
-            candidates=tuple(passage.doc_id for passage in found.passages),
-            ss=_rounded(found.embeddings @ sample.attacked.vector),
-            ps=_rounded(polarization_scores(found.embeddings, sample.attacked.axis)),
-            kept=tuple(passage.doc_id for passage in filtered.kept.passages),
-            flagged=tuple(map(_flag, filtered.flagged)),
-        )
+def _key(sample: Planting, system: System[Planting, BiasOutcome]) -> Key:
+    return sample.attacked.attack.query_id, system.name, *sample.condition
 
 
-def timing(
-    sample: Planting, system: System[Planting, BiasOutcome], ran: Ran[BiasOutcome]
-) -> BiasTiming | None:
-    """The times of one run."""
-    return BiasTiming(
-        query_id=sample.attacked.attack.query_id,
-        filter=system.name,
-        sign=sample.condition[0],
-        injections=sample.condition[1],
-        retrieve_ms=round(ran.value.searched_s * 1e3, 3),
-        filter_ms=round(ran.seconds * 1e3, 3),
-    )
+def _fields(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, Any]:
+    found, filtered = ran.value.candidates, ran.value.filtered
+    return {
+        "injected": [passage.doc_id for passage in sample.planted.passages],
+        "candidates": [passage.doc_id for passage in found.passages],
+        "ss": _rounded(found.embeddings @ sample.attacked.vector),
+        "ps": _rounded(polarization_scores(found.embeddings, sample.attacked.axis)),
+        "kept": [passage.doc_id for passage in filtered.kept.passages],
+        "flagged": [_flag(flag) for flag in filtered.flagged],
+    }
+
+
+def _times(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, float]:
+    return {
+        "retrieve_ms": round(ran.value.searched_s * 1e3, 3),
+        "filter_ms": round(ran.seconds * 1e3, 3),
+    }
+
+
+FORM: RecordForm[Planting, BiasOutcome, BiasRecord] = RecordForm(BiasRecord, _key, _fields)
+TIMES: RecordForm[Planting, BiasOutcome, BiasTiming] = RecordForm(BiasTiming, _key, _times)
 
 
 def _flag(flag: Flag) -> Flagged:

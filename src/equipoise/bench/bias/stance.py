@@ -40,16 +40,7 @@ class StanceAgreement:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """The correlations of one question."""
-
-    query_id: str
-    anchors: float | None
-    own_axis: float | None
-    own_axis_auc: float
-    random: float
-    random_auc: float
+MEANS = ("anchors", "own_axis", "own_axis_auc", "random", "random_auc")
 
 
 def agreement(
@@ -61,14 +52,15 @@ def agreement(
     """
     places = {passage.doc_id: row for row, passage in enumerate(embedded.passages)}
     usable = {query: sides for query, sides in sorted(corpus.stance.items()) if usable_stances(sides)}
-    questions = [_one(query, sides, embedded, places, axes.get(query)) for query, sides in usable.items()]
-    names = ("anchors", "own_axis", "own_axis_auc", "random", "random_auc")
-    means: dict[str, Any] = {
-        name: ESTIMATOR.mean_by_unit((one.query_id, getattr(one, name)) for one in questions)
-        for name in names
+    questions = {
+        query: dict(zip(MEANS, _one(sides, embedded, places, axes.get(query)), strict=True))
+        for query, sides in usable.items()
     }
-    left_out = len(corpus.queries) - len(questions)
-    return StanceAgreement(**means, queries=len(questions), left_out=left_out)
+    means: dict[str, Any] = {
+        name: ESTIMATOR.mean_by_unit((query, found[name]) for query, found in questions.items())
+        for name in MEANS
+    }
+    return StanceAgreement(**means, queries=len(questions), left_out=len(corpus.queries) - len(questions))
 
 
 def by_name(found: StanceAgreement | None) -> dict[str, object]:
@@ -82,20 +74,19 @@ def usable_stances(sides: Mapping[str, float]) -> bool:
 
 
 def _one(
-    query_id: str,
     sides: Mapping[str, float],
     embedded: EmbeddedPassages,
     places: Mapping[str, int],
     axis: tuple[Floats, int] | None,
-) -> _Question:
+) -> tuple[float | None, ...]:
+    """The correlations of one question, in the order of MEANS."""
     doc_ids = sorted(sides)
     vectors = embedded.vectors[[places[doc_id] for doc_id in doc_ids]]
     stances = np.array([sides[doc_id] for doc_id in doc_ids])
     own = polarization_scores(vectors, polarization_axis(vectors))
     drawn = np.random.default_rng(ESTIMATOR.seed).standard_normal((RANDOM_AXES, vectors.shape[1]))
     chance = [polarization_scores(vectors, direction) for direction in drawn]
-    return _Question(
-        query_id,
+    return (
         None if axis is None else spearman(polarization_scores(vectors, axis[0]), axis[1] * stances),
         _size(own, stances),
         separation(own, stances),

@@ -9,11 +9,12 @@ from equipoise.bench import page, systems
 from equipoise.bench.hijack import cases, inbox, report
 from equipoise.bench.hijack.cases import Case, Choice
 from equipoise.bench.hijack.inbox import Email
-from equipoise.bench.hijack.records import SCORERS, HijackForm
+from equipoise.bench.hijack.records import FORM, SCORERS
 from equipoise.bench.hijack.summary import HijackSummary, Measured, summarise
 from equipoise.bench.results import check_config, fingerprint
 from equipoise.bench.run import Progress, evaluate
 from equipoise.core.errors import InputError
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.redteam.hijack import told
 
@@ -68,9 +69,10 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
     config = _config(plan, emails, everything, components)
     check_config(place.out, config)
     inbox.fill(components.store, emails, components.encoder)
-    attacked = [systems.ToolPipeline(name, components) for name in plan.pipelines]
+    reader = components.reranker or CrossEncoder()
+    attacked = [systems.ToolPipeline(name, components, reader) for name in plan.pipelines]
     found = await evaluate(
-        wanted, attacked, SCORERS, place.out, form=HijackForm(), progress=progress,
+        wanted, attacked, SCORERS, place.out, form=FORM, progress=progress,
         concurrency=plan.concurrency, retry=plan.again, errors=(),
     )  # fmt: skip
     names, counts = tuple(email.email_id for email in emails), Counter(case.source for case in wanted)

@@ -4,14 +4,12 @@ What a model replied is in the replay cache (`model.replay`), from which a run i
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from equipoise.bench.hijack.cases import Case, Kind
 from equipoise.bench.records import Record
-from equipoise.bench.results import Key
-from equipoise.bench.run import Ran
-from equipoise.bench.scorers import Measure, System
+from equipoise.bench.run import Ran, RecordForm
+from equipoise.bench.scorers import Measure
 from equipoise.bench.systems import HijackOutcome
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.results import Answer, Reason, Refusal
@@ -118,29 +116,21 @@ SCORERS: tuple[Measure[Case, HijackOutcome], ...] = (
 UTILITY = ("evidence_hit", "answer_hit")
 
 
-@dataclass(frozen=True, slots=True)
-class HijackForm:
-    """See `run.Form`."""
+def _fields(case: Case, ran: Ran[HijackOutcome]) -> dict[str, Any]:
+    outcome, left_out = ran.value, () if case.kind is Kind.QUESTION else UTILITY
+    return {
+        "source": case.source,
+        "kind": case.kind,
+        "highlighter_asked": outcome.highlighter.asked if outcome.highlighter else 0,
+        **{name: value for name, value in ran.scores.items() if name not in left_out},
+        **_ending(outcome),
+    }
 
-    record: type[HijackRecord] = HijackRecord
 
-    def key(self, sample: Case, system: System[Case, HijackOutcome]) -> Key:
-        """Pipeline and case."""
-        return system.name, sample.case_id
-
-    def made(
-        self, sample: Case, system: System[Case, HijackOutcome], ran: Ran[HijackOutcome]
-    ) -> HijackRecord:
-        """The record of an outcome; errors are part of outcomes here."""
-        scores = dict(ran.scores)
-        if sample.kind is not Kind.QUESTION:
-            scores = {name: value for name, value in scores.items() if name not in UTILITY}
-        row = {
-            "pipeline": system.name, "case_id": sample.case_id, "source": sample.source, "kind": sample.kind,
-            "highlighter_asked": ran.value.highlighter.asked if ran.value.highlighter else 0,
-            **scores, **_ending(ran.value),
-        }  # fmt: skip
-        return HijackRecord.model_validate(row)
+FORM: RecordForm[Case, HijackOutcome, HijackRecord] = RecordForm(
+    HijackRecord, lambda case, system: (system.name, case.case_id), _fields
+)
+"""Errors are part of outcomes here."""
 
 
 def _ending(outcome: HijackOutcome) -> Mapping[str, Any]:

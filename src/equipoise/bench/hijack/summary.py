@@ -1,7 +1,8 @@
 """All numbers of a run: counts with exact (Clopper-Pearson) intervals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 from equipoise.bench.estimates import Estimate, Estimator
 from equipoise.bench.hijack.cases import Kind, Skipped
@@ -86,8 +87,10 @@ class Calls:
 class FalseCalls(OfPipeline):
     """Calls in benign prompts."""
 
+    JSON: ClassVar = {"pipeline": "pipeline", "question": "question", "look_alike": "look-alike"}
+
     question: Calls
-    look_alike: Calls = field(metadata={"json": Kind.LOOK_ALIKE.value})
+    look_alike: Calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from equipoise.bench.qa import metrics
 from equipoise.bench.qa.items import Item
-from equipoise.bench.qa.systems import System
+from equipoise.bench.systems import Named
 from equipoise.core.settings import Settings
 from equipoise.corpus.chunks import TARGET
 
@@ -22,7 +22,7 @@ JUDGES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Forecast:
     """Of a whole run, replies in the cache included; tokens are good to a factor of two."""
 
     items: int
@@ -46,26 +46,26 @@ class Estimate:
         return said
 
 
-def estimate(
+def forecast(
     items: Sequence[Item],
-    wanted: Sequence[System],
+    wanted: Sequence[Named],
     settings: Settings,
     *,
     judges: int = 0,
     comparisons: int = 0,
-) -> Estimate:
-    """Estimate a run with so many judge models; with `comparisons` (1 or 2 orders) the first of them compares
+) -> Forecast:
+    """What a run will ask for with so many judge models; with `comparisons` (1 or 2 orders) the first of them compares
     every pair of pipelines, and each highlighter alone with its pipeline."""
     shown = [_shown(item, settings.retrieval.k) for item in items]
     calls = prompt = 0
     for one in wanted:
-        reading = one.calls - (one.summarizer == "llm")
+        reading = one.calls - one.writes
         calls += one.calls * len(items)
         prompt += reading * sum(shown) + one.calls * len(items) * INSTRUCTIONS
-        prompt += (one.summarizer == "llm") * len(items) * QUOTED // CHARACTERS_PER_TOKEN
-    pairs = len(wanted) * (len(wanted) - 1) // 2 + sum(one.summarizer == "llm" for one in wanted)
+        prompt += one.writes * len(items) * QUOTED // CHARACTERS_PER_TOKEN
+    pairs = len(wanted) * (len(wanted) - 1) // 2 + sum(one.writes for one in wanted)
     asked = (judges * JUDGES * len(wanted) + min(judges, 1) * pairs * comparisons) * len(items)
-    return Estimate(
+    return Forecast(
         len(items),
         len(wanted),
         calls + asked,
