@@ -53,6 +53,9 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Retrieval, fitting half", "retrieval/fitting.md", ()),
     ("Questions with known answers", "qa/table.md", ("Table 3.", "Table 5.", "Answers", "Table 4.")),
     ("Tool hijack", "hijack/table.md", ()),
+    ("Attacks", "security/table.md", ()),
+    ("Attacks: the limit of short pieces", "security/pieces.md", ()),
+    ("Attacks: the check of verdicts", "security/tags.md", ()),
     ("Bias", "bias/table.md", ("Table 2.", "Table 3.", "Table 4.")),
     ("Speed", "speed/table.md", ()),
 )
