@@ -51,8 +51,8 @@ class Marks:
 def marks(units: Sequence[Unit], short: int = 0) -> Marks:
     """The marks of `units`: of those that are open at the same time the shortest, so many as can be followed.
 
-    Leads that make a span of fewer than `short` words with a neighbour are not followed: such a span may be dropped for
-    being short, and what it leads stays.
+    A span of fewer than `short` words may be dropped, and what it leads stays: so leads are not followed that make one
+    with a neighbour, or by themselves where their text is repeated.
     """
     texts, leads = _texts(units), _leads(units)
     load = [0] * len(units)
@@ -66,6 +66,7 @@ def marks(units: Sequence[Unit], short: int = 0) -> Marks:
         if units[mark.first].text not in open_texts
         and _in_passages(mark, units)
         and not _drops_with_a_neighbour(mark.first, units, short)
+        and not (units[mark.first].text in repeated and units[mark.first].words < short)
     ]
     led = _fitting(sure, load, most)
     by_row: dict[int, list[Mark]] = defaultdict(list)
