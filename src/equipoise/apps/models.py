@@ -57,7 +57,9 @@ def use(
     found = layers.load().settings.model
     known = weights.read_catalogue().get(name)
     if known and known.role == "encoder":
-        raise InputError(f"{name} reads documents, it writes no answers: run  equipoise index FOLDER --encoder {name}")
+        raise InputError(
+            f"{name} reads documents, it writes no answers: run  equipoise index FOLDER --encoder {name}"
+        )
     chosen = f"local/{name}" if known else name
     build.check_llm(chosen)
     if chosen.startswith("local"):

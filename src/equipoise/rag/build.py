@@ -242,7 +242,7 @@ def components(settings: Settings, store: Store, **given: Unpack[Objects]) -> Co
 
 
 def encoder(name: str, store: Store | None = None) -> Encoder:
-    """The encoder `minilm`, `bge-small`, `multilingual` or `hf/NAME`; "auto" is that of the store, `minilm` where it has none yet.
+    """The encoder of that name, or `hf/NAME`; "auto" is that of the store, `minilm` where it has none yet.
 
     Raises InputError for another name, and where with "auto" the store names a model of Hugging Face: whoever made
     the store would have it fetched and loaded here.

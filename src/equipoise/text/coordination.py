@@ -15,8 +15,8 @@ LONGEST = 500  # characters of a sentence that is looked at
 _LEAST = 3  # words of the first question: "Where and when was it found?" is one
 
 _PREPOSITIONS = frozenset(
-    "in on at to into from for with by of after before under since until within".split()
-)  # noqa: SIM905
+    "in on at to into from for with by of after before under since until within".split()  # noqa: SIM905
+)
 _PREPOSITION = rf"(?:(?:{'|'.join(sorted(_PREPOSITIONS))}) )?"
 _ASKING = "(?:what|which|who|whom|whose|where|when|why|how)"
 _AND = re.compile(rf"(?P<comma>,)? and (?:also )?(?={_PREPOSITION}{_ASKING} )", re.IGNORECASE)

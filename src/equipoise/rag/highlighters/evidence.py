@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
-from equipoise.core.protocols import Encoder
-from equipoise.models.abilities import encode_questions
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.tokens import content_words, names, numbers
 
@@ -26,11 +24,10 @@ FEATURES = (
     "missing_names",
     "missing_terms",
     "missing_numbers",
-    "similarity",
 )
-"""The highest logit of a passage or window, that of the best window, what the question names and the passages lack
-(words: the best passage), and the cosine of question and best passage. More of them, such as margins to the next best
-or words missing in the window, did not help."""
+"""The highest logit of a passage or window, the highest of a window, and what the question names and the passages lack
+(words: the best passage). More of them, such as margins to the next best, words missing in the window, or the cosine of
+question and passage, did not help."""
 SCALE = 10.0
 """Logits are divided by it, so that all features are of like size."""
 ALIKE = 80.0
@@ -40,7 +37,7 @@ MOST_WORDS = 40
 """Words of a question that are looked for."""
 
 Floats = NDArray[np.float64]
-_TERM = re.compile(r"\w++(?:[._:]\w++)*+")
+_TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +72,27 @@ def calibration() -> Calibration:
     )
 
 
-def features(question: str, found: Reading, encoder: Encoder) -> Floats:
+def features(question: str, found: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
     best = found.windows[0]
     passage = f"{best.passage.title}\n{best.passage.text}"
     every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
     named = [name.casefold() for name in names(question)][:MOST_WORDS]
-    (asked,), (vector,) = encode_questions(encoder, [question]), encoder.encode([best.passage.text])
+    window = max(one.score for one in found.windows)
     values = {
-        "passage": max(float(found.scores[0]), best.score) / SCALE,
-        "window": best.score / SCALE,
+        "passage": max(float(found.scores[0]), window) / SCALE,
+        "window": window / SCALE,
         "missing_words": missing(list(dict.fromkeys(content_words(question)))[:MOST_WORDS], passage),
         "missing_names": missing(named, every),
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent(numbers(question), numbers(every)),
-        "similarity": float(asked @ vector),
     }
     return np.array([values[name] for name in FEATURES])
 
 
 def terms_missing(question: str, text: str) -> float:
-    """The share (0 to 1) of the question's terms, such as onRedirect, smtp_delay, MT940 or 4.2.1, that the text
-    does not hold; case aside."""
+    """The share (0 to 1) of the question's terms, such as onRedirect, smtp_delay, --dry-run, MT940 or 4.2.1, that the
+    text does not hold; case aside."""
     terms = [one for one in _TERM.findall(question) if _is_term(one)]
     there = text.casefold()
     return sum(term.casefold() not in there for term in terms) / len(terms) if terms else 0.0
@@ -105,7 +101,7 @@ def terms_missing(question: str, text: str) -> float:
 def _is_term(word: str) -> bool:
     inner = any(map(str.isupper, word[1:])) and not word.isupper()
     mixed = any(map(str.isdigit, word)) and not word.isdigit()
-    return inner or mixed or any(mark in word for mark in "_.")
+    return inner or mixed or word.startswith("-") or any(mark in word for mark in "_.")
 
 
 def missing(wanted: Sequence[str], text: str) -> float:
