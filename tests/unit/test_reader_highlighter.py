@@ -177,7 +177,7 @@ def test_terms_that_are_not_there(question, share):
 
 def test_features_have_their_names_order(reranker):
     found = dict(zip(FEATURES, features(QUESTION, read(QUESTION, passages(), reranker)), strict=True))
-    assert found["missing_words"] == found["missing_names"] == 0.0
+    assert found["missing_names"] == found["missing_numbers"] == 0.0
     assert found["window"] * 10 == pytest.approx(read(QUESTION, passages(), reranker).windows[0].score)
 
 

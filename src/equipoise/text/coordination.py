@@ -20,6 +20,8 @@ _PREPOSITIONS = frozenset(
 _PREPOSITION = rf"(?:(?:{'|'.join(sorted(_PREPOSITIONS))}) )?"
 _ASKING = "(?:what|which|who|whom|whose|where|when|why|how)"
 _AND = re.compile(rf"(?P<comma>,)? and (?:also )?(?={_PREPOSITION}{_ASKING} )", re.IGNORECASE)
+_LEADING = re.compile(rf"\A{_PREPOSITION}", re.IGNORECASE)
+_OPENING = re.compile(rf"(?:(?:{'|'.join(sorted(JOINING))})\b,? )?{_PREPOSITION}(\w+)", re.IGNORECASE)
 _AND_IS = re.compile(
     rf", and (?:also )?(?=(?:{'|'.join(sorted(AUXILIARY))}) (?:an?|the|it|i|you|we|they|there|my|this|any|one)\b)",
     re.IGNORECASE,
@@ -56,7 +58,7 @@ def _cut(line: str) -> re.Match[str] | None:
 
 def _opens(text: str) -> bool:
     """Whether it begins as a question does."""
-    opening = re.match(rf"(?:(?:{'|'.join(sorted(JOINING))})\b,? )?{_PREPOSITION}(\w+)", text, re.IGNORECASE)
+    opening = _OPENING.match(text)
     return opening is not None and opening[1].casefold() in ASKING | AUXILIARY
 
 
@@ -68,7 +70,7 @@ def _is_whole(first: str) -> bool:
 def _is_asked(line: str, cut: re.Match[str]) -> bool:
     """Whether what comes after the cut is in the order of a question: question word, its noun, auxiliary; or "who" or
     "what" and a verb, where a comma stands before it and nothing but the first word asked so far."""
-    found = words(re.sub(rf"\A{_PREPOSITION}", "", line[cut.end() :], flags=re.IGNORECASE))
+    found = words(_LEADING.sub("", line[cut.end() :]))
     if cut.re is _AND_IS or len(found) < 2:
         return cut.re is _AND_IS
     verb = next((n for n, word in enumerate(found[1 : _PHRASE + 1], 1) if word in AUXILIARY), 0)

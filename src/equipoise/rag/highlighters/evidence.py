@@ -20,14 +20,13 @@ from equipoise.text.tokens import content_words, names, numbers
 FEATURES = (
     "passage",
     "window",
-    "missing_words",
     "missing_names",
     "missing_terms",
     "missing_numbers",
 )
-"""The highest logit of a passage or window, the highest of a window, and what the question names and the passages lack
-(words: the best passage). More of them, such as margins to the next best, words missing in the window, or the cosine of
-question and passage, did not help."""
+"""The highest logit of a passage or window, the highest of a window, and what the question names and no passage has.
+More of them, such as margins to the next best, words missing in passage or window, or the cosine of question and
+passage, did not help."""
 SCALE = 10.0
 """Logits are divided by it, so that all features are of like size."""
 ALIKE = 80.0
@@ -74,15 +73,12 @@ def calibration() -> Calibration:
 
 def features(question: str, found: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
-    best = found.windows[0]
-    passage = f"{best.passage.title}\n{best.passage.text}"
     every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
     named = [name.casefold() for name in names(question)][:MOST_WORDS]
     window = max(one.score for one in found.windows)
     values = {
         "passage": max(float(found.scores[0]), window) / SCALE,
         "window": window / SCALE,
-        "missing_words": missing(list(dict.fromkeys(content_words(question)))[:MOST_WORDS], passage),
         "missing_names": missing(named, every),
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent(numbers(question), numbers(every)),
