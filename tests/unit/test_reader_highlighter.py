@@ -175,6 +175,25 @@ def test_terms_that_are_not_there(question, share):
     assert terms_missing(question, "SMTP_DELAY, --once and onRequest are in 5.0.0.") == share
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "absent"),
+    [
+        ("What is new since version 2.0?", "Since 2.0.1 it is faster.", 0.0),
+        ("What is new since version 2.0?", "Since 12.0 it is faster.", 1.0),
+        ("What is new since version 2.0?", "Since 2.01 it is faster.", 1.0),
+    ],
+)
+def test_numbers_that_are_not_there(reranker, question, text, absent):
+    found = dict(zip(FEATURES, features(question, read(question, passages(text), reranker)), strict=True))
+    assert found["missing_numbers"] == absent
+
+
+def test_a_month_may_be_written_as_a_number(reranker):
+    question = "What did the mill of Tasel earn in July?"
+    found = read(question, passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
+    assert features(question, found)[FEATURES.index("missing_names")] == 0.0
+
+
 def test_features_have_their_names_order(reranker):
     found = dict(zip(FEATURES, features(QUESTION, read(QUESTION, passages(), reranker)), strict=True))
     assert found["missing_names"] == found["missing_numbers"] == 0.0
@@ -228,7 +247,7 @@ def test_what_is_no_long_row_has_no_cells(text, found):
 
 def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
     question = "How many crossings does the Elbe have?"
-    assert cells(ROW)[-1] == "river: Elbe; crossings: 163"
+    assert cells(ROW)[-1] == "The crossings of Elbe is 163."
     (passage,) = passages(ROW)
     (window,) = windows_of(question, {passage: 0.0}, reranker)
     alone = reranker.scores(question, [ROW, *cells(ROW)])

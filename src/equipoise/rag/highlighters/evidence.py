@@ -32,6 +32,30 @@ SCALE = 10.0
 ALIKE = 80.0
 """From this share of equal letters (0 to 100) on, a word of the text is taken for the question's, misspelt."""
 STEM = 5
+CALENDAR = frozenset(
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ]
+)
+"""Names that a text may write as numbers."""
 MOST_WORDS = 40
 """Words of a question that are looked for."""
 
@@ -74,7 +98,7 @@ def calibration() -> Calibration:
 def features(question: str, found: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
     every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
-    named = [name.casefold() for name in names(question)][:MOST_WORDS]
+    named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
     window = max(one.score for one in found.windows)
     values = {
         "passage": max(float(found.scores[0]), window) / SCALE,
@@ -117,4 +141,9 @@ def _has(word: str, there: set[str], stems: set[str]) -> bool:
 
 
 def _absent(wanted: Sequence[str], there: Sequence[str]) -> float:
-    return len(set(wanted) - set(there)) / len(set(wanted)) if wanted else 0.0
+    """The share of the numbers that are not there; 2.0 is, where 2.0.1 is."""
+    found = set(there)
+    absent = [
+        n for n in set(wanted) if n not in found and not any(each.startswith(f"{n}.") for each in found)
+    ]
+    return len(absent) / len(set(wanted)) if wanted else 0.0

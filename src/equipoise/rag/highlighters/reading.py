@@ -111,17 +111,24 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
 
 
 def cells(text: str) -> list[str]:
-    """Each column of a long table row together with the first one, which says what the row is about; none for other
-    text. A row is `name: value; name: value`, as `corpus/loaders/tables.py` writes it.
+    """Each column of a long table row as a sentence about the first one, which says what the row is about; none for
+    other text. A row is `name: value; name: value`, as `corpus/loaders/tables.py` writes it; the reader was trained on
+    sentences.
 
     >>> cells("river: Elbe; length: 1094 km; mouth: North Sea; sluices: 0")
-    ['river: Elbe; length: 1094 km', 'river: Elbe; mouth: North Sea', 'river: Elbe; sluices: 0']
+    ['The length of Elbe is 1094 km.', 'The mouth of Elbe is North Sea.', 'The sluices of Elbe is 0.']
     """
     head, *others = text.split(BETWEEN_CELLS)
     named = [other for other in (head, *others) if _NAMED.match(other)]
     if len(others) < WIDE or len(named) <= len(others) // 2:
         return []
-    return [f"{head}{BETWEEN_CELLS}{other}" for other in others]
+    about = _NAMED.sub("", head, count=1)
+    return [_said(about, other) for other in others]
+
+
+def _said(about: str, cell: str) -> str:
+    name, colon, value = cell.partition(": ")
+    return f"The {name} of {about} is {value}." if colon else f"{about}: {cell}"
 
 
 def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
