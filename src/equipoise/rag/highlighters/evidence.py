@@ -5,6 +5,7 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 
 import json
 import re
+from calendar import day_name, month_name
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,29 +33,7 @@ SCALE = 10.0
 ALIKE = 80.0
 """From this share of equal letters (0 to 100) on, a word of the text is taken for the question's, misspelt."""
 STEM = 5
-CALENDAR = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ]
-)
+CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
 """Names that a text may write as numbers."""
 MOST_WORDS = 40
 """Words of a question that are looked for."""
