@@ -50,6 +50,7 @@ LOCAL_MODEL = """Qwen2.5-Coder-1.5B on the same documents, `benchmarks/field/run
 model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Reader, fitted", "calibration/reader.md", ()),
+    ("Retrieval, questions that nothing was fitted on", "retrieval/reporting.md", ()),
     ("Retrieval, fitting half", "retrieval/fitting.md", ()),
     ("Questions with known answers", "qa/table.md", ("Table 3.", "Table 5.", "Answers", "Table 4.")),
     ("Tool hijack", "hijack/table.md", ()),
