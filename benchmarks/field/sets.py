@@ -12,7 +12,7 @@ from equipoise.core.errors import InputError
 
 HERE = Path(__file__).resolve().parent
 HALVES = ("fitting", "reporting", "fresh")
-"""The parts, called halves from when there were two. Nothing is fitted, chosen or tried on `fresh`."""
+"""The parts; there were two at first. Nothing is fitted, chosen or tried on `fresh`."""
 
 
 @dataclass(frozen=True, slots=True)
