@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.bench.results import as_json
+from equipoise.bench.estimates import Estimate
 from equipoise.bench.tables import interval
 from equipoise.maths.calibration import auc
+from equipoise.maths.measures import ndcg_at_k
 from equipoise.maths.statistics import wilson
 
 KEEP, MOST = 7.0, 4
@@ -121,7 +122,7 @@ def _quotes(rows: Sequence[Row]) -> str:
 
 def _rate(values: Sequence[bool]) -> str:
     """A share with its 95% interval (Wilson)."""
-    return interval(as_json(wilson(sum(values), len(values)))) if values else "–"
+    return interval(Estimate.of(wilson(sum(values), len(values)))) if values else "–"
 
 
 def _ranks(rows: Sequence[Sequence[bool]]) -> str:
@@ -133,9 +134,8 @@ def _ranks(rows: Sequence[Sequence[bool]]) -> str:
 def _measures(gold: Sequence[bool]) -> Iterator[float]:
     yield float(any(gold[:1]))
     yield float(any(gold[:3]))
-    ideal = sum(1 / np.log2(rank + 2) for rank in range(min(5, sum(gold))))
-    found = sum(1 / np.log2(rank + 2) for rank, one in enumerate(gold[:5]) if one)
-    yield float(found / ideal) if ideal else 0.0
+    ranks = [rank for rank, is_gold in enumerate(gold, 1) if is_gold]
+    yield ndcg_at_k(ranks, 5, total=len(ranks)) or 0.0
 
 
 def _share(values: Any) -> str:  # noqa: ANN401
