@@ -36,6 +36,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 DOCUMENTS = (Path("src/equipoise/redteam/example"), Path("examples/sqlite"))
 """Below the repository: ids of documents are made from these paths, and cases from the ids."""
+TEXTS = ("asked", "read", "answered")
 DOCUMENTS_DB = "documents.db"
 
 
@@ -116,7 +117,8 @@ def publish(config: Mapping[str, Any], out: Path) -> None:
             f"{tables.markdown(summary)}"
         )
         records = [record for one in carried for record in one.records]
-        every += [_renamed(record, part["name"]) for record in records]
+        hidden = (*TEXTS, "rule") if part.get("data") else TEXTS
+        every += [_renamed(record, part["name"], hidden) for record in records]
         if not part.get("data"):
             (HERE / f"transcripts-{part['name']}.md").write_text(tables.transcripts(carried), "utf-8")
     head = (
@@ -129,9 +131,9 @@ def publish(config: Mapping[str, Any], out: Path) -> None:
     print(json.dumps({"records": len(every)}))
 
 
-def _renamed(record: SampleRecord, part: str) -> SampleRecord:
+def _renamed(record: SampleRecord, part: str, hidden: Sequence[str]) -> SampleRecord:
     """The record under its part, without what was read and said: the transcripts have the worst of that."""
-    facts = {name: value for name, value in record.facts.items() if name not in ("asked", "read", "answered")}
+    facts = {name: value for name, value in record.facts.items() if name not in hidden}
     return record.model_copy(update={"sample": f"{part}/{record.sample}", "facts": facts})
 
 
