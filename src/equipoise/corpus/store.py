@@ -90,6 +90,12 @@ class Store:
                 self._counts = Counts(files, documents, passages, pending.count(self._connection))
             return self._counts
 
+    def holds_trusted(self) -> bool:
+        """Whether one of the documents at least is trusted."""
+        asked = "SELECT EXISTS (SELECT 1 FROM documents WHERE trust = ?)"
+        with mapped(self.path):
+            return bool(self._one(asked, Trust.TRUSTED.value)[0])
+
     def files(self) -> dict[str, FileRecord]:
         """Every indexed file by its path relative to the store's folder."""
         with mapped(self.path):
