@@ -52,14 +52,18 @@ def test_one_untrusted_document_has_a_quota_of_its_own():
 def test_what_the_inner_filter_flags_keeps_its_reason():
     class First:
         async def filter(self, query, given_, *, k):
-            return Filtered(given_.take(list(range(1, len(given_)))), (Flag(given_.passages[0], "first", 1.0),))
+            return Filtered(
+                given_.take(list(range(1, len(given_)))), (Flag(given_.passages[0], "first", 1.0),)
+            )
 
     result = filtered(QuotaFilter(First(), untrusted=1), two_trusted())
     assert kept(result) == [1, 5, 7]
     assert [flag.reason.split(":")[0] for flag in result.flagged] == ["first", "quota", "quota", "quota"]
 
 
-@pytest.mark.parametrize(("k", "untrusted", "applies", "expected"), [(5, 2, True, 2), (1, 2, True, 1), (5, 2, False, 5)])
+@pytest.mark.parametrize(
+    ("k", "untrusted", "applies", "expected"), [(5, 2, True, 2), (1, 2, True, 1), (5, 2, False, 5)]
+)
 def test_the_bound_by_hand(k, untrusted, applies, expected):
     assert bound(k, untrusted, applies=applies) == expected
 
@@ -74,7 +78,7 @@ def test_the_bound_by_hand(k, untrusted, applies, expected):
     data=st.data(),
 )
 @pytest.mark.parametrize("inner", [NoFilter(), MmrFilter()], ids=["none", "mmr"])
-def test_the_bound_holds_for_arbitrary_candidates(inner, count, k, untrusted, per_document, seed, data):
+def test_the_bound_holds_for_arbitrary_candidates(*, inner, count, k, untrusted, per_document, seed, data):
     owners = data.draw(st.lists(st.integers(0, 5), min_size=count, max_size=count))
     held = data.draw(st.sets(st.integers(0, 5)))
     trust = {f"d{n}": Trust.TRUSTED for n in held}

@@ -54,8 +54,8 @@ class FilterSettings(_Section):
 
     `name` "auto": the best filter, for untrusted documents. `nli` (for smart) is `hf[/NAME]`, `chat` (the
     language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
-    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `max_flagged_share`, `distance` are those of biasdef;
-    `per_voice` passages of one voice are kept by voices. Whatever the filter: at most `untrusted` of the passages that
+    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `max_flagged_share`, `distance` are those of biasdef.
+    Whatever the filter but "none": at most `untrusted` of the passages that
     are read come from untrusted documents where the index holds trusted ones, too, and at most `per_document` from one
     untrusted document; 100 is no limit.
     """
@@ -68,7 +68,6 @@ class FilterSettings(_Section):
     bins: int | None = Field(default=None, ge=2, le=1000)
     max_flagged_share: float | None = Field(default=None, gt=0, le=1)
     distance: float | None = Field(default=None, ge=0, le=1000)
-    per_voice: int = Field(default=0, ge=0, le=1000)
     untrusted: int = Field(default=2, ge=0, le=100)
     per_document: int = Field(default=100, ge=1, le=100)
 

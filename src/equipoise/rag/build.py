@@ -50,7 +50,7 @@ RETRIEVERS = {
     "bm25": "equipoise.rag.retrieval:Bm25Retriever",
 }
 FILTERS = {
-    "auto": "equipoise.rag.filters:ByTrust",
+    "auto": "equipoise.rag.trust:ByTrust",
     "none": "equipoise.rag.filters:NoFilter",
     "mmr": "equipoise.rag.filters:MmrFilter",
     "smart": "equipoise.rag.filters:SmartFilter",

@@ -50,9 +50,7 @@ class ChatStance:
         tasks: list[asyncio.Task[tuple[float, Usage]]] = []
         try:
             async with asyncio.TaskGroup() as group:
-                tasks.extend(
-                    group.create_task(self._odds(query, text, gate)) for text in (NO_TEXT, *texts)
-                )
+                tasks.extend(group.create_task(self._odds(query, text, gate)) for text in (NO_TEXT, *texts))
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
         odds = np.array([task.result()[0] for task in tasks])

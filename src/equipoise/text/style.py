@@ -15,7 +15,7 @@ LONGEST = 3000
 TYPES_OF = 100
 """Words whose share of different ones is taken: that share falls with the length of a text."""
 
-MARKS = (",", ";", ":", "-–—", "(", ")", "\"“”", "'’‘", "!", "?", "$£€", "%")
+MARKS = (",", ";", ":", "-–—", "(", ")", '"“”', "'’‘", "!", "?", "$£€", "%")
 """Each a rate of its own; characters written together count together."""
 
 NAMES = (

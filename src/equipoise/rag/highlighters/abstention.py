@@ -126,4 +126,3 @@ def log_odds(probability: float) -> float:
     if not 0.0 < probability < 1.0:
         return LIMIT if probability >= 1.0 else -LIMIT
     return max(-LIMIT, min(LIMIT, log(probability / (1.0 - probability))))
-
