@@ -162,7 +162,7 @@ class TestBiasDef:
         more = candidates(
             np.vstack([found.embeddings, weak]), question=found.query_embedding, doc_ids=["d"] * 21
         )
-        settings = BiasDefSettings(bins=6, max_flagged_share=0.5, distance=25.0)
+        settings = BiasDefSettings(bins=6, max_flagged_share=0.5, distance=50.0)
         result = filtered(BiasDefFilter(settings), more, k=20)
         assert flagged(result) == [0, 1, 2, 3, 4, 5, 20]
         assert result.flagged[-1].reason.startswith("mahalanobis: in a one-sided cluster by its distance")

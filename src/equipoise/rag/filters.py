@@ -27,6 +27,9 @@ CONFLICT = 0.5
 DIGITS = 12
 """SMART's kernel is rounded to these decimals, so that of equal passages the first one is taken."""
 
+BIASDEF = ("bins", "max_flagged_share", "distance", "rule", "epsilon", "delta")
+"""BiasDef's parameters that are settings, too."""
+
 SEED = 0
 """Of BRRA's noise: a constant, so that nothing in a question but its embedding moves the result."""
 
@@ -162,11 +165,7 @@ class BiasDefFilter:
     def from_components(cls, components: Components) -> "BiasDefFilter":
         """Built from the settings; those that are None are `maths.biasdef.DEFAULTS`."""
         wanted = components.settings.filter
-        given = {
-            "bins": wanted.bins,
-            "max_flagged_share": wanted.max_flagged_share,
-            "distance": wanted.distance,
-        }
+        given = {name: getattr(wanted, name) for name in BIASDEF}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return cls(replace(biasdef.DEFAULTS, **changes))
 
@@ -242,7 +241,7 @@ def _smart_reason(
     relevance, alike, conflict = (values[row] for values in measured)
     if relevance <= 0.0 or not kept:
         return f"unlike the question (cosine {relevance:.2f})", float(relevance)
-    near = _nearest(kept, alike * np.exp(-sharpness * (1.0 - conflict)))
+    near = _nearest(kept, alike * np.exp(sharpness * conflict))
     if conflict[near] < CONFLICT:
         return _repeats(candidates, near, alike[near], relevance), float(alike[near])
     other = candidates.passages[near].passage_id

@@ -46,8 +46,8 @@ class QuotaFilter:
     @classmethod
     def around(cls, inner: PassageFilter, components: Components) -> "QuotaFilter":
         """Built from the settings."""
-        wanted = components.settings.filter
-        return cls(inner, wanted.untrusted, wanted.per_document, components.store.holds_trusted)
+        wanted, store = components.settings.filter, components.store
+        return cls(inner, wanted.untrusted, wanted.per_document, lambda: store.counts().trusted > 0)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """At most k passages within the quotas, in the order they came; of what only a quota keeps out, those are
@@ -65,7 +65,7 @@ class QuotaFilter:
                     continue
                 taken[passage.doc_id] += 1
             kept.append(row)
-        return Filtered(inner.kept.take(kept[:k]), tuple(flags))
+        return Filtered(inner.kept.take(kept[:k]), tuple(flags), inner.usage)
 
     def _over(self, taken: "Counter[str]", doc_id: str, most: int, k: int) -> str:
         """Why no further passage of this document may be read; empty where one may."""

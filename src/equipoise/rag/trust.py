@@ -40,4 +40,4 @@ class ByTrust:
         flags = tuple(flag for flag in judged.flagged if flag.passage.passage_id not in trusted)
         out = {flag.passage.passage_id for flag in flags}
         kept = [row for row, passage in enumerate(candidates.passages) if passage.passage_id not in out]
-        return Filtered(candidates.take(kept[:k]), flags)
+        return Filtered(candidates.take(kept[:k]), flags, judged.usage)

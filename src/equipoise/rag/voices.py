@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from equipoise.core.types import Candidates, Filtered, Flag, Query
+from equipoise.core.types import Candidates, Filtered, Flag, Query, Usage
 from equipoise.maths.checks import Floats
 from equipoise.maths.hands import Hands
 from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
@@ -83,7 +83,7 @@ class VoicesFilter:
                 reasons[rows[place]] = (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
         kept_rows = [row for row in range(len(candidates)) if row not in reasons]
         flags = tuple(Flag(candidates.passages[row], *reasons[row]) for row in sorted(reasons))
-        return Filtered(candidates.take(kept_rows[:k]), flags)
+        return Filtered(candidates.take(kept_rows[:k]), flags, told.usage)
 
     def _alike(self, texts: Sequence[str]) -> Floats:
         if len(texts) < 2:
@@ -102,17 +102,19 @@ class VoicesFilter:
 
 
 class _Told:
-    """The sides of texts, each asked for once."""
+    """The sides of texts, each asked for once, and what that cost."""
 
     def __init__(self, stance: Stance | None, query: Query, texts: Sequence[str]) -> None:
         self._stance, self._query, self._texts = stance, query, texts
         self._known: dict[int, float] = {}
+        self.usage = Usage()
 
     async def sides(self, places: Sequence[int]) -> Floats:
         """(n,): 0 where a side cannot be told."""
         new = [place for place in places if place not in self._known]
         if new and self._stance:
             told = await self._stance.sides(self._query, [self._texts[place] for place in new])
+            self.usage += told.usage
             self._known |= zip(new, np.nan_to_num(told.values).tolist(), strict=True)
         return np.array([self._known.get(place, 0.0) for place in places])
 
