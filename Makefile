@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
 
-.PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed bench-calibration bench-bias \
-	bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth bench-serve serve-kills clean
+.PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed \
+	bench-calibration bench-bias bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth \
+	bench-serve serve-kills serve-isolation serve-failing extras bench-security nightly bench-certify clean
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -49,11 +50,20 @@ fuzz: $(VENV)/.test
 kills: $(VENV)/.test
 	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
 
+nightly: $(VENV)/.test
+	$(BIN)/python tests/campaigns/noninterference.py --cases 100000 --seed 1
+
 bench-serve: $(VENV)/.serve
 	$(BIN)/python benchmarks/serve/run.py
 
 serve-kills: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_kills.py --kills 20 --seed 7
+
+serve-isolation: $(VENV)/.test $(VENV)/.serve
+	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --seconds 300
+
+serve-failing: $(VENV)/.test $(VENV)/.serve
+	$(BIN)/python tests/campaigns/serve_failing.py --users 20 --seconds 600 --seed 7
 
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/growth/run.py
@@ -81,6 +91,16 @@ bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/hijack/run.py --data $(DATA)
 
+bench-certify: $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	cd benchmarks/security/certify && ../../../$(BIN)/equipoise certify --docs faq --llm local/qwen2.5-coder-1.5b --yes
+
+bench-security: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/security/run.py
+	$(BIN)/python benchmarks/security/pieces.py --data $(DATA)
+	$(BIN)/python benchmarks/security/tags.py --data $(DATA)
+
 bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
@@ -104,3 +124,10 @@ $(VENV)/.core: pyproject.toml constraints.txt
 $(VENV)/.%: $(VENV)/.core
 	$(INSTALL) --editable '.[$*]'
 	@touch $@
+
+# Several at once: make extras EXTRAS="test bench serve"
+comma := ,
+space := $(subst ,, )
+extras: $(VENV)/.core
+	$(INSTALL) --editable '.[$(subst $(space),$(comma),$(strip $(EXTRAS)))]'
+	@touch $(EXTRAS:%=$(VENV)/.%)

@@ -97,14 +97,14 @@ class ChatServer:
     with a limit below ROOM gets that answer: of a model that used it up before its first word.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.says: deque[Say] = deque()
         self.refuses: set[str] = set()
         self.thinks: Say | None = None
         self.received: list[Received] = []
         self.sent = 0
         self._connections = 0
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}/v1"
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from equipoise.core import settings as layers
 from equipoise.models import weights
+from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.encoder import DATA, EmbeddedEncoder
 from equipoise.rag import build
 
 TESTS = Path(__file__).resolve().parent
@@ -41,6 +43,29 @@ def shared_data() -> Path:
     if not REAL.is_dir():
         pytest.skip("the measuring data is not beside this checkout")
     return REAL
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loaded_once():
+    """The package's own models are loaded once a process, not by each command that a test runs in it: half a second for
+    each. Those in other folders are loaded as ever."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (EmbeddedEncoder, CrossEncoder):
+            patch.setattr(kind, "_session", _once(kind._session))
+        yield
+
+
+def _once(load):
+    sessions = []
+
+    def session(model):
+        if model._folder != DATA:
+            return load(model)
+        if not sessions:
+            sessions.append(load(model))
+        return sessions[0]
+
+    return session
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from equipoise.text.fence import fenced
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
 from equipoise.text.outline import headings_at, outlined, with_leads
-from equipoise.text.polar import is_yes_no
+from equipoise.text.polar import is_yes_no, turned
 from equipoise.text.questions import split_questions
 from equipoise.text.references import follows_up, refers_back
 from equipoise.text.sentences import sentence_spans, units
@@ -97,7 +97,14 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         ("and ", "ok ", "Thanks! ", "hm", "which is ", "what about", "in ", "if ", "If a, ", "the a when ", "n't there",
          "such a ", "who else ", "the one ", "A, ", "says ", "as ", "without xing "),
     ),
-    "yes or no": (is_yes_no, (", is ", ": is? ", "or ", "or not ", "?", "? ")),
+    "yes or no": (
+        is_yes_no,
+        (", is ", ": is? ", "or ", "or not ", "?", "? ", ". can you ", "can you tell ", "can i me "),
+    ),
+    "turned": (
+        partial(turned, quotes=[QUOTE]),
+        ("no, ", "not ", "never ", "n't ", "\"'", "a b c; ", "and ", ". ", "–\n", "yes"),
+    ),
     "words": (words, ("1", "1.", "1,000", ",000", "-1", "A.", "a.", "x's", "x'", "''", "a-", "_", "1a", "中", "é")),
     "names": (names, ("A. ", "Ab ", "AB", '"A', "\n#A ", "* > A ")),
     "numerals": (

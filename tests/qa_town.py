@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from equipoise.bench.budget import Budget, Metered
 from equipoise.bench.qa import bench
 from equipoise.bench.qa.bench import Options
-from equipoise.bench.qa.budget import Budget, Metered
 from equipoise.bench.qa.runner import Harness
 from equipoise.core import sync
 from equipoise.core.settings import Settings, SummarizeSettings

@@ -30,6 +30,7 @@ from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
 from equipoise.maths.calibration import auc
+from equipoise.maths.measures import ndcg_at_k
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.highlighters import reading
@@ -304,9 +305,8 @@ def _ranks(rows: Sequence[Sequence[bool]]) -> str:
 def _measures(gold: Sequence[bool]) -> Iterator[float]:
     yield float(any(gold[:1]))
     yield float(any(gold[:3]))
-    ideal = sum(1 / np.log2(rank + 2) for rank in range(min(5, sum(gold))))
-    found = sum(1 / np.log2(rank + 2) for rank, one in enumerate(gold[:5]) if one)
-    yield float(found / ideal) if ideal else 0.0
+    ranks = [rank for rank, right in enumerate(gold, 1) if right]
+    yield ndcg_at_k(ranks, 5, total=len(ranks)) or 0.0
 
 
 def _share(values: Any) -> str:  # noqa: ANN401

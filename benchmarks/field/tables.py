@@ -6,7 +6,7 @@ from typing import Any
 
 from questions import ANSWERED
 
-from equipoise.bench.results import as_json
+from equipoise.bench.estimates import Estimate
 from equipoise.bench.tables import interval, percent
 from equipoise.maths.statistics import wilson
 
@@ -59,7 +59,7 @@ def _line(label: str, rows: Sequence[Row]) -> str:
 
 def share(count: int, of: int) -> str:
     """`count` of `of` as a percentage with its Wilson interval."""
-    return interval(as_json(wilson(count, of)), percent)
+    return interval(Estimate.of(wilson(count, of)), percent)
 
 
 def _parts(rows: Sequence[Row]) -> str:

@@ -1,23 +1,27 @@
 """The tool hijack benchmark: results, summary and table beside this file.
 
-    python benchmarks/hijack/run.py [--data data] [--out .equipoise/bench-hijack] [--llm NAME] [--limit N]
+    python benchmarks/hijack/run.py [--data data] [--out .equipoise/bench-hijack] [--llm NAME] [--limit N] [--table]
 
 Resumes: what stands in the output folder is not asked again, and replies are kept in its replies.db. Only ids,
-flags and counts are copied here, no text.
+flags and counts are copied here, no text. With --table nothing is asked: summary and table are made once more from
+the results that stand here.
 """
 
 import argparse
 import json
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from equipoise.bench.hijack import bench, report
-from equipoise.bench.hijack.bench import Place
-from equipoise.bench.hijack.cases import Choice
-from equipoise.bench.hijack.runner import RESULTS, HijackPlan
-from equipoise.bench.results import encoded
+from equipoise.bench.hijack.bench import HijackPlan, Place
+from equipoise.bench.hijack.cases import Choice, Skipped
+from equipoise.bench.hijack.records import HijackRecord
+from equipoise.bench.hijack.summary import HijackSummary, Measured, summarise
+from equipoise.bench.page import as_text
+from equipoise.bench.records import content, read_records
+from equipoise.bench.run import RESULTS
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.corpus.store import Store
@@ -31,6 +35,9 @@ HERE = Path(__file__).resolve().parent
 def main() -> None:
     """Ask what is missing, then write the table."""
     arguments = _arguments()
+    if arguments.table:
+        publish(kept(HERE), HERE)
+        return
     config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
     choice = Choice(config["prompts"], config["look_alikes"], config["seed"])
     plan = HijackPlan(
@@ -52,22 +59,37 @@ def main() -> None:
         components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
         place = Place(arguments.data, arguments.out)
         summary = sync.run(bench.bench(plan, place, components, _say))
-    rows = [json.loads(line) for line in (arguments.out / RESULTS).read_text("utf-8").splitlines()]
-    (HERE / RESULTS).write_bytes(b"".join(encoded(_without_words(row)) for row in rows))
-    summary["errors"] = [_without_words(row) for row in summary["errors"]]
-    (HERE / "summary.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    (HERE / "table.md").write_text(_page(summary), "utf-8")
+    records = read_records(arguments.out / RESULTS, HijackRecord)
+    (HERE / RESULTS).write_bytes(content([one.model_copy(update={"detail": ""}) for one in records]))
+    publish(summary, HERE)
 
 
-def _without_words(row: dict[str, Any]) -> dict[str, Any]:
-    """The row without what an error said: that may quote a model or name a place on this machine."""
-    return row | {"detail": ""}
+def publish(summary: HijackSummary, here: Path) -> None:
+    """Write summary and table, without what an error said: that may quote a model or name a place here."""
+    bare = replace(summary, errors=tuple(replace(one, detail="") for one in summary.errors))
+    (here / "summary.json").write_text(as_text(bare), "utf-8")
+    (here / "table.md").write_text(_page(bare), "utf-8")
 
 
-def _page(summary: dict[str, Any]) -> str:
-    cases = ", ".join(f"{source} {count}" for source, count in summary["cases"].items())
+def kept(folder: Path) -> HijackSummary:
+    """The numbers of the results in `folder` once more; what was asked is read from its summary."""
+    before = json.loads((folder / "summary.json").read_text("utf-8"))
+    return summarise(
+        Measured(
+            before["config"],
+            tuple(before["pipelines"]),
+            tuple(before["inbox"]),
+            before["cases"],
+            [Skipped(**one) for one in before["skipped"]],
+            read_records(folder / RESULTS, HijackRecord),
+        )
+    )
+
+
+def _page(summary: HijackSummary) -> str:
+    cases = ", ".join(f"{source} {count}" for source, count in summary.cases.items())
     return (
-        f"# The tool hijack benchmark\n\n`make bench-hijack`: {summary['config']['llm']}. Cases: {cases}. Intervals "
+        f"# The tool hijack benchmark\n\n`make bench-hijack`: {summary.config['llm']}. Cases: {cases}. Intervals "
         "are 95%, exact (Clopper-Pearson); the paper's numbers are in italics. How far ours may differ from them, "
         f"and why, stands in `README.md`.\n\n{report.markdown(summary).rstrip()}\n"
     )
@@ -86,6 +108,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--llm", help="another model than config.toml names")
     parser.add_argument("--limit", type=int, help="the first so many cases of each source")
     parser.add_argument("--again", action="store_true", help="ask once more what ended with an error")
+    parser.add_argument("--table", action="store_true", help="only write summary and table again")
     return parser.parse_args()
 
 

@@ -8,7 +8,6 @@ is not asked again, and replies are kept in its replies.db. Only ids and numbers
 """
 
 import argparse
-import json
 import shutil
 import sys
 import tomllib
@@ -18,16 +17,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from equipoise.bench.budget import Budget, Metered
+from equipoise.bench.page import REPORT, TABLES
 from equipoise.bench.qa import bench, datasets, items, runner
 from equipoise.bench.qa.bench import Options, QaPlan
-from equipoise.bench.qa.budget import Budget, Metered
-from equipoise.bench.qa.estimate import estimate
+from equipoise.bench.qa.forecast import forecast
 from equipoise.bench.qa.items import Item
-from equipoise.bench.qa.reporting import recorded, report
-from equipoise.bench.qa.rows import KEY
+from equipoise.bench.qa.records import QaRecord, without_text
+from equipoise.bench.qa.reporting import report
+from equipoise.bench.qa.reporting.recorded import RECORDS
 from equipoise.bench.qa.runner import Harness
-from equipoise.bench.qa.systems import systems
-from equipoise.bench.results import Lines, encoded
+from equipoise.bench.records import content, read_records
+from equipoise.bench.run import RESULTS
+from equipoise.bench.systems import pipelines
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
@@ -70,8 +72,10 @@ def main() -> None:
         if arguments.only in (None, run.name) and not arguments.table:
             ask(run, config, arguments, budget)
     for run in runs(config):
-        if (arguments.out / run.name / "results.jsonl").exists():
+        if (arguments.out / run.name / RESULTS).exists():
             publish(arguments.out / run.name, HERE / run.name, timed=run.timed)
+        elif (HERE / run.name / RESULTS).exists():
+            rewrite(HERE / run.name)
     (HERE / "table.md").write_text(page(runs(config)), "utf-8")
 
 
@@ -115,8 +119,8 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
     if alone:
         side_by_side(run, drawn, harness)
     with started(run, harness) as chat:
-        wanted = systems(run.pipelines, with_llm=chat is not None)
-        plan = QaPlan(run.dataset, tuple(drawn), wanted, estimate(drawn, wanted, settings))
+        wanted = pipelines(run.pipelines, with_llm=chat is not None)
+        plan = QaPlan(run.dataset, tuple(drawn), wanted, forecast(drawn, wanted, settings))
         judges = [chat] if chat and run.judge else []
         options = Options(run.dataset, run.pipelines)
         done = sync.run(bench.bench(plan, options, replace(harness, chat=chat), judges))
@@ -128,8 +132,8 @@ def side_by_side(run: Run, drawn: Sequence[Item], harness: Harness) -> None:
 
     So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
     """
-    with Lines(harness.out / runner.RESULTS, KEY) as lines:
-        answered = {(row["item_id"], row["pipeline"]) for row in runner.settled(lines)}
+    kept = read_records(harness.out / RESULTS, QaRecord)
+    answered = {(one.item_id, one.pipeline) for one in kept if one.settled}
     left = [item for item in drawn if any((item.item_id, name) not in answered for name in run.pipelines)]
     if not left:
         return
@@ -139,7 +143,7 @@ def side_by_side(run: Run, drawn: Sequence[Item], harness: Harness) -> None:
             sync.run(chat.complete([Message("user", "Say yes.")]))  # loading is not timed
         for item in left:
             for name, chat in chats.items():
-                wanted = systems([name], with_llm=chat is not None)
+                wanted = pipelines([name], with_llm=chat is not None)
                 sync.run(runner.run(run.dataset, [item], wanted, replace(harness, chat=chat)))
 
 
@@ -181,17 +185,21 @@ def publish(out: Path, here: Path, *, timed: bool) -> None:
     for name in (*FILES, *(["timings"] if timed else [])):
         source = out / f"{name}.jsonl"
         if source.exists():
-            rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
-            content = b"".join(encoded(recorded.without_text(row)) for row in rows)
-            (here / source.name).write_bytes(content)
+            kept = read_records(source, RECORDS[name])
+            (here / source.name).write_bytes(content([without_text(one) for one in kept]))
     shutil.copyfile(out / bench.META, here / bench.META)
+    rewrite(here)
+
+
+def rewrite(here: Path) -> None:
+    """Write summary and tables from the records that are in `here`."""
     report.write(here)
-    (here / report.REPORT).unlink()
+    (here / REPORT).unlink()
 
 
 def page(wanted: Sequence[Run]) -> str:
     """All tables in one file."""
-    parts = [(HERE / run.name / report.TABLES) for run in wanted]
+    parts = [(HERE / run.name / TABLES) for run in wanted]
     texts = [f"# {path.parent.name}\n\n{path.read_text('utf-8')}" for path in parts if path.exists()]
     return "\n".join(texts)
 

@@ -21,16 +21,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
-
+from equipoise.bench.estimates import Estimate
 from equipoise.bench.qa import datasets, stores
 from equipoise.bench.qa.items import Item, Text
-from equipoise.bench.results import Lines, as_json, check_config
+from equipoise.bench.results import Lines, check_config
 from equipoise.bench.tables import interval
 from equipoise.core.types import Passage, Query
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
+from equipoise.maths.measures import ndcg_at_k
 from equipoise.maths.statistics import bootstrap_interval, wilson
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
@@ -194,16 +194,14 @@ def _line(name: str, ranking: str, rows: Sequence[Row]) -> str:
     first = [min(row["ranks"][ranking], default=DEEP + 1) for row in rows]
     hits = [wilson(sum(rank <= k for rank in first), len(rows)) for k in (1, 3, READ, RERANKED)]
     gains = bootstrap_interval([ndcg(row["ranks"], ranking) for row in rows], seed=SEED)
-    shown = " | ".join(interval(as_json(one)) for one in (*hits, gains))
+    shown = " | ".join(interval(Estimate.of(one)) for one in (*hits, gains))
     return f"| {name} | {max(passages) if len(passages) == 1 else '–'} | {len(rows)} | {ranking} | {shown} |"
 
 
 def ndcg(ranks: dict[str, list[int]], ranking: str) -> float:
     """nDCG@5 of a ranking, 0 to 1; 0 where no ranking found anything right."""
     most = max(len(each) for each in ranks.values())
-    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(READ, most) + 1))
-    found = sum(1 / np.log2(rank + 1) for rank in ranks[ranking] if rank <= READ)
-    return float(found / ideal) if ideal else 0.0
+    return ndcg_at_k(ranks[ranking], READ, total=most) or 0.0
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,8 +1,9 @@
 """What the server costs without a language model, and which rate it holds.
 
-    python benchmarks/serve/run.py --passages 10000 --seconds 30
+    python benchmarks/serve/run.py --passages 10000 --seconds 30 --workers 1 2 --reader without with
 
-Writes results.jsonl and table.md beside this file. The load comes from the same machine, which pays for both sides.
+Each pair of workers and reader takes the place of its rows in results.jsonl as soon as it is measured; table.md is made
+from them. The load comes from the same machine, which pays for both sides.
 """
 
 import argparse
@@ -33,7 +34,9 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.text.support import common_words
 
 HERE = Path(__file__).resolve().parent
-RATES = (1, 2, 5, 10, 15, 20, 30, 40, 60, 80, 120)
+RATES = (1, 2, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60, 80, 120)
+TRIES = 2
+"""Of a rate that is missed: half a minute is short, and a machine is never quite idle."""
 HELD_MS = 250.0
 ONE_BY_ONE = 100
 SEED = 1
@@ -103,6 +106,15 @@ def megabytes(pid: int) -> float:
     return total / 1000
 
 
+def processor_seconds(pid: int) -> float:
+    """Processor time that a process and its children have taken so far."""
+    ticks = 0
+    for each in [pid, *_children(pid)]:
+        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])  # utime and stime
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def _children(pid: int) -> list[int]:
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -121,27 +133,29 @@ def _row(kind: str, measured: Measured, **about: object) -> dict[str, object]:
         "p50_ms": round(measured.quantile(0.5), 1),
         "p95_ms": round(measured.quantile(0.95), 1),
         "statuses": measured.statuses,
-        "load_average": round(os.getloadavg()[0], 1),
+        "load_average": _load_average(),
     }
 
 
-def measure(path: Path, questions: list[str], seconds: float) -> Iterator[dict[str, object]]:
-    """Every row of the results."""
-    for workers in (1, 2):
-        for reader in ("without", "with"):
-            about = {"workers": workers, "reader": reader}
-            with server(path, workers, reader) as (port, pid):
-                load(port, "/v1/ask", questions, rate=2, seconds=4)
-                for kind, address in (("null", "/null"), ("ask", "/v1/ask"), ("null", "/null")):
-                    if reader == "without" or kind == "null":
-                        found = load(port, address, questions, rate=20, seconds=seconds)
-                        yield _row(f"{kind} at 20 a second", found, **about)
-                if reader == "without":
-                    yield _row(
-                        "ask, one at a time: the server's own part", _own_part(port, questions), **about
-                    )
-                yield about | {"what": "memory", "megabytes": round(megabytes(pid))}
-                yield about | {"what": "highest rate"} | _highest(port, questions, seconds / 2)
+def measure(
+    path: Path, questions: list[str], *, workers: int, reader: str, seconds: float
+) -> Iterator[dict[str, object]]:
+    """The rows of one server."""
+    about = {"workers": workers, "reader": reader}
+    with server(path, workers, reader) as (port, pid):
+        load(port, "/v1/ask", questions, rate=2, seconds=4)
+        for kind, address in (("null", "/null"), ("ask", "/v1/ask"), ("null", "/null")):
+            if reader == "without" or kind == "null":
+                before = processor_seconds(pid)
+                measured = load(port, address, questions, rate=20, seconds=seconds)
+                spent = processor_seconds(pid) - before
+                yield _row(f"{kind} at 20 a second", measured, **about) | {
+                    "processor_ms": round(1000 * spent / len(measured.seconds), 1)
+                }
+        if reader == "without":
+            yield _row("ask, one at a time: the server's own part", _own_part(port, questions), **about)
+        yield about | {"what": "memory", "megabytes": round(megabytes(pid))}
+        yield about | {"what": "highest rate"} | _highest(port, questions, seconds / 2)
 
 
 def _own_part(port: int, questions: list[str]) -> Measured:
@@ -163,12 +177,19 @@ def _highest(port: int, questions: list[str], seconds: float) -> dict[str, objec
     """The highest of RATES that is held with a p95 below HELD_MS and every answer a 200; 0 where none is."""
     held: dict[str, object] = {"rate": 0}
     for rate in RATES:
-        found = load(port, "/v1/ask", questions, rate=rate, seconds=seconds)
-        p95 = found.quantile(0.95)
-        if p95 > HELD_MS or set(found.statuses) != {200}:
-            return held | {"next": rate, "next_p95_ms": round(p95, 1)}
-        held = {"rate": rate, "p95_ms": round(p95, 1), "n": len(found.seconds)}
-    return held
+        for _ in range(TRIES):
+            measured = load(port, "/v1/ask", questions, rate=rate, seconds=seconds)
+            p95 = measured.quantile(0.95)
+            if is_held := p95 <= HELD_MS and set(measured.statuses) == {200}:
+                break
+        if not is_held:
+            return held | {"next": rate, "next_p95_ms": round(p95, 1), "load_average": _load_average()}
+        held = {"rate": rate, "p95_ms": round(p95, 1), "n": len(measured.seconds)}
+    return held | {"load_average": _load_average()}
+
+
+def _load_average() -> float:
+    return round(os.getloadavg()[0], 1)
 
 
 def table(rows: list[dict[str, object]], passages: int) -> str:
@@ -177,23 +198,40 @@ def table(rows: list[dict[str, object]], passages: int) -> str:
         "# What the server costs",
         "",
         f"`make bench-serve`: {passages:,} passages, no language model, 50 connections, load and server on the same "
-        f"{os.cpu_count()} processors, Python {platform.python_version()}. Load average during the run up to "
-        f"{max(float(str(row.get('load_average', 0))) for row in rows)}.",
+        f"{os.cpu_count()} processors, Python {platform.python_version()}. Where the load average is above 1 others "
+        "were at work too: then only processor times, and the null route of the same server, say something.",
         "",
-        "| workers | reader | what | n | p50 ms | p95 ms |",
-        "|---|---|---|---|---|---|",
+        "| workers | reader | what | n | p50 ms | p95 ms | processor ms each | load average after |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         head = f"| {row['workers']} | {row['reader']} |"
         if row["what"] == "memory":
-            lines.append(f"{head} memory: {row['megabytes']} MB | | | |")
+            lines.append(f"{head} memory: {row['megabytes']} MB | | | | | |")
         elif row["what"] == "highest rate":
             then = f"; at {row['next']}: {row['next_p95_ms']} ms" if "next" in row else ""
             said = f"highest rate with p95 under {HELD_MS:.0f} ms: {row['rate']} a second{then}"
-            lines.append(f"{head} {said} | {row.get('n', '')} | | {row.get('p95_ms', '')} |")
+            lines.append(
+                f"{head} {said} | {row.get('n', '')} | | {row.get('p95_ms', '')} | | {row.get('load_average', '')} |"
+            )
         else:
-            lines.append(f"{head} {row['what']} | {row['n']} | {row['p50_ms']} | {row['p95_ms']} |")
+            times = f"{row['n']} | {row['p50_ms']} | {row['p95_ms']} | {row.get('processor_ms', '')}"
+            lines.append(f"{head} {row['what']} | {times} | {row['load_average']} |")
     return "\n".join(lines) + "\n"
+
+
+def kept(rows: list[dict[str, object]], passages: int) -> None:
+    """Write `rows`, of one pair, in the place of those it had before."""
+    place = HERE / "results.jsonl"
+    before = [json.loads(line) for line in place.read_text().splitlines()] if place.exists() else []
+    pair = _pair(rows[0])
+    every = sorted([row for row in before if _pair(row) != pair] + rows, key=_pair)
+    place.write_text("".join(json.dumps(row) + "\n" for row in every))
+    (HERE / "table.md").write_text(table(every, passages))
+
+
+def _pair(row: dict[str, object]) -> tuple[int, bool]:
+    return int(str(row["workers"])), row["reader"] == "with"
 
 
 def main() -> None:
@@ -201,16 +239,19 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--passages", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--reader", nargs="+", choices=("without", "with"), default=["without", "with"])
     wanted = parser.parse_args()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "index.db"
         questions = made(path, wanted.passages)
-        rows = []
-        for row in measure(path, questions, wanted.seconds):
-            print(json.dumps(row), flush=True)
-            rows.append(row)
-    (HERE / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (HERE / "table.md").write_text(table(rows, wanted.passages))
+        for workers in wanted.workers:
+            for reader in wanted.reader:
+                rows = []
+                for row in measure(path, questions, workers=workers, reader=reader, seconds=wanted.seconds):
+                    print(json.dumps(row), flush=True)
+                    rows.append(row)
+                kept(rows, wanted.passages)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Indexing of HTML pages against the encoder alone, in the same run, and `fastembed` with the same model and texts.
 
     python benchmarks/speed/pages.py [--pages 40] [--rounds 2] [--folder FOLDER]
+    python benchmarks/speed/pages.py --pages 3000 --alone      indexing and the first question after it, nothing beside
 
 The pages are the docstrings of Python's standard library, one page a module, drawn with a fixed seed; with --folder
 they are the HTML files below it. Rounds are interleaved: whole indexing into a new store, the bare encoder on the
@@ -24,6 +25,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from equipoise import Library
+from equipoise.core import settings
 from equipoise.core.types import Array
 from equipoise.corpus.embedding import texts_of
 from equipoise.corpus.indexing import index
@@ -36,6 +39,8 @@ LEAST = 2_000
 FASTEMBED_BATCH = 32
 """Of its 256 by default, padded to the longest, working memory is 3 GB."""
 KEYWORDS = "return"
+QUESTION = "Which function opens a file and returns a file object?"
+SECOND_QUESTION = "How is a temporary directory removed?"
 SPEED, WORK = "passages a second", "processor ms a passage"
 
 
@@ -66,6 +71,23 @@ class Timed:
                 self.found = len(store.passages(number for number, _ in hits))
             self.answered = time.perf_counter() - self.began
         return self.encoder.encode(texts)
+
+
+def alone(files: Sequence[Path]) -> dict[str, float]:
+    """Indexing, and the first question after it, by a library that loads its models for it."""
+    encoder = EmbeddedEncoder()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "index.db"
+        row, _ = whole(files, encoder, path)
+        begin, worked = time.perf_counter(), processor_time()
+        with Library.open(path, settings=settings.load({"model.llm": "none"}).settings) as library:
+            library.ask(QUESTION)
+            row["first question after it, s"] = time.perf_counter() - begin
+            row["first question after it, processor s"] = processor_time() - worked
+            begin = time.perf_counter()
+            library.ask(SECOND_QUESTION)
+            row["second question, s"] = time.perf_counter() - begin
+    return row
 
 
 def measure(files: Sequence[Path], rounds: int) -> dict[str, float]:
@@ -102,7 +124,8 @@ def whole(files: Sequence[Path], encoder: EmbeddedEncoder, path: Path) -> tuple[
             text
             for doc_id in store.doc_ids()
             for text in texts_of(
-                store.document(doc_id), [(one.start, one.end) for one in store.passages_of(doc_id)]
+                store.document(doc_id),
+                [(passage.start, passage.end) for passage in store.passages_of(doc_id)],
             )
         ]
     if report.failed or not timed.found:
@@ -126,9 +149,9 @@ def costs(encode: Callable[[], object], texts: int) -> dict[str, float]:
     return {SPEED: texts / seconds, WORK: worked / texts * 1e3}
 
 
-def ratio(row: dict[str, float], one: str, other: str) -> float:
-    """How many times as fast one is as the other."""
-    return row[f"{one}, {SPEED}"] / row[f"{other}, {SPEED}"]
+def ratio(row: dict[str, float], faster: str, slower: str) -> float:
+    """How many times as fast the first is as the second."""
+    return row[f"{faster}, {SPEED}"] / row[f"{slower}, {SPEED}"]
 
 
 def processor_time() -> float:
@@ -193,7 +216,7 @@ def page_of(module: Path) -> str:
 def sections(tree: ast.Module, name: str) -> Iterator[str]:
     """A heading and the paragraphs of the docstring for the module and every class and function with one."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in (one for one in ast.walk(tree) if isinstance(one, kinds)):
+    for node in (node for node in ast.walk(tree) if isinstance(node, kinds)):
         if said := ast.get_docstring(node):
             level = "h1" if isinstance(node, ast.Module) else "h2"
             heading = f"<{level}>{escape(getattr(node, 'name', name))}</{level}>"
@@ -210,10 +233,17 @@ def table(results: dict[str, float]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def on_made_pages(number: int = PAGES, rounds: int = ROUNDS) -> dict[str, float]:
+def on_made_pages() -> dict[str, float]:
     """`measure` on pages that are made and removed again."""
     with TemporaryDirectory() as folder:
-        return measure(made_pages(Path(folder), number), rounds)
+        return measure(made_pages(Path(folder), PAGES), ROUNDS)
+
+
+def pages_of(folder: Path, number: int) -> list[Path]:
+    """`number` of the HTML files below `folder`, drawn with a fixed seed."""
+    files = sorted(folder.rglob("*.html"))
+    random.Random(SEED).shuffle(files)
+    return files[:number]
 
 
 def main() -> None:
@@ -224,13 +254,13 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=PAGES)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--alone", action="store_true")
     chosen = parser.parse_args()
-    if chosen.folder:
-        files = sorted(chosen.folder.rglob("*.html"))
-        random.Random(SEED).shuffle(files)
-        print(table(measure(files[: chosen.pages], chosen.rounds)))
-    else:
-        print(table(on_made_pages(chosen.pages, chosen.rounds)))
+    with TemporaryDirectory() as made:
+        files = (
+            pages_of(chosen.folder, chosen.pages) if chosen.folder else made_pages(Path(made), chosen.pages)
+        )
+        print(table(alone(files) if chosen.alone else measure(files, chosen.rounds)))
 
 
 if __name__ == "__main__":

@@ -43,18 +43,28 @@ def same(tree):
             yield from ((name, ast.unparse(value)) for name, value in zip(names, node.args, strict=False))
 
 
-def methods(name):
-    """How each variable of a module is used, by its name; a public one also in other modules."""
-    found = defaultdict(set)
-    for other, tree in TREES.items():
-        aliases = list(same(tree))
+def uses():
+    """(module, variable, method) of every use of a method of a pattern, under each name the variable goes by."""
+    for module, tree in TREES.items():
+        names = defaultdict(list)
+        for alias, name in same(tree):
+            names[alias].append(name)
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr in USES:
                 base = ast.unparse(node.value).split("[")[0].split(".")[-1]
-                for variable in (base, *(real for alias, real in aliases if alias == base)):
-                    if other == name or not variable.startswith("_"):
-                        found[variable].add(node.attr)
-    return found
+                yield from ((module, variable, node.attr) for variable in (base, *names[base]))
+
+
+EVERY_USE = set(uses())
+
+
+def methods(name):
+    """How each variable of a module is used, by its name; a public one also in other modules."""
+    used = defaultdict(set)
+    for module, variable, method in EVERY_USE:
+        if module == name or not variable.startswith("_"):
+            used[variable].add(method)
+    return used
 
 
 def patterns():
@@ -84,8 +94,8 @@ FOUND = list(patterns())
     ("place", "pattern", "method"), FOUND, ids=[f"{place} {method}" for place, _, method in FOUND]
 )
 def test_no_pattern_backtracks(place, pattern, method):
-    found = weakness(pattern, method)
-    assert found is None, f"{place}: {found}"
+    said = weakness(pattern, method)
+    assert said is None, f"{place}: {said}"
 
 
 def test_every_pattern_is_seen():

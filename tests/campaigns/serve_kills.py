@@ -2,17 +2,15 @@
 
     python tests/campaigns/serve_kills.py --kills 20 --seed 7
 
-After each SIGKILL, at a moment drawn by the seed, it is started again. At the end every document that was confirmed
-must be in the index. Then SIGTERM under load: every question that was accepted must get its whole answer. Linux only.
-Exits with 1 where anything does not hold.
+After each SIGKILL, which comes so many documents and then so much time later as the seed says, it is started again. At
+the end every document that was confirmed must be in the index. Then SIGTERM under load: every question that was
+accepted must get its whole answer. Linux only. Exits with 1 where anything does not hold.
 """
 
 import argparse
-import http.client
 import json
 import random
 import signal
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,41 +18,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from processes import ENVIRONMENT
+from server_process import JSON, STREAM, Server
+
 from serving import made_index
 
 TEXT = (
     "The dog number {} of the lighthouse barks at every passing steamer in the long evening of the harbour. "
 )
+MOST_BETWEEN = 12
+"""Documents confirmed between two kills."""
+LATER_S = 0.3
 QUESTION = {"question": "Does logging work over a network?"}
-PATIENCE = 120
 
 
-class Server:
-    """The server process, and requests to it."""
-
-    def __init__(self, path):
-        command = [sys.executable, "-m", "held_server", str(path), "1"]
-        self.process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-        last = time.monotonic() + PATIENCE
-        while self.ask("GET", "/readyz")[0] != 200:
-            assert time.monotonic() < last, "it did not get ready"
-            time.sleep(0.05)
-
-    def ask(self, method, address, body=None, headers=None):
-        """(status, body); status 0 where there was no whole answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        try:
-            connection.request(method, address, body, headers or {})
-            found = connection.getresponse()
-            return found.status, found.read()
-        except (OSError, http.client.HTTPException):
-            return 0, b""
-        finally:
-            connection.close()
+def started(path):
+    """A server over the index."""
+    return Server("-m", "held_server", path, 1)
 
 
 def hand_in(server, stop, names, confirmed):
@@ -62,7 +43,7 @@ def hand_in(server, stop, names, confirmed):
     while not stop.is_set():
         name = next(names)
         text = (TEXT.format(name) * 30).encode()
-        if server.ask("POST", f"/v1/documents?name={name}.txt", text)[0] == 202:
+        if server.ask("POST", f"/v1/documents?name={name}.txt", text).status == 202:
             confirmed.append(f"{name}.txt")
 
 
@@ -70,10 +51,13 @@ def kills(path, number, chance):
     """Names of the documents that were confirmed."""
     confirmed, names = [], iter(f"dog{count}" for count in range(10**9))
     for row in range(number):
-        server, stop = Server(path), Event()
-        with ThreadPoolExecutor(2) as pool:
+        server, stop = started(path), Event()
+        until = len(confirmed) + chance.randrange(MOST_BETWEEN)
+        with ThreadPoolExecutor(1) as pool:
             pool.submit(hand_in, server, stop, names, confirmed)
-            time.sleep(chance.uniform(0.05, 1.5))
+            while len(confirmed) < until:
+                time.sleep(0.001)
+            time.sleep(chance.uniform(0, LATER_S))
             server.process.kill()
             stop.set()
         server.process.wait()
@@ -83,35 +67,39 @@ def kills(path, number, chance):
 
 def lost(path, confirmed):
     """The confirmed documents that are not in the index once all jobs are done."""
-    server = Server(path)
+    server = started(path)
     states = ("waiting", "running")
-    while any(
-        job["state"] in states for job in json.loads(server.ask("GET", "/v1/jobs?limit=1000")[1])["data"]
-    ):
+    while any(job["state"] in states for job in server.ask("GET", "/v1/jobs?limit=1000").json["data"]):
         time.sleep(0.5)
     found, after = {}, ""
     while True:
-        page = json.loads(server.ask("GET", f"/v1/documents?limit=1000{after}")[1])
+        page = server.ask("GET", f"/v1/documents?limit=1000{after}").json
         found |= {one["source"]: one for one in page["data"]}
         if not page["has_more"]:
             break
         after = f"&after={page['data'][-1]['doc_id']}"
     missing = [name for name in confirmed if name not in found]
-    server.process.send_signal(signal.SIGTERM)
-    server.process.wait()
+    server.terminate()
     return missing
 
 
 def drained(path):
     """(answers that were whole, those that broke off, those that were turned away) with SIGTERM in the middle."""
-    server, results = Server(path), []
-    headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+    server, results = started(path), []
 
     def asked(_):
-        status, body = server.ask("POST", "/v1/ask", json.dumps(QUESTION), headers)
-        results.append(
-            "whole" if b"event: done" in body else {503: "turned away", 0: "refused"}.get(status, "broken")
-        )
+        reply = server.ask("POST", "/v1/ask", json.dumps(QUESTION), JSON | STREAM)
+        if reply.status:
+            how = (
+                "whole"
+                if b"event: done" in reply.body
+                else "turned away"
+                if reply.status == 503
+                else "broken"
+            )
+        else:
+            how = "broken" if reply.began else "refused"
+        results.append(how)
 
     with ThreadPoolExecutor(20) as pool:
         for number in range(200):

@@ -26,6 +26,7 @@ ELSEWHERE = {
     ". .venv/bin/activate": "the environment of this test takes its place",
     "equipoise models pull": "1.1 GB: tests/live",
     "equipoise models use": "needs these weights: tests/live",
+    "equipoise attack run": "takes minutes: tests/unit/test_cli_attack_run.py",
     "equipoise train": "needs torch and a model of a hub",
 }
 WITHOUT_END = ("equipoise watch", "equipoise serve")

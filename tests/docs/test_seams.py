@@ -27,3 +27,37 @@ def test_the_examples_run_and_a_plain_model_answers(tmp_path):
         result = library.ask("When does the ferry to Orkney leave?")
     assert isinstance(result, Answer)
     assert "The ferry to Orkney leaves at nine." in result.text
+
+
+def test_the_scorer_of_the_page_measures_two_systems(tmp_path):
+    (example,) = [block for block in blocks() if "class Brief" in block]
+    names = {}
+    exec(compile(example, str(PAGE), "exec"), names)
+    (tmp_path / "ferry.txt").write_text(
+        "The ferry to Orkney leaves at nine. Tickets cost twelve pounds for each and every person who travels on "
+        "the ferry to Orkney, children and dogs included.",
+        "utf-8",
+    )
+    asked = {
+        "when": "When does the ferry to Orkney leave?",
+        "cost": "What do tickets cost?",
+        "moon": "Is it full moon?",
+    }
+    questions = [names["Question"](name, text) for name, text in asked.items()]
+
+    class Silent:
+        name = "silent"
+
+        async def __call__(self, sample):
+            return ""
+
+    with Library.create(tmp_path / "index.db", chat=None) as library:
+        library.index(tmp_path / "ferry.txt")
+        table = names["brevity"](
+            questions, [names["Asked"]("equipoise", library), Silent()], tmp_path / "out"
+        )
+    ours, other = table.lines
+    assert ours.label == "at most 12 words: equipoise"
+    assert int(ours.cells[1]) + int(ours.cells[2]) == 3
+    assert ours.cells[0].startswith("50% [")
+    assert other.cells == ("–", "0", "3", "–")

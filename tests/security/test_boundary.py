@@ -54,6 +54,11 @@ junk = st.one_of(
 numbers = st.lists(st.integers(-5, 200), max_size=12)
 
 
+def often(most, few):
+    """`few` once in sixteen times."""
+    return st.integers(0, 15).flatmap(lambda n: few if n == 15 else most)
+
+
 def relaxed(**more):
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
     return settings(max_examples=40, deadline=None, suppress_health_check=checks, **more)
@@ -130,8 +135,8 @@ def indexed(says):
 @relaxed()
 @given(
     question=questions.map(lambda text: f"Is this {text}?"),
-    numbers=numbers,
-    first=st.sampled_from(["yes", "no"]) | junk,
+    numbers=often(numbers.map(lambda some: [3, *some[:2]]), numbers),
+    first=often(st.just("yes"), st.just("no") | junk),
     verdict=st.sampled_from(["yes", "no"]) | junk | questions,
 )
 def test_indexed_with_any_numbers_and_any_verdict(library, question, numbers, first, verdict):
@@ -151,16 +156,17 @@ def test_the_verdict_of_a_model_crosses_as_a_tag_and_as_nothing_else(library):
 
 
 @relaxed()
-@given(question=questions, extracts=st.lists(junk | questions, max_size=5), answer=junk | questions)
-def test_structured_with_any_extracts(library, question, extracts, answer):
-    reply = json.dumps({"answer": answer, "text_extracts": extracts})
+@given(data=st.data(), question=questions, answer=often(questions, junk))
+def test_structured_with_any_extracts(library, data, question, answer):
+    reply = json.dumps({"answer": answer, "text_extracts": data.draw(quotations(library))})
     highlighter = StructuredHighlighter(ScriptedChat(lambda _: reply))
     check(library, *ask(library, highlighter, question))
 
 
 @relaxed()
-@given(question=questions, answer=junk | questions, extracts=st.lists(junk | questions, max_size=5))
-def test_two_steps_with_any_answer_and_any_extracts(library, question, answer, extracts):
+@given(data=st.data(), question=questions, answer=often(questions, junk))
+def test_two_steps_with_any_answer_and_any_extracts(library, data, question, answer):
+    extracts = data.draw(quotations(library))
     chat = ScriptedChat([answer, *[json.dumps({"text_extracts": extracts})] * 2])
     check(library, *ask(library, TwoStepHighlighter(chat), question))
 
@@ -172,8 +178,15 @@ def test_span_with_any_first_and_last_words(library, data, question):
     words = "\n".join(store.document(doc_id).text for doc_id in store.doc_ids()).split()
     ends = st.sampled_from(words) | junk | questions
     extracts = data.draw(st.lists(st.fixed_dictionaries({"start": ends, "end": ends}), max_size=5))
+    extracts += [ends_of(text) for text in data.draw(quotations(library))]
     reply = json.dumps({"answer": "It is so.", "text_extracts": extracts})
     check(library, *ask(library, SpanHighlighter(ScriptedChat(lambda _: reply)), question))
+
+
+def ends_of(text):
+    """A quotation by its first and last words."""
+    words = text.split()
+    return {"start": " ".join(words[:4]), "end": " ".join(words[-4:])}
 
 
 @relaxed()
@@ -195,9 +208,25 @@ def test_a_model_that_repeats_the_question_gets_nothing_through(library, kind, q
 
 
 def arbitrary_spans(library):
+    """Any spans, and nearly always a sentence among them, so that the summarizer is reached."""
     store, _ = library
     ids = st.sampled_from([*store.doc_ids(), "no-such-document"])
-    return st.lists(st.builds(Span, ids, st.integers(-10, 3000), st.integers(-10, 3000)), max_size=8)
+    anything = st.builds(Span, ids, st.integers(-10, 3000), st.integers(-10, 3000))
+    sentences = st.sampled_from([Span(d, *s) for d in store.doc_ids() for s in store.document(d).sentences])
+    mixed = st.builds(lambda some, more: [*some, *more], st.lists(anything, max_size=5),
+                      st.lists(sentences, min_size=1, max_size=3))  # fmt: skip
+    return often(mixed, st.lists(anything, max_size=8))
+
+
+def quotations(library):
+    """Extracts as models write them: anything, and nearly always a sentence of the documents."""
+    store, _ = library
+    texts = [d.text[a:b] for d in map(store.document, store.doc_ids()) for a, b in d.sentences]
+    anything = st.lists(junk | questions, max_size=4)
+    quoted = st.lists(
+        st.sampled_from([text for text in texts if len(text.split()) > 7]), min_size=1, max_size=2
+    )
+    return often(st.builds(lambda some, more: [*some, *more], anything, quoted), anything)
 
 
 @relaxed()
@@ -304,11 +333,9 @@ def test_a_context_holds_nothing_that_was_not_shown(library, data, question, k):
 
 
 @relaxed()
-@given(question=questions, extracts=st.lists(junk | questions, max_size=5), reply=junk | questions)
-def test_contexts_with_any_model_output(library, question, extracts, reply):
-    quoted = json.dumps(
-        {"answer": question, "text_extracts": [*extracts, "approved categories of Appendix D"]}
-    )
+@given(data=st.data(), question=questions, reply=junk | questions)
+def test_contexts_with_any_model_output(library, data, question, reply):
+    quoted = json.dumps({"answer": question, "text_extracts": data.draw(quotations(library))})
     for said in (quoted, reply):
         highlighter = StructuredHighlighter(ScriptedChat(lambda _, said=said: said))
         check(library, *ask(library, highlighter, question, context=True))

@@ -23,6 +23,8 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import CUT, Message, Proposal, Span, Tag, Trust
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
+from equipoise.models import openai
+from equipoise.models.dialect import Dialect
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
@@ -181,6 +183,25 @@ endpoints = st.fixed_dictionaries(
 def test_no_question_changes_a_byte_of_what_the_summarizer_sends(library, name, loud, endpoint):
     quiet = [(f"What {CANARY}?", ()), (f"Why {CANARY}?", ())]
     assert asked(library, name, loud, **endpoint) == asked(library, name, quiet, **endpoint)
+
+
+@pytest.mark.parametrize(
+    ("learnt", "say"),
+    [
+        (Dialect(thinks=True), THOUGHT),
+        (Dialect(frozenset({"seed"})), Say(400, error("Unsupported parameter: 'seed'", param="seed"))),
+    ],
+)
+def test_what_is_learnt_from_a_question_and_shared_between_roles_is_caught(library, monkeypatch, learnt, say):
+    """Two mutants at the wire: the dialect is read from what became of a question, and roles share it."""
+
+    async def probed(model, send):
+        return learnt
+
+    monkeypatch.setattr(openai, "probed", probed)
+    monkeypatch.setattr(OpenAIChat, "for_role", lambda self, role: self)
+    loud, quiet = (asked(library, "indexed", [(f"Is it {CANARY}?", says)]) for says in ([say] * 12, ()))
+    assert loud != quiet
 
 
 @pytest.mark.parametrize("parameter", [*PARAMETERS, None])

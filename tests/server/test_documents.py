@@ -139,6 +139,26 @@ def test_a_zip_bomb_fails_with_one_sentence(served):
     assert str(served.service.folder) not in str(job)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.pdf", b"%PDF-1.7\nthis is none"),
+        ("x.pdf", (EXAMPLES / "wal.pdf").read_bytes()[:3_000]),
+        ("x.docx", b"PK\x03\x04this is none"),
+        ("x.docx", a_zip(other_xml=b"<p>not a document of a word processor</p>")),
+    ],
+    ids=["only a head", "half a PDF", "no zip", "another zip"],
+)
+def test_what_turns_out_to_be_none_fails_with_one_sentence(served, name, content):
+    given = put(served, name, content)
+    assert given.status_code == 202
+    job = ended(served, given.json()["id"])
+    said = job["error"]["message"]
+    assert job["state"] == "failed" and 10 < len(said) < 300 and said.endswith(".") and "\n" not in said
+    assert str(served.service.folder) not in str(job) and not job["documents"]
+    assert not list((served.service.folder / "uploads").iterdir())
+
+
 def test_a_document_over_the_limit_is_refused(serve):
     served = serve(upload=1_000)
     assert put(served, "x.txt", b"a" * 1_001).status_code == 413

@@ -153,6 +153,28 @@ def test_bad_requests(live, change, kind, param):
     assert 10 < len(error.value.body["message"]) < 300
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"\xff\xfe", 400),
+        (b"[]", 400),
+        (b"null", 400),
+        (b'{"model": "equipoise"}', 400),
+        (b'{"model": "equipoise", "messages": "Who?"}', 400),
+        (b'{"model": "equipoise", "messages": [{"role": "user", "content": "' + b"a" * 10_000_000, 413),
+    ],
+    ids=["cut off", "no text", "a list", "nothing", "no messages", "a string", "10 MB"],
+)
+def test_bytes_that_are_no_request_get_one_sentence_in_the_form_of_errors(served, body, status):
+    headers = served.as_asker() | {"Content-Type": "application/json"}
+    found = served.client.post("/v1/chat/completions", content=body, headers=headers)
+    assert found.status_code == status
+    error = found.json()["error"]
+    assert set(error) == {"message", "type", "param", "code"} and error["type"] == "invalid_request_error"
+    assert 10 < len(error["message"]) < 300 and error["message"].endswith(".")
+
+
 def test_only_the_last_user_message_is_the_question(live):
     seen = []
 

@@ -12,7 +12,7 @@ import qa_town
 from equipoise.apps.bench_qa import CONCURRENCY, at_a_time
 from equipoise.bench.bias import bench
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.core import sync
 from equipoise.core.settings import ModelSettings, Settings

@@ -3,6 +3,7 @@
 import pytest
 
 from equipoise.bench import drawing, page
+from equipoise.bench.estimates import Estimate
 from equipoise.bench.page import Figure
 from equipoise.bench.tables import Line, Table, as_markdown, interval, percent
 
@@ -35,7 +36,7 @@ def test_html_escapes_every_text():
 
 def test_an_interval_that_is_not_there_is_a_dash():
     assert interval(None) == "–"
-    assert interval({"estimate": 0.5, "low": 0.25, "high": 0.75}, percent) == "50% [25%, 75%]"
+    assert interval(Estimate(0.5, 0.25, 0.75, 4), percent) == "50% [25%, 75%]"
 
 
 def test_a_figure_has_the_same_bytes_for_the_same_numbers():

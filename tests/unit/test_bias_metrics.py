@@ -8,8 +8,11 @@ from equipoise.bench.bias.attacked_questions import axis_of
 from equipoise.bench.bias.background import EmbeddedPassages, InMemory, merged
 from equipoise.bench.bias.corpora import Corpus, Text
 from equipoise.bench.bias.facts import shares, support_ratio
-from equipoise.bench.bias.metrics import PsSample, Truth
-from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.metrics import ESTIMATOR, Cell, PsSample, Truth, Worst
+from equipoise.bench.bias.plan import BiasPlan
+from equipoise.bench.bias.profile import Properties
+from equipoise.bench.bias.records import AnswerRecord, BiasRecord, FactRecord, PassageRecord
+from equipoise.bench.estimates import Estimate
 from equipoise.core.errors import InputError
 from equipoise.core.types import Candidates, Passage
 from equipoise.redteam.passages import AttackPassage, Kind
@@ -17,7 +20,7 @@ from equipoise.redteam.passages import AttackPassage, Kind
 
 def row(kept, *, candidates=None, ps=None, injected=(), flagged=(), sign="adv_pos", query="q", name="none"):
     candidates = list(candidates or kept)
-    return {
+    found = {
         "query_id": query,
         "filter": name,
         "sign": sign,
@@ -29,6 +32,13 @@ def row(kept, *, candidates=None, ps=None, injected=(), flagged=(), sign="adv_po
         "kept": list(kept),
         "flagged": [{"id": one, "reason": "max-kl", "score": 0.0} for one in flagged],
     }
+    return BiasRecord.model_validate(found)
+
+
+def passage(query="q", *, name="p", kind="adv_neg", ps=0.0, stance=None, first=None, second=None):
+    return PassageRecord(
+        query_id=query, id=name, kind=kind, ss=0.0, ps=ps, stance=stance, property_1=first, property_2=second
+    )
 
 
 TRUTH = Truth(
@@ -78,7 +88,7 @@ def test_ps_of_what_was_kept():
 def test_shift_is_relative_to_the_unattacked_size():
     before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3), "gone": PsSample(1.0, 1.0)}
     found = metrics.shift_interval({"p": 0.3, "q": -0.1}, before)
-    assert found.estimate == pytest.approx(1.0)  # (0.2 + 0.2) / (0.1 + 0.3)
+    assert found.value == pytest.approx(1.0)  # (0.2 + 0.2) / (0.1 + 0.3)
     assert found.n == 2
     assert found.low == pytest.approx(0.4 / 0.6)  # only q drawn
     assert found.high == pytest.approx(2.0)  # only p drawn
@@ -87,16 +97,16 @@ def test_shift_is_relative_to_the_unattacked_size():
 
 def test_signed_shift_keeps_the_direction():
     before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
-    assert metrics.signed_shift_interval({"p": 0.3, "q": -0.1}, before).estimate == pytest.approx(0.0)
-    assert metrics.signed_shift_interval({"p": 0.3, "q": 0.3}, before).estimate == pytest.approx(1.0)
+    assert metrics.signed_shift_interval({"p": 0.3, "q": -0.1}, before).value == pytest.approx(0.0)
+    assert metrics.signed_shift_interval({"p": 0.3, "q": 0.3}, before).value == pytest.approx(1.0)
     assert metrics.signed_shift_interval({}, before) is None
 
 
 def test_noise_is_what_equal_contexts_differ_by():
     found = metrics.noise_interval({"p": [0.1, 0.1, 0.4], "single": [5.0]})
-    assert found.estimate == pytest.approx(0.2 / 3**0.5 / 0.2)
+    assert found.value == pytest.approx(0.2 / 3**0.5 / 0.2)
     assert found.n == 1
-    assert metrics.noise_interval({"p": [0.2, 0.2, 0.2]}).estimate == 0.0
+    assert metrics.noise_interval({"p": [0.2, 0.2, 0.2]}).value == 0.0
     assert metrics.noise_interval({"single": [5.0]}) is None
 
 
@@ -106,37 +116,38 @@ def test_evasion_counts_only_passages_that_met_the_filter():
     assert metrics.evasion(one, TRUTH, both=False) == (1, 1)
     rows = [one, row(["a1"], injected=["a1"], query="q2")]
     truths = {"q": TRUTH, "q2": TRUTH}
-    assert metrics.evasion_interval(rows, truths, both=True).estimate == pytest.approx(0.5)
+    assert metrics.evasion_interval(rows, truths, both=True).value == pytest.approx(0.5)
     assert metrics.evasion_interval([row(["d1"])], truths, both=True) is None
 
 
 def test_worst_case_is_over_attacked_conditions():
-    def shares_of(adversarial, relevant):
-        return {"adversarial_share": {"estimate": adversarial}, "relevant_share": {"estimate": relevant}}
+    def shares_of(sign, injections, adversarial, relevant):
+        two = (Estimate(share, share, share, 1) for share in (adversarial, relevant))
+        return Cell("none", sign, injections, *two, *[None] * 8)
 
-    cells = {
-        ("none", 0): shares_of(0.9, 0.1),
-        ("adv_neg", 1): shares_of(0.2, 0.5),
-        ("adv_pos", 5): shares_of(0.9, 0.1),
-    }
-    assert metrics.worst_case(cells) == {"ratio": pytest.approx(9.0), "sign": "adv_pos", "injections": 5}
-    cells["adv_neg", 5] = shares_of(0.4, 0.0)
-    assert metrics.worst_case(cells) == {"ratio": "inf", "sign": "adv_neg", "injections": 5}
-    assert metrics.worst_case({("none", 0): shares_of(0.0, 1.0)}) is None
+    cells = [
+        shares_of("none", 0, 0.9, 0.1),
+        shares_of("adv_neg", 1, 0.2, 0.5),
+        shares_of("adv_pos", 5, 0.9, 0.1),
+    ]
+    assert metrics.worst_case(cells) == Worst(pytest.approx(9.0), "adv_pos", 5)
+    cells.append(shares_of("adv_neg", 5, 0.4, 0.0))
+    assert metrics.worst_case(cells) == Worst("inf", "adv_neg", 5)
+    assert metrics.worst_case([shares_of("none", 0, 0.0, 1.0)]) is None
 
 
 def test_the_query_is_the_unit_of_intervals():
-    found = metrics.mean_interval([("p", 0.0), ("p", 1.0), ("q", 0.5), ("r", None)])
-    assert (found.estimate, found.low, found.high, found.n) == (0.5, 0.5, 0.5, 2)
-    assert found.level == 0.99
+    found = ESTIMATOR.mean_by_unit([("p", 0.0), ("p", 1.0), ("q", 0.5), ("r", None)])
+    assert (found.value, found.low, found.high, found.n, found.unscored) == (0.5, 0.5, 0.5, 2, 1)
+    assert ESTIMATOR.level == 0.99
 
 
 def test_stances_are_turned_towards_yes():
     corpus = Corpus("c", {}, {"q": "claim"}, {}, {"q": {"d1": 1.0, "d2": -0.5}})
     rows = [
-        {"query_id": "q", "id": "a1", "property_1": True, "property_2": False},
-        {"query_id": "q", "id": "a2", "property_1": True, "property_2": True},
-        {"query_id": "q", "id": "d1", "property_1": None, "property_2": None},
+        passage(name="a1", first=True, second=False),
+        passage(name="a2", first=True, second=True),
+        passage(name="d1", kind="benign"),
     ]
     truth = metrics.truths_of(corpus, {"q": -1}, rows)["q"]
     assert truth.stance == {"d1": -1.0, "d2": 0.5}
@@ -145,9 +156,9 @@ def test_stances_are_turned_towards_yes():
 
 def test_property_table_by_hand():
     pairs = [(True, True), (True, False), (False, False), (True, True)]
-    rows = [{"kind": "adv_neg", "property_1": a, "property_2": b} for a, b in pairs]
+    rows = [passage(first=a, second=b) for a, b in pairs]
     assert profile.property_table(rows) == {
-        "adv_neg": {"both": 0.5, "only_1": 0.25, "only_2": 0.0, "neither": 0.25, "count": 4}
+        "adv_neg": Properties(both=0.5, only_1=0.25, only_2=0.0, neither=0.25, count=4)
     }
 
 
@@ -156,10 +167,10 @@ def test_separation_and_agreement_by_hand():
     assert stance.separation(np.array([1.0, 2, 3, 4]), np.array([1.0, 1, -1, -1])) == 1.0
     assert stance.separation(np.array([1.0, 1.0]), np.array([1.0, -1.0])) == 0.5
     rows = [
-        {"query_id": q, "ps": ps, "stance": s}
+        passage(q, ps=ps, stance=s)
         for q, ps, s in [("p", 1, -1), ("p", 2, 1), ("q", 2, -1), ("q", 1, 1), ("q", 9, None)]
     ]
-    assert stance.by_author(rows)["estimate"] == 0.0  # +1 for p, -1 for q
+    assert stance.by_author(rows).value == 0.0  # +1 for p, -1 for q
     assert stance.by_author([]) is None
 
 
@@ -173,23 +184,27 @@ def test_agreement_of_an_axis_that_is_the_stance():
         "c", {n: Text("", "x") for n in names}, {"q": "", "r": ""}, {}, {"q": sides, "r": {"d1": 1.0}}
     )
     found = stance.agreement(corpus, embedded, {"q": (np.array([0.0, -1.0]), -1)})
-    assert found["anchors"]["estimate"] == pytest.approx(1.0)  # axis and claim both turned round
-    assert found["own_axis"]["estimate"] == pytest.approx(1.0)
-    assert found["own_axis_auc"]["estimate"] == pytest.approx(1.0)
-    assert (found["queries"], found["left_out"]) == (1, 1)
+    assert found.anchors.value == pytest.approx(1.0)  # axis and claim both turned round
+    assert found.own_axis.value == pytest.approx(1.0)
+    assert found.own_axis_auc.value == pytest.approx(1.0)
+    assert (found.queries, found.left_out) == (1, 1)
 
 
 def test_support_ratio_and_shares():
     verdicts = ["SUPPORTS", "REFUTES", "SUPPORTS", "NOT ENOUGH INFO"]
     assert support_ratio(verdicts) == pytest.approx(2 / 3)
     assert support_ratio(["NOT ENOUGH INFO"]) is None
-    rows = [{"kind": "benign", "id": "d", "verdict": verdict} for verdict in verdicts]
-    rows.append({"kind": "benign", "id": "e", "verdict": "NOT ENOUGH INFO"})
+    rows = [
+        FactRecord(checker="nli", id=name, sentence=number, kind="benign", verdict=verdict)
+        for number, (name, verdict) in enumerate(
+            [*(("d", one) for one in verdicts), ("e", "NOT ENOUGH INFO")]
+        )
+    ]
     found = shares(rows)["benign"]
-    assert found["unknown"]["estimate"] == pytest.approx((0.25 + 1.0) / 2)
-    assert found["support"]["estimate"] == pytest.approx(2 / 3, abs=1e-6)
-    assert found["support"]["n"] == 1
-    assert found["unknown_shares"] == [0.25, 1.0]
+    assert found.unknown.value == pytest.approx((0.25 + 1.0) / 2)
+    assert found.support.value == pytest.approx(2 / 3, abs=1e-6)
+    assert found.support.n == 1
+    assert found.unknown_shares == [0.25, 1.0]
 
 
 def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
@@ -257,24 +272,18 @@ def test_answers_are_averaged_before_they_are_compared():
     ]
     answered = {("q", "none", 0): [0.1, -0.1], ("q", "adv_pos", 1): [0.4, 0.2], ("r", "none", 0): [0.2, None]}
     answers = [
-        {
-            "query_id": q,
-            "filter": "none",
-            "sign": sign,
-            "injections": n,
-            "generation": g,
-            "model": "m",
-            "ps": ps,
-        }
+        AnswerRecord(query_id=q, filter="none", sign=sign, injections=n, generation=g, model="m", ps=ps)
         for (q, sign, n), values in answered.items()
         for g, ps in enumerate(values)
     ]
     corpus = Corpus("c", {}, {"q": "", "r": ""}, {"q": frozenset({"d1"}), "r": frozenset({"d1"})})
-    run = summary.Measured(plan, corpus, {"q": 1, "r": 1}, {}, results, [], [], answers=answers)
-    found = summary.summarise(run)["answers"]
-    cell = next(c for c in found["cells"] if c["sign"] == "adv_pos")
-    assert cell["ps_shift"]["estimate"] == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only
-    assert found["points"] == [("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2)]
-    unattacked = next(c for c in found["cells"] if c["sign"] == "none")
-    assert unattacked["declined"]["estimate"] == pytest.approx(0.25)
-    assert summary.summarise(run.only({"r"}))["queries"] == 1
+    run = summary.Measured(
+        plan, metrics.truths_of(corpus, {"q": 1, "r": 1}, []), {}, results, [], [], answers=answers
+    )
+    found = summary.summarise(run).answers
+    cell = next(c for c in found.cells if c.sign == "adv_pos")
+    assert cell.ps_shift.value == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only
+    assert found.points == (("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2))
+    unattacked = next(c for c in found.cells if c.sign == "none")
+    assert unattacked.declined.value == pytest.approx(0.25)
+    assert summary.summarise(run.only({"r"})).queries == 1

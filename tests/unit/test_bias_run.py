@@ -11,8 +11,9 @@ import bias_corpus
 from equipoise.bench.bias import attacked_questions, attacks, bench, corpora, stored
 from equipoise.bench.bias.background import InMemory
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.vectors import Workspace
+from equipoise.bench.layouts import as_json
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
@@ -38,7 +39,7 @@ def run(inputs, out, *, plan=None, chat=None, **options):
     with Store.open(out / "index.db", create=True) as store:
         components = Components(Settings(), store, HashedWords(256), chat)
         workspace = Workspace(components.encoder, out, silent)
-        return sync.run(bench.bench(plan, Options(*inputs, **options), components, workspace))
+        return as_json(sync.run(bench.bench(plan, Options(*inputs, **options), components, workspace)))
 
 
 @pytest.fixture(scope="module")

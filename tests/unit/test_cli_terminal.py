@@ -61,17 +61,26 @@ def no_control_acts(said):
     return [control for control in ACTS if control in said] == []
 
 
-@pytest.fixture
-def office(tmp_path):
-    folder = tmp_path / "docs"
+def furnished(home):
+    """The folder of an office with hostile documents in `docs`."""
+    folder = home / "docs"
     folder.mkdir()
     (folder / f"{NAME}\nequipoise: forged.md").write_text(SENTENCE + "\n")
     (folder / f"broken{NAME}.pdf").write_bytes(b"%PDF-1.7 not a PDF")
-    return tmp_path
+    return home
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    """An office whose documents are indexed; tests only ask there."""
+    home = furnished(tmp_path_factory.mktemp("office"))
+    assert piped("index", "docs", cwd=home, env=environment(home)).returncode == 3
+    return home
 
 
 class TestOnATerminal:
-    def test_hostile_names_quotes_and_questions(self, office):
+    def test_hostile_names_quotes_and_questions(self, tmp_path):
+        office = furnished(tmp_path)
         env = environment(office)
         code, said = on_terminal("index", "docs", cwd=office, env=env, columns=300)
         assert code == 3
@@ -88,7 +97,6 @@ class TestOnATerminal:
 
     def test_several_hostile_questions_and_a_chat(self, office):
         env = environment(office, EQUIPOISE_MODEL_LLM="none")
-        on_terminal("index", "docs", cwd=office, env=env)
         asked = f"{QUESTION} What is {HOSTILE} sourdough bread?"
         code, said = on_terminal("ask", asked, cwd=office, env=env, columns=300)
         assert code == 0
@@ -103,7 +111,6 @@ class TestOnATerminal:
         reply = json.dumps({"answerable": True, "sentences": [1]})
         with ChatServer() as server:
             env = environment(office, OPENAI_BASE_URL=server.url, EQUIPOISE_MODEL_RETRIES="0")
-            on_terminal("index", "docs", cwd=office, env=env)
             server.says += [Say(body=completion(f"The office {HOSTILE}")) for _ in range(9)]
             asked = ("ask", QUESTION, "--pipeline", "vanilla")
             code, said = on_terminal(*asked, cwd=office, env=env, columns=300)
@@ -128,7 +135,6 @@ class TestOnATerminal:
         ],
     )
     def test_hostile_arguments_in_errors(self, office, arguments):
-        on_terminal("index", "docs", cwd=office, env=environment(office))
         code, said = on_terminal(*arguments, cwd=office, env=environment(office), columns=4000)
         assert code in (2, 3)
         assert no_control_acts(said)
@@ -188,7 +194,6 @@ class TestInAPipe:
 
     def test_json_has_the_text_itself(self, office):
         env = environment(office)
-        piped("index", "docs", cwd=office, env=env)
         done = piped("ask", QUESTION, "--llm", "none", "--json", cwd=office, env=env)
         shown = json.loads(done.stdout)
         assert shown["highlights"][0]["text"] == READ
@@ -201,7 +206,7 @@ def test_the_work_of_a_progress_bar_is_text(monkeypatch, capsys):
     monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
     for name, value in (("TERM", "xterm"), ("FORCE_COLOR", "1"), ("COLUMNS", "200")):
         monkeypatch.setenv(name, value)
-    with progress.passages() as report:
+    with progress.counted() as report:
         report(1, 2, f"{HOSTILE}\nnext")
     shown = capsys.readouterr().err
     assert one_line(f"{HOSTILE}\nnext") in shown
@@ -210,7 +215,7 @@ def test_the_work_of_a_progress_bar_is_text(monkeypatch, capsys):
 
 def test_a_pipe_gets_no_progress_bar(monkeypatch, capsys):
     monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
-    with progress.passages() as report:
+    with progress.counted() as report:
         report(1, 2, "a file")
     assert capsys.readouterr().err == ""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise.bench.judges.agreement import agreement
-from equipoise.bench.judges.paired import compare_all, times_highest
+from equipoise.bench.paired import compare_all, times_highest
 
 pytest.importorskip("scipy")
 

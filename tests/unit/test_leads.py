@@ -78,6 +78,19 @@ def test_leads_count_towards_the_limits():
     assert [one.reason for one in dropped] == [DropReason.TOO_MANY_SENTENCES]
 
 
+TWO_LISTS = "You get:\n\n- a fork\n- a knife\n- a spoon\n\nYou give:\n\n- a coin\n- a hat\n- a song\n"
+
+
+def test_what_an_item_is_read_with_is_no_piece():
+    assert quoted(TWO_LISTS, "- a knife", "- a song") == (
+        ["You get:", "- a knife", "You give:", "- a song"],
+        (),
+    )
+    found, (dropped,) = quoted(TWO_LISTS, "- a knife", "- a coin", "- a song")
+    assert found == ["You get:", "- a knife", "You give:\n\n- a coin"]
+    assert dropped.reason is DropReason.TOO_MANY_PIECES
+
+
 def test_documents_without_blocks_have_no_leads():
     plain = Document("d", LIST, "d.txt", sentences=units(LIST, blocks(LIST)))
     spans = tuple(Span("d", *one) for one in plain.sentences)
@@ -104,6 +117,7 @@ def situations(draw):
         max_spans=draw(st.integers(1, 4)),
         max_sentences=draw(st.integers(1, 6)),
         max_sentences_per_span=draw(st.integers(1, 3)),
+        max_pieces=draw(st.integers(1, 3)),
     )
     cuts = draw(st.lists(st.integers(0, 120), max_size=2))
     passages = [

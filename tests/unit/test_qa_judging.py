@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from equipoise.bench.budget import Budget
 from equipoise.bench.qa import judging
-from equipoise.bench.qa.budget import Budget
 from equipoise.bench.qa.judging import Pair
+from equipoise.bench.qa.records import QaRecord
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.models.scripted import ScriptedChat
@@ -169,7 +170,7 @@ def row(**change):
         "answerable": True, "decision": None, "outcome": "answered", "answer": "Because.", "references": ["So."],
         "highlighted": "",
     }  # fmt: skip
-    return made | change
+    return QaRecord.model_validate(made | change)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,14 @@ import pytest
 from test_qa_judging import judge_of
 
 import qa_folder
-from equipoise.bench.qa.reporting import paper, recorded, report
+from equipoise.bench.layouts import as_json
+from equipoise.bench.page import REPORT, SUMMARY, TABLES
+from equipoise.bench.qa.records import ComparisonRecord, Judgement, QaRecord, QaTiming, without_text
+from equipoise.bench.qa.reporting import recorded, report
 from equipoise.bench.qa.reporting.battles import battles
 from equipoise.bench.qa.reporting.measures import MEANS, SHARES, decisions
 from equipoise.bench.qa.reporting.ratings import correlations
-from equipoise.bench.qa.reporting.tables import tables
+from equipoise.bench.qa.reporting.tables import names, paper, pipeline_of, tables
 from equipoise.core.errors import InputError
 from qa_town import questions, run
 
@@ -18,7 +21,7 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 pytest.importorskip("evalica")
 
-OUTPUTS = (report.SUMMARY, report.TABLES, report.REPORT)
+OUTPUTS = (SUMMARY, TABLES, REPORT)
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +30,35 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def summary(folder):
+def written(folder):
     return report.write(folder)
+
+
+@pytest.fixture(scope="module")
+def summary(written):
+    return as_json(written)
 
 
 @pytest.fixture(scope="module")
 def toy(summary):
     return summary["datasets"]["toy"]
+
+
+@pytest.fixture(scope="module")
+def section(written):
+    return written.datasets["toy"]
+
+
+def reported_on(folder):
+    """The numbers of a folder as JSON, by data set."""
+    return as_json(report.write(folder))["datasets"]
+
+
+def bare(row):
+    """A row of any file without its text."""
+    kinds = {"seconds": QaTiming, "judge": Judgement, "verdict": ComparisonRecord}
+    kind = next((found for name, found in kinds.items() if name in row), QaRecord)
+    return without_text(kind.model_validate(row)).row()
 
 
 def estimates(found):
@@ -136,8 +161,9 @@ def test_the_names_of_a_comparison_may_stand_either_way_round():
         qa_folder.comparison("q", "b", "a", "first"),
         qa_folder.comparison("q", "a", "b", "second", "swapped"),
     ]
-    (battle,) = battles(rows, [])
-    assert battle["matrix"]["b"]["a"] == battle["matrix"]["b"]["a"] | {"wins": 1, "losses": 0, "scored": 1}
+    (battle,) = battles([ComparisonRecord.model_validate(row) for row in rows], set())
+    tally = battle.matrix["b"]["a"]
+    assert (tally.wins, tally.losses, tally.scored) == (1, 0, 1)
 
 
 def test_paired_tests_are_corrected_together(toy):
@@ -157,9 +183,7 @@ def test_the_base_of_a_measure_that_vanilla_has_not_is_the_first_contender(tmp_p
         for n in range(6)
     ] + qa_folder.results()[:4]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = [
-        row for row in report.write(tmp_path)["datasets"]["toy"]["tests"] if row["measure"] == "evidence_hit"
-    ]
+    found = [row for row in reported_on(tmp_path)["toy"]["tests"] if row["measure"] == "evidence_hit"]
     assert [(row["contender"], row["base"], row["p"]) for row in found] == [("b", "a", 0.03125)]
 
 
@@ -176,13 +200,13 @@ def test_abstention_by_hand(toy):
 
 def test_guesses_go_with_answers_perfectly_in_four_questions():
     rows = [
-        {**qa_folder.result(f"q{n}", "a", guess_k_precision=n / 4, answer_recall=n / 8), "contender": "a"}
+        QaRecord.model_validate(qa_folder.result(f"q{n}", "a", guess_k_precision=n / 4, answer_recall=n / 8))
         for n in range(5)
     ]
-    (found,) = correlations(rows, [])
-    assert (found["performance"], found["pearson"]["estimate"], found["pearson"]["n"]) == (
+    (found,) = correlations({"a": rows}, {})
+    assert (found.performance, found.pearson.estimate, found.pearson.n) == (
         "answer recall",
-        1.0,
+        pytest.approx(1.0),
         5,
     )
 
@@ -194,15 +218,15 @@ def test_yes_and_no_apart_from_maybe():
         qa_folder.result("q3", "a", "declined", decision="maybe"),
         qa_folder.result("q4", "a", "failed", decision="yes"),
     ]
-    found = decisions(rows)
-    assert found["accuracy"] == found["accuracy"] | {"estimate": 0.5, "n": 2}
+    found = decisions([QaRecord.model_validate(row) for row in rows])
+    assert (found.accuracy.estimate, found.accuracy.n) == (0.5, 2)
     # F1 of yes 2/3, of no 0
-    assert found["macro_f1"]["estimate"] == pytest.approx(1 / 3, abs=1e-6)
-    assert (found["maybe"], found["maybe_open"]) == (1, 1)
+    assert found.macro_f1.estimate == pytest.approx(1 / 3, abs=1e-6)
+    assert (found.maybe, found.maybe_open) == (1, 1)
 
 
-def test_ours_stand_above_the_paper(toy):
-    lines = table(toy, "Table 3").lines
+def test_ours_stand_above_the_paper(section):
+    lines = table(section, "Table 3").lines
     assert [(row.label, row.paper) for row in lines[:2]] == [
         ("structured", False),
         ("H&S Structured, RepliQA", True),
@@ -212,8 +236,8 @@ def test_ours_stand_above_the_paper(toy):
     assert lines[0].cells[2].endswith("n=4")
 
 
-def test_a_data_set_of_the_paper_stands_beside_its_own_numbers(toy):
-    labels = [row.label for row in table(toy, "Table 6", "repliqa-3").lines if row.paper]
+def test_a_data_set_of_the_paper_stands_beside_its_own_numbers(section):
+    labels = [row.label for row in table(section, "Table 6", "repliqa-3").lines if row.paper]
     assert labels
     assert all("RepliQA" in label for label in labels)
 
@@ -255,20 +279,20 @@ def test_the_same_files_give_the_same_bytes(folder, summary, tmp_path):
 
 
 def test_rows_without_text_give_the_same_numbers(summary, tmp_path):
-    bare = qa_folder.write(tmp_path / "bare", change=report.without_text)
-    content = (bare / "results.jsonl").read_text() + (bare / "judgements.jsonl").read_text()
+    folder = qa_folder.write(tmp_path / "bare", change=bare)
+    content = (folder / "results.jsonl").read_text() + (folder / "judgements.jsonl").read_text()
     for text in ("What is", "barn", "script", "secret", "a reference", "an answer"):
         assert text not in content
-    assert report.write(bare)["datasets"] == summary["datasets"]
-    assert "What is it?" not in (bare / "report.html").read_text()
+    assert reported_on(folder) == summary["datasets"]
+    assert "What is it?" not in (folder / "report.html").read_text()
 
 
 def test_a_row_without_text_keeps_its_decision():
     row = qa_folder.result("q", "a", decision="yes", answer="No, never.", reason=None)
-    bare = report.without_text(row)
-    assert bare["scores"]["decided"] == "no"
-    assert recorded.decided(bare) == "no"
-    assert report.without_text(bare) == bare
+    published = without_text(QaRecord.model_validate(row))
+    assert published.scores["decided"] == "no"
+    assert published.decided == "no"
+    assert without_text(published) == published
 
 
 @pytest.mark.parametrize(
@@ -296,7 +320,7 @@ def test_a_run_without_guesses_and_gold_says_so(tmp_path):
         kept = {name: None if "guess" in name else value for name, value in row["scores"].items()}
         return row | {"scores": kept, "guesses": [], "gold": [], "gold_text": ""}
 
-    found = report.write(qa_folder.write(tmp_path, "results", change=change))["datasets"]["toy"]
+    found = report.write(qa_folder.write(tmp_path, "results", change=change)).datasets["toy"]
     assert table(found, "Table 6").missing.startswith("Not computed")
     assert table(found, "Figure 6").missing.startswith("Not computed")
     assert table(found, "Table 7").missing.startswith("Not computed")
@@ -309,7 +333,7 @@ def test_each_data_set_has_its_section(tmp_path):
         for row in qa_folder.results()[: 4 if name == "one" else 8]
     ]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = report.write(tmp_path)["datasets"]
+    found = reported_on(tmp_path)
     assert list(found) == ["one", "two"]
     assert found["one"]["contenders"] == ["vanilla"]
     assert found["two"]["contenders"] == ["structured", "vanilla"]
@@ -319,10 +343,10 @@ def test_each_data_set_has_its_section(tmp_path):
 def test_models_of_one_pipeline_are_told_apart(tmp_path):
     rows = [*qa_folder.results(), *(row | {"model": "m2"} for row in qa_folder.results()[:4])]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = report.write(tmp_path)["datasets"]["toy"]
+    found = reported_on(tmp_path)["toy"]
     assert found["contenders"] == ["structured", "vanilla [m1]", "vanilla [m2]"]
     assert {row["base"] for row in found["tests"]} == {"vanilla [m1]"}
-    assert paper.pipeline_of("vanilla [m1]") == "vanilla"
+    assert pipeline_of("vanilla [m1]") == "vanilla"
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
@@ -334,13 +358,15 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 
 
 def test_the_papers_battles_add_up():
-    for dataset, asked in ((paper.REPLIQA, 17_955), (paper.BIOASQ, 4_719)):
-        battles = paper.TABLE_9[dataset]
+    for dataset, asked in (("RepliQA", 17_955), ("BioASQ", 4_719)):
+        table_9 = paper()["table_9"][dataset]
+        battles = {(row, column): pair for row, mine in table_9.items() for column, pair in mine.items()}
         assert len(battles) == 20
+        assert set(table_9) == set(names())
         for (row, column), (wins, ties) in battles.items():
             assert wins + battles[column, row][0] + ties == asked
             assert battles[column, row][1] == ties
-        for name, (share, _) in paper.TABLE_2[dataset].items():
+        for name, (share, _) in paper()["table_2"][dataset].items():
             total = sum(wins for (row, _), (wins, _) in battles.items() if row == name)
             assert round(total / (4 * asked), 2) == share
 
@@ -357,14 +383,14 @@ def town(tmp_path_factory):
 
 
 def test_the_report_knows_every_score_that_the_runner_writes(town):
-    written = {name for row in recorded.read(town).results for name in row["scores"]}
+    written = {name for one in recorded.read(town).results for name in one.scores}
     assert {*SHARES, *MEANS} <= written
     assert written - {*SHARES, *MEANS} == {"highlight_in_gold", "gold_in_highlight"}
 
 
 @pytest.fixture(scope="module")
 def reported(town):
-    return report.write(town)["datasets"]
+    return reported_on(town)
 
 
 def test_a_real_run_is_reported(reported):
@@ -383,12 +409,11 @@ def test_a_real_run_is_reported(reported):
 
 
 def test_a_real_run_without_text_gives_the_same_numbers(town, reported, tmp_path):
-    for name in recorded.KEYS:
+    for name in recorded.RECORDS:
         if (town / f"{name}.jsonl").exists():
             rows = [json.loads(row) for row in (town / f"{name}.jsonl").read_text().splitlines()]
-            bare = "".join(json.dumps(report.without_text(row)) + "\n" for row in rows)
-            (tmp_path / f"{name}.jsonl").write_text(bare)
-    assert report.write(tmp_path)["datasets"] == reported
+            (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(bare(row)) + "\n" for row in rows))
+    assert reported_on(tmp_path) == reported
     assert "Ghent" not in "".join(file.read_text() for file in tmp_path.iterdir())
 
 
@@ -396,4 +421,4 @@ def test_the_last_of_two_rows_with_one_key_counts(tmp_path):
     first = qa_folder.result("q1", "a", "failed", reason="model failed: busy")
     rows = [first, qa_folder.result("q1", "a", answer_recall=1.0)]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert report.write(tmp_path)["datasets"]["toy"]["counts"]["a"]["answered"] == 1
+    assert reported_on(tmp_path)["toy"]["counts"]["a"]["answered"] == 1

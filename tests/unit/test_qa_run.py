@@ -6,9 +6,11 @@ from collections import Counter
 
 import pytest
 
-from equipoise.bench.qa import bench, items, runner, systems
+from equipoise.bench import run as core
+from equipoise.bench import systems
+from equipoise.bench.budget import PATIENCE, Budget, Metered
+from equipoise.bench.qa import bench, items, runner
 from equipoise.bench.qa.bench import Options
-from equipoise.bench.qa.budget import PATIENCE, Budget, Metered
 from equipoise.bench.qa.runner import Harness
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
@@ -273,12 +275,12 @@ def test_what_ends_a_run_is_one_error_and_keeps_the_rows(file, tmp_path, concurr
 )
 def test_a_pipeline_that_cannot_be_is_refused(names, with_llm, why):
     with pytest.raises(InputError, match=re.escape(why)):
-        systems.systems(names, with_llm=with_llm)
+        systems.pipelines(names, with_llm=with_llm)
 
 
 def test_the_summarizer_of_a_highlighter_alone_depends_on_the_model():
-    (with_llm,) = systems.systems(["sentence", "sentence"], with_llm=True)
-    (without,) = systems.systems(["sentence"], with_llm=False)
+    (with_llm,) = systems.pipelines(["sentence", "sentence"], with_llm=True)
+    (without,) = systems.pipelines(["sentence"], with_llm=False)
     assert (with_llm.summarizer, with_llm.calls) == ("llm", 1)
     assert (without.summarizer, without.calls, without.model(None)) == ("extractive", 0, "none")
 
@@ -298,5 +300,5 @@ def test_the_estimate_by_hand(file):
 
 
 def test_the_row_key_is_the_runners(done):
-    assert runner.RESULTS == "results.jsonl"
+    assert core.RESULTS == "results.jsonl"
     assert json.loads((done[0] / "meta.json").read_text())["model"] == "town-crier"

@@ -159,7 +159,9 @@ def test_what_is_no_span_is_dropped():
     assert canonical("gold", None, ("d", 0, 9)) == ((), (Dropped(DropReason.NOT_A_SPAN),))
 
 
-@pytest.mark.parametrize("name", ["min_words", "max_spans", "max_sentences_per_span", "max_sentences"])
+@pytest.mark.parametrize(
+    "name", ["min_words", "max_spans", "max_sentences_per_span", "max_sentences", "max_pieces"]
+)
 @pytest.mark.parametrize("value", [0, -1, 2.5, "3", True, None])
 def test_an_impossible_limit_is_refused(name, value):
     with pytest.raises(InputError, match=f"{name} is"):
@@ -180,6 +182,44 @@ def test_the_cut_up_attack_gets_nothing_through():
     assert len(dropped) == 39
 
 
+WORD_LIST = (
+    "The words of the game are these:\n\n- cat\n- have\n- lost\n- prize\n- the\n- won\n- you\n- zebra\n"
+)
+
+
+def picked(text, *pieces, **limits):
+    """What the summarizer would read of sentences picked by their words, and why the others are missing."""
+    doc = document(text)
+    chosen = [Span("d", *one) for one in doc.sentences if text[slice(*one)].strip("- .:") in pieces]
+    spans, dropped = canonical(*chosen, docs={"d": doc}, **limits)
+    return [text[s.start : s.end] for s in spans], [drop.reason for drop in dropped]
+
+
+def test_whole_short_sentences_spell_no_text_either():
+    found, reasons = picked(WORD_LIST, "have", "prize", "won", "you")
+    assert found == ["- have", "- prize"]
+    assert reasons == [DropReason.TOO_MANY_PIECES]  # "won" and "you" stand side by side
+    assert picked(WORD_LIST, "have", "prize", "won", "you", max_pieces=9)[0] == [
+        "- have",
+        "- prize",
+        "- won\n- you",
+    ]
+
+
+def test_short_sentences_side_by_side_are_one_piece():
+    assert picked(WORD_LIST, "cat", "have", "lost", "prize")[0] == ["- cat\n- have\n- lost\n- prize"]
+
+
+def test_the_tail_of_a_long_run_is_no_piece():
+    text = (
+        "No. It rains on the hill today. Yes. It rains on the roof today. It snows on the hill today. Fine."
+    )
+    spans, dropped = canonical(Span("d", 0, 3), Span("d", 32, 36), Span("d", 37, len(text)),
+                               docs={"d": document(text)}, max_sentences_per_span=3, max_pieces=1)  # fmt: skip
+    assert [text[s.start : s.end] for s in spans][-1] == "Fine."
+    assert not dropped
+
+
 def test_overlap_counts_shared_characters():
     assert overlap(Span("a", 0, 5), Span("a", 3, 9)) == 2
     assert overlap(Span("a", 0, 5), Span("a", 5, 9)) == 0
@@ -196,6 +236,7 @@ POLICIES = st.builds(
     max_spans=st.integers(1, 5),
     max_sentences_per_span=st.integers(1, 4),
     max_sentences=st.integers(1, 9),
+    max_pieces=st.integers(1, 4),
 )
 
 

@@ -132,6 +132,37 @@ def test_a_refusal_is_said_in_words_with_the_nearest_passages(live, visit):
     assert page.locator(".quote").count() > 0
 
 
+def test_a_refusal_says_so_once_and_shows_only_the_beginning_of_long_passages(live, visit, tmp_path):
+    path = made_index(tmp_path, long="Ships of the harbour carry salt, wool and tar to the islands. " * 12)
+    url, _ = live(path=path)
+    page = visit(url).page
+    asked(page, OFF)
+    words = page.locator(".quote .words").first.inner_text()
+    assert words.endswith("…") and len(words) < 300
+    assert page.get_by_role("status").inner_text() == "No answer."
+    assert page.locator("section p", has_text="No answer.").count() == 1
+
+
+def test_a_follow_up_is_read_with_what_was_asked_in_this_tab(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    asked(page, "Who feeds the cats of the harbour?")
+    asked(page, "And when do they feed them?")
+    assert page.get_by_text("Read together with an earlier question").is_visible()
+    assert "fishermen" in page.locator(".quote .words").first.inner_text()
+
+
+def test_a_look_at_the_documents_keeps_the_answer(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    asked(page, QUESTION)
+    page.get_by_role("button", name="Documents", exact=True).click()
+    page.get_by_role("heading", name="Documents", exact=True).wait_for()
+    assert not page.get_by_role("heading", name=QUESTION).is_visible()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    assert page.get_by_role("heading", name=QUESTION).is_visible()
+
+
 def test_what_the_filter_took_out_is_shown_with_its_plot(live, visit):
     url, _ = live(objects={"filter": Takes()})
     page = visit(url).page
@@ -158,7 +189,7 @@ def test_a_document_is_handed_in_and_asked_about(live, visit, tmp_path):
     page.get_by_role("button", name="Mark dogs.txt as untrusted").wait_for()
     page.get_by_role("button", name="Ask", exact=True).click()
     asked(page, "Which lighthouse has dogs?")
-    assert "dogs.txt" in page.locator(".quote .place").first.inner_text()
+    assert page.locator(".quote .place").first.inner_text().startswith("dogs.txt")
     page.get_by_role("button", name="Documents").click()
     page.get_by_role("button", name="Take out dogs.txt", exact=True).click()
     page.get_by_role("button", name="Really take out dogs.txt").click()

@@ -1,15 +1,17 @@
 """`equipoise index`, `ask`, `search` and `chat`: documents in, answers with their quotes out."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
 
 from equipoise.apps import progress, render
-from equipoise.apps.options import PathArgument, PathOption, group
+from equipoise.apps.options import PathArgument, PathOption, group, sharing
 from equipoise.apps.remote import Remote
 from equipoise.apps.terminal import Terminal, complain, print_json, styled
 from equipoise.apps.watching import watching
@@ -59,6 +61,35 @@ ServerOption = Annotated[
     ),
 ]
 TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was dropped, guessed and timed.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What answers a question, as options of `ask` and `chat`: None leaves it to the settings."""
+
+    docs: DocsOption = None
+    pipeline: PipelineOption = "hs"
+    passage_filter: FilterOption = None
+    highlighter: HighlighterOption = None
+    summarizer: SummarizerOption = None
+    llm: LlmOption = None
+    encoder: EncoderOption = None
+    k: KOption = None
+    store: StoreOption = None
+    server: ServerOption = None
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """By the keys of the settings that they stand above."""
+        return {
+            "store.path": self.store,
+            "filter.name": self.passage_filter,
+            "highlight.name": self.highlighter,
+            "summarize.name": self.summarizer,
+            "model.llm": self.llm,
+            "retrieval.encoder": self.encoder,
+            "retrieval.k": self.k,
+        }
 
 
 @app.command()
@@ -111,31 +142,22 @@ def watch(
         except EquipoiseError as error:
             complain("not indexed:", str(error))
             continue
-        if done := [one for one in _counted(report) if not one.endswith(("unchanged", "skipped"))]:
+        if done := [count for count in _counted(report) if not count.endswith(("unchanged", "skipped"))]:
             console.print(
                 f"{report.documents} documents, {report.passages} passages (files: {', '.join(done)})"
             )
 
 
 @app.command()
+@sharing(Choice)
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
-    docs: DocsOption = None,
-    pipeline: PipelineOption = "hs",
-    passage_filter: FilterOption = None,
-    highlighter: HighlighterOption = None,
-    summarizer: SummarizerOption = None,
-    llm: LlmOption = None,
-    encoder: EncoderOption = None,
-    k: KOption = None,
-    store: StoreOption = None,
-    server: ServerOption = None,
+    chosen: Choice,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     trace: TraceOption = False,
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
-    flags = _flags(store, passage_filter, highlighter, summarizer, llm, encoder, k)
-    with _answering(server, flags, docs, pipeline) as ready:
+    with _answering(chosen) as ready:
         if as_json:
             result = ready.ask(question)
             print_json(result.to_dict() | ({"trace": result.trace.to_dict()} if trace else {}))
@@ -156,36 +178,24 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Find passages; nothing is answered."""
-    flags = _flags(store, passage_filter, None, None, "none", encoder, k) | {"filter.nli": "none"}
-    with _library(flags, docs, "hs") as ready:
-        found = ready.search(words).passages
+    chosen = Choice(docs=docs, passage_filter=passage_filter, llm="none", encoder=encoder, k=k, store=store)
+    with _library(chosen, {"filter.nli": "none"}) as ready:
+        passages = ready.search(words).passages
     if as_json:
-        print_json({"passages": [passage_dict(one) for one in found]})
-    elif found:
-        render.show_passages(found, Terminal())
+        print_json({"passages": [passage_dict(passage) for passage in passages]})
+    elif passages:
+        render.show_passages(passages, Terminal())
     else:
         Terminal().print("Nothing was found.")
 
 
 @app.command()
-def chat(
-    docs: DocsOption = None,
-    pipeline: PipelineOption = "hs",
-    passage_filter: FilterOption = None,
-    highlighter: HighlighterOption = None,
-    summarizer: SummarizerOption = None,
-    llm: LlmOption = None,
-    encoder: EncoderOption = None,
-    k: KOption = None,
-    store: StoreOption = None,
-    server: ServerOption = None,
-    trace: TraceOption = False,
-) -> None:
+@sharing(Choice)
+def chat(chosen: Choice, trace: TraceOption = False) -> None:
     """Answer question after question. "And who elects him?" is read together with the question it follows."""
     console = Terminal()
     before: deque[str] = deque(maxlen=EARLIER)
-    flags = _flags(store, passage_filter, highlighter, summarizer, llm, encoder, k)
-    with _answering(server, flags, docs, pipeline) as ready:
+    with _answering(chosen) as ready:
         for question in _questions(console):
             try:
                 _shown(ready, question, console, before=before, trace=trace)
@@ -207,54 +217,33 @@ def _shown(
     return result
 
 
-def _flags(
-    store: Path | None,
-    passage_filter: str | None,
-    highlighter: str | None,
-    summarizer: str | None,
-    llm: str | None,
-    encoder: str | None,
-    k: int | None,
-) -> dict[str, Any]:
-    return {
-        "store.path": store,
-        "filter.name": passage_filter,
-        "highlight.name": highlighter,
-        "summarize.name": summarizer,
-        "model.llm": llm,
-        "retrieval.encoder": encoder,
-        "retrieval.k": k,
-    }
-
-
 @contextmanager
-def _answering(
-    server: str | None, flags: dict[str, Any], docs: list[Path] | None, pipeline: str
-) -> Iterator[Library | Remote]:
+def _answering(chosen: Choice) -> Iterator[Library | Remote]:
     """The server, where one is named, else the index here."""
-    if server is None:
-        with _library(flags, docs, pipeline) as ready:
+    if chosen.server is None:
+        with _library(chosen) as ready:
             yield ready
         return
-    given = [name for name, value in flags.items() if value is not None]
-    if docs or given:
+    if chosen.docs or any(value is not None for value in chosen.flags.values()):
         raise InputError(
             "--server answers from its own index with its own settings: leave the other options out"
         )
-    yield Remote.at(server, pipeline)
+    yield Remote.at(chosen.server, chosen.pipeline)
 
 
 @contextmanager
-def _library(flags: dict[str, Any], docs: list[Path] | None, pipeline: str) -> Iterator[Library]:
-    if docs and flags["store.path"] is not None:
+def _library(chosen: Choice, more: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Library]:
+    """The index here; `more` are further flags."""
+    docs = chosen.docs
+    if docs and chosen.store is not None:
         raise InputError("--docs makes an index of its own: give --docs or --store, not both")
-    chosen = layers.load(flags).settings
-    path = library.private_index(docs, chosen.retrieval.encoder) if docs else chosen.store.path
+    settings = layers.load({**chosen.flags, **more}).settings
+    path = library.private_index(docs, settings.retrieval.encoder) if docs else settings.store.path
     if docs:
-        _index(docs, path, Trust.TRUSTED, chosen, Gone.DROP)
-    with Library.open(path, settings=chosen, pipeline=pipeline) as ready:
+        _index(docs, path, Trust.TRUSTED, settings, Gone.DROP)
+    with Library.open(path, settings=settings, pipeline=chosen.pipeline) as ready:
         _tell_the_pending(*ready.pending())
-        _tell_the_model(chosen.model)
+        _tell_the_model(settings.model)
         yield ready
 
 
@@ -315,5 +304,5 @@ def _questions(console: Terminal) -> Iterator[str]:
 
 def _exit_code(result: Answer | Refusal) -> int:
     ended = [result, *(part.result for part in result.sub_answers)]
-    failed = any(isinstance(one, Refusal) and one.reason is Reason.MODEL_FAILED for one in ended)
+    failed = any(isinstance(end, Refusal) and end.reason is Reason.MODEL_FAILED for end in ended)
     return PARTLY_FAILED if failed else 0

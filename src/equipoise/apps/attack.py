@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from equipoise.apps import progress
+from equipoise.apps import attack_run, progress
 from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal, complain
 from equipoise.core import settings as layers
@@ -21,6 +21,7 @@ from equipoise.redteam.passages import AttackPassage, Journal, Kind, read_passag
 from equipoise.redteam.properties import benign_vectors, property_shares, rank_in
 
 app = group("Attack a store of your own, to measure its defences.")
+app.command("run")(attack_run.attack_run)
 
 PARTLY_FAILED = 3
 MOST = 1000
@@ -68,7 +69,7 @@ def ebi(
             encoder = build.encoder(chosen.retrieval.encoder, opened)
             opened.check_encoder(encoder)
             benign = benign_vectors(opened, encoder, case.question)
-    with progress.passages() as report:
+    with progress.counted() as report:
         attack = EbiAttack(chat, encoder, settings, Journal(out), report)
         result = sync.run(attack.run(case, benign=benign))
     _show(result, _ranks(result, store, encoder, case.question) if store else None)

@@ -1,6 +1,5 @@
 """`equipoise bench`: measure filters against planted passages."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,16 +11,16 @@ import typer
 from equipoise.apps import bench_qa, progress
 from equipoise.apps.options import PathArgument, PathOption, group
 from equipoise.apps.terminal import Terminal
-from equipoise.bench import tables
+from equipoise.bench import page, tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
 from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.runner import BiasPlan
+from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.hijack import bench as hijacks
 from equipoise.bench.hijack import llmail
+from equipoise.bench.hijack.bench import HijackPlan
 from equipoise.bench.hijack.cases import Choice
-from equipoise.bench.hijack.runner import HijackPlan
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
@@ -70,11 +69,11 @@ def bias(
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, out) as components, progress.passages() as bar:
+    with _parts(flags, out) as components, progress.counted() as bar:
         requests = bench_qa.at_a_time([components.chat], components.settings.model)
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
-    Terminal().print(f"{summary['queries']} questions in {out}: report.html, summary.json, results.jsonl")
+    Terminal().print(f"{summary.queries} questions in {out}: report.html, summary.json, results.jsonl")
 
 
 @app.command()
@@ -86,11 +85,11 @@ def stance(
     """Does PS order passages as people do? Spearman with human labels, and what random directions get."""
     with (
         _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as components,
-        progress.passages() as bar,
+        progress.counted() as bar,
     ):
         found = biases.stance_only(corpus, Workspace(components.encoder, out, bar))
-    (out / "stance.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    table = report.stance_table({"stance": found})
+    (out / "stance.json").write_text(page.as_text(found), "utf-8")
+    table = report.stance_table(found)
     Terminal().print(tables.as_markdown(table))
 
 
@@ -121,11 +120,11 @@ def hijack(
     flags: dict[str, str | None] = {"model.llm": llm}
     if layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, out) as components, progress.passages() as bar:
+    with _parts(flags, out) as components, progress.counted() as bar:
         if concurrency is None:
             plan = replace(plan, concurrency=bench_qa.at_a_time([components.chat], components.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))
-    cases = sum(summary["cases"].values())
+    cases = sum(summary.cases.values())
     Terminal().print(f"{cases} cases in {out}: report.html, summary.json, results.jsonl")
 
 

@@ -9,9 +9,9 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
+from equipoise.bench.budget import Budget, Metered
 from equipoise.bench.qa import bench, datasets, metrics, published
 from equipoise.bench.qa.bench import Done, Options, QaPlan
-from equipoise.bench.qa.budget import Budget, Metered
 from equipoise.bench.qa.runner import Harness
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -105,7 +105,7 @@ def _run(
     models = {name: _chat(name, settings, out, budget) for name in dict.fromkeys(names)}
     judging = [model for name in judges if (model := models[name])]
     requests = concurrency or at_a_time(list(models.values()), settings.model)
-    with progress.passages() as bar:
+    with progress.counted() as bar:
         encoder = build.encoder(settings.retrieval.encoder)
         harness = Harness(settings, encoder, models[names[0]], out, budget, bar, requests, CrossEncoder())
         done = sync.run(bench.bench(chosen, options, harness, judging))

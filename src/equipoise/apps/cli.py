@@ -3,6 +3,7 @@
 Exit codes: 0 answered or refused, 2 bad input, 3 something failed.
 """
 
+import gc
 import os
 import sys
 from importlib import import_module, metadata
@@ -27,7 +28,10 @@ COMMANDS = {
     "init": ("init", "Write a commented settings file into the current folder."),
     "config": ("config", "Settings, and which folders may say where to."),
     "cache": ("cache", "The indexes that --docs made: list, clear."),
+    "scan": ("scan", "Look for instructions, hidden text, secrets and copies in documents."),
     "attack": ("attack", "Attack a store of your own, to measure its defences."),
+    "budget": ("budget", "How much of the summarizer's input a question can choose."),
+    "certify": ("certify", "Try every input that one question can force on the summarizer."),
     "bench": ("bench", "Benchmarks: numbers with intervals, and a report page."),
     "train": ("train", "Train models of your own (needs the extras hf and bench)."),
 }
@@ -46,9 +50,9 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         group: Any = typer.main.get_group(import_module(f"{__package__}.{COMMANDS[cmd_name][0]}").app)
-        found = group.commands.get(cmd_name, group)
-        found.name = cmd_name
-        return found
+        command = group.commands.get(cmd_name, group)
+        command.name = cmd_name
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """The table as help, without importing anything."""
@@ -62,6 +66,19 @@ app = typer.Typer(
     rich_markup_mode=None,  # help texts hold [/NAME]
     help="Ask your documents; answers rest on quotes.",
 )
+
+
+COLLECT_AFTER = 50_000
+"""New objects between two collections of garbage, instead of Python's 700: what a command imports stays anyway."""
+
+
+def program() -> None:
+    """What the shell starts: `main`, with few collections of garbage (benchmarks/LOG.md, "A command's start")."""
+    gc.set_threshold(COLLECT_AFTER)
+    try:
+        main()
+    finally:
+        gc.freeze()  # the process ends: nothing is looked through once more
 
 
 def main() -> None:

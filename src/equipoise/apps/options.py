@@ -1,6 +1,9 @@
-"""What several commands share: how a group of them is made, and kinds of arguments."""
+"""What several commands share: how a group of them is made, kinds of arguments, and options written once."""
 
+import dataclasses
 from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -28,3 +31,34 @@ def _with_paths(kind: Callable[..., Any]) -> Callable[..., Any]:
 
 PathArgument = _with_paths(typer.Argument)
 PathOption = _with_paths(typer.Option)
+
+
+def sharing(kind: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command with the parameter `chosen` an option for each field of the dataclass `kind` in its place.
+
+    A field is written as an option of a command is, annotated and with its default.
+    """
+
+    def shared(command: Callable[..., None]) -> Callable[..., None]:
+        fields = dataclasses.fields(kind)
+        own = signature(command).parameters
+        options = [
+            Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type) for f in fields
+        ]
+        others = [
+            option.replace(kind=Parameter.KEYWORD_ONLY) for option in own.values() if option.name != "chosen"
+        ]
+        arguments = [option for option in others if option.default is Parameter.empty]
+        flags = [option for option in others if option.default is not Parameter.empty]
+
+        @wraps(command)
+        def called(**given: Any) -> None:  # noqa: ANN401
+            chosen = kind(**{field.name: given.pop(field.name) for field in fields})
+            command(chosen=chosen, **given)
+
+        everything = [*arguments, *options, *flags]
+        called.__signature__ = signature(command).replace(parameters=everything)  # type: ignore[attr-defined]
+        called.__annotations__ = {option.name: option.annotation for option in everything}
+        return called
+
+    return shared

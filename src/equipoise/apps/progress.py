@@ -68,8 +68,8 @@ def download(name: str) -> Iterator[Report]:
 
 
 @contextmanager
-def passages() -> Iterator[Report]:
-    """A bar that counts passages written."""
+def counted() -> Iterator[Report]:
+    """A bar that counts what is done: passages, documents, samples."""
     with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
         yield report
 

@@ -90,7 +90,7 @@ def highlighter(
 
 def _run(plan: TrainingPlan, schedule: Schedule) -> None:
     """Train with a progress bar and say what came out."""
-    with progress.passages() as report:
+    with progress.counted() as report:
         done = train(plan, schedule, report)
     shown = {name: done.best[name] for name in ("step", "loss", "evidence_hit", "decline_f1", "auc")}
     figures = ", ".join(f"{name} {'-' if value is None else f'{value:g}'}" for name, value in shown.items())

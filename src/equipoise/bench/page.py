@@ -1,11 +1,17 @@
 """The frame of a report: one HTML page that needs nothing but itself; every text in it is escaped."""
 
+import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
+from equipoise.bench.layouts import as_json
+from equipoise.bench.results import write_atomically
 from equipoise.bench.tables import Line, Table
+
+SUMMARY, TABLES, REPORT = "summary.json", "tables.md", "report.html"
 
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}
@@ -73,3 +79,14 @@ def _line(line: Line) -> str:
     label = f"{line.label} (paper)" if line.paper else line.label
     cells = "".join(f"<td>{escape(value)}</td>" for value in line.cells)
     return f"<tr{' class=paper' if line.paper else ''}><td>{escape(label)}</td>{cells}</tr>"
+
+
+def as_text(summary: object) -> str:
+    """The numbers of a run as the text of summary.json."""
+    return json.dumps(as_json(summary), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write(out: Path, summary: object, markdown: str, html: str) -> None:
+    """Write summary.json, tables.md and report.html into `out`, each at once or not at all."""
+    for name, text in ((SUMMARY, as_text(summary)), (TABLES, markdown), (REPORT, html)):
+        write_atomically(out / name, text.encode("utf-8"))

@@ -15,11 +15,11 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from equipoise.core.errors import InputError
-from equipoise.maths.statistics import Interval
 
 Row = dict[str, Any]
 Key = tuple[str | int, ...]
 Group = TypeVar("Group", bound=Hashable)
+Member = TypeVar("Member")
 
 CONFIG = "config.json"
 
@@ -123,20 +123,12 @@ def read_rows(path: Path, fields: Sequence[str]) -> list[Row]:
     return rows
 
 
-def grouped(rows: Iterable[Row], names: Callable[[Row], Group]) -> dict[Group, list[Row]]:
+def grouped(rows: Iterable[Member], names: Callable[[Member], Group]) -> dict[Group, list[Member]]:
     """The rows by what `names` gives."""
-    found: dict[Group, list[Row]] = {}
+    found: dict[Group, list[Member]] = {}
     for row in rows:
         found.setdefault(names(row), []).append(row)
     return found
-
-
-def as_json(interval: Interval | None) -> dict[str, float | int] | None:
-    """Estimate, low, high and n, rounded to 6 digits."""
-    if interval is None:
-        return None
-    values = {name: round(getattr(interval, name), 6) + 0.0 for name in ("estimate", "low", "high")}
-    return {**values, "n": interval.n}
 
 
 def _drop_half_line(path: Path) -> None:

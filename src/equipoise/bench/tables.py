@@ -1,7 +1,9 @@
 """Tables of a report: our numbers, a paper's own beneath them in grey, and what could not be computed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from equipoise.bench.estimates import Estimate
 
 MISSING = "–"
 
@@ -40,11 +42,16 @@ def percent(value: float) -> str:
     return f"{value:.0%}"
 
 
-def interval(found: Mapping[str, float] | None, show: Show = number) -> str:
+def interval(estimate: Estimate | None, show: Show = number) -> str:
     """`0.19 [0.12, 0.27]`, a dash for None."""
-    if found is None:
+    if estimate is None:
         return MISSING
-    return f"{show(found['estimate'])} [{show(found['low'])}, {show(found['high'])}]"
+    return f"{show(estimate.value)} [{show(estimate.low)}, {show(estimate.high)}]"
+
+
+def part(count: int, total: int) -> str:
+    """A count and its share of a total; a dash for a total of 0."""
+    return f"{count} ({count / total:.0%})" if total else MISSING
 
 
 def as_markdown(table: Table) -> str:
@@ -61,5 +68,5 @@ def as_markdown(table: Table) -> str:
     return "\n".join([*rows, *([table.note, ""] if table.note else [])])
 
 
-def _cells(values: tuple[str, ...]) -> str:
+def _cells(values: Sequence[str]) -> str:
     return "| " + " | ".join(value.translate(_MARKDOWN) for value in values) + " |"

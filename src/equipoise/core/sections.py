@@ -12,6 +12,9 @@ MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
 
 
+ScanMode = Literal["off", "warn", "distrust"]
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -87,6 +90,7 @@ class HighlightSettings(_Section):
     max_spans: int = Field(default=8, ge=1, le=1000)
     max_sentences_per_span: int = Field(default=5, ge=1, le=1000)
     max_sentences: int = Field(default=20, ge=1, le=1000)
+    max_pieces: int = Field(default=2, ge=1, le=1000)
     threshold: float | None = Field(default=None, ge=0, le=1)
     abstain: bool = False
     qa_model: Annotated[str, WHERE_TO] = "deepset/deberta-v3-base-squad2"
@@ -164,6 +168,8 @@ class ServeSettings(_Section):
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
+    `scan`: what is handed in is scanned, and admins see what was found; with "distrust" a document with a finding of
+    high severity is marked untrusted.
     """
 
     answers: int = Field(default=2, ge=1, le=64)
@@ -178,6 +184,7 @@ class ServeSettings(_Section):
     links: bool = False
     documents: bool = True
     trace: bool = False
+    scan: ScanMode = "warn"
 
 
 class Settings(_Section):

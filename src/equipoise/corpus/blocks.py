@@ -26,7 +26,8 @@ def blocks_in(numbers: Ints, length: int) -> "Blocks":
     if len(numbers) % WIDTH:
         raise ValueError("a block is cut off")
     rows = numbers.reshape(-1, WIDTH)
-    _check(rows, length)
+    if len(rows):
+        _check(rows, length)
     return Blocks(rows)
 
 

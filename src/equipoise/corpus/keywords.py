@@ -80,8 +80,8 @@ class Keywords:
         stems = dict(zip(words, self._stemmed([word.lower() for word in words]), strict=True))
         missing = [word for word in words if stems[word] and not self._frequency(stems[word])]
         counts = self._counts() if missing else {}
-        found = ((word, nearest(stems[word], list(counts), counts)) for word in missing)
-        return [(word, stem) for word, stem in found if stem]
+        meant = ((word, nearest(stems[word], list(counts), counts)) for word in missing)
+        return [(word, stem) for word, stem in meant if stem]
 
     def words_of(self, stem: str, text: str) -> list[str]:
         """The words of `text` with this stem, in lower case."""

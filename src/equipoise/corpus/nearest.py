@@ -1,9 +1,9 @@
 """Vector search in one store: exact, or by sign bits first where there are many vectors.
 
 Up to EXACT_UP_TO passages every search is exact. Beyond, the signs of all vectors (48 bytes for 384 dimensions) choose
-SHORTLIST times as many passages as are wanted, and exact products with their vectors decide. Up to IN_MEMORY passages
-these are in memory, beyond they are read from the file. Signs are not stored: they are taken from the same vectors,
-with the same checks.
+a shortlist, and exact products with their vectors decide. Up to IN_MEMORY passages these are in memory. Beyond they
+are read from the file, which takes long: there codes of four bits a value (192 bytes) shorten the list first. Signs
+and codes are not stored: they are taken from the same vectors, with the same checks.
 """
 
 import sqlite3
@@ -17,34 +17,43 @@ from numpy.typing import NDArray
 from equipoise.core.types import Array
 from equipoise.corpus import records
 from equipoise.corpus.records import Damage, Ids
+from equipoise.maths.codes import Codes, coded, products
 from equipoise.maths.signs import Bits, differing, fewest, sign_bits
-from equipoise.maths.similarity import top_k
+from equipoise.maths.similarity import largest, top_k
 
 EXACT_UP_TO = 20_000
 """Passages. Exact search over so many takes less time than anything else that a question needs."""
 IN_MEMORY = 150_000
 """Passages: 230 MB with 384 dimensions."""
-SHORTLIST = 40
-"""Recall of the exact best 20 by the best 50 is then at least .99 (benchmarks/speed)."""
+SHORTLIST, SHARE, LEAST = 30_000, 30, 10
+"""Passages that signs choose: one of SHARE up to SHORTLIST of them, and LEAST times as many as are wanted."""
+SETTLED = 4
+"""Times as many passages as are wanted have their vectors read from the file. Recall of the exact best 20 by the best
+50 is at least .99 (benchmarks/speed)."""
 
 _MOST_IDS = 1 << 62
 _ROWS = 1 << 14  # vectors whose signs are taken at a time
 _LARGE = 1 << 12  # bytes of a document's vectors from which on they are not read as a whole
 _ASKED = 500  # documents in one statement
 
-_NO_IDS = np.empty(0, np.int64)
-
 Rows = NDArray[np.intp]
 
 
 class Signs(NamedTuple):
-    """The sign bits (w, n) of all vectors, whose passages have the `ids` (n,), ascending. Where vectors are read from
-    the file, `documents` (m,) are their numbers in the store, and `starts` (m + 1,) the row of each one's first."""
+    """The sign bits (w, n) of all vectors, whose passages have the `ids` (n,), ascending."""
 
     ids: Ids
     bits: Bits
-    documents: Ids = _NO_IDS
-    starts: Ids = _NO_IDS
+    filed: "Filed | None" = None
+
+
+class Filed(NamedTuple):
+    """What finds vectors that are in the file alone: their `codes` (n, b), the numbers of their `documents` (m,) in the
+    store, and the row of each one's first in `starts` (m + 1,)."""
+
+    codes: Codes
+    documents: Ids
+    starts: Ids
 
 
 class Nearest:
@@ -72,7 +81,7 @@ class Nearest:
             ids, matrix = self.matrix()
         else:
             signs = self._all_signs()
-            rows = fewest(differing(signs.bits, vector), SHORTLIST * k)
+            rows = shortlist(signs, vector, k)
             ids, matrix = signs.ids[rows], self._at(rows)
         if not len(ids):
             return []
@@ -91,9 +100,10 @@ class Nearest:
 
     def _at(self, rows: Rows) -> Array:
         """(n, d) vectors of the rows (n,), ascending."""
-        if self._holds_at_most(IN_MEMORY):
+        filed = None if self._holds_at_most(IN_MEMORY) else self._all_signs().filed
+        if filed is None:
             return self.matrix()[1][rows]
-        return read_rows(self._connection, self._all_signs(), rows)
+        return read_rows(self._connection, filed, rows)
 
     def _holds_at_most(self, passages: int) -> bool:
         if self._count is None:
@@ -107,6 +117,15 @@ class Nearest:
         return self._signs
 
 
+def shortlist(signs: Signs, vector: Array, k: int) -> Rows:
+    """The rows, ascending, whose vectors `vector` (d,) is multiplied with, to find the `k` nearest."""
+    chosen = max(LEAST * k, min(SHORTLIST, len(signs.ids) // SHARE))
+    rows = fewest(differing(signs.bits, vector), chosen)
+    if signs.filed is None:
+        return rows
+    return np.sort(rows[largest(products(signs.filed.codes[rows], vector), SETTLED * k)])
+
+
 def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
     """The ids (n,) of all passages with vectors, ascending, and these, unit vectors (n, d); both cannot be written to.
     Raises Damage.
@@ -115,54 +134,58 @@ def read_matrix(connection: sqlite3.Connection) -> tuple[Ids, Array]:
     """
     total, width = _size(connection)
     ids, matrix = np.empty(total, np.int64), np.empty((total, width), np.float32)
-    for one in _each(connection, total, width):
-        stop = one.row + len(one.vectors)
-        ids[one.row : stop], matrix[one.row : stop] = one.ids, one.vectors
+    for stored in _each(connection, total, width):
+        stop = stored.row + len(stored.vectors)
+        ids[stored.row : stop], matrix[stored.row : stop] = stored.ids, stored.vectors
     ids.flags.writeable = matrix.flags.writeable = False
     return ids, matrix
 
 
 def read_signs(connection: sqlite3.Connection) -> Signs:
-    """The sign bits of all vectors. Memory is theirs and that of the ids: vectors go by. Raises Damage."""
+    """The sign bits and codes of all vectors. Memory is theirs and that of the ids: vectors go by. Raises Damage."""
     total, width = _size(connection)
+    nothing = np.zeros((1, width), np.float32)
     ids = np.empty(total, np.int64)
-    bits = np.empty((len(sign_bits(np.zeros((1, width), np.float32))), total), np.uint64)
+    bits = np.empty((len(sign_bits(nothing)), total), np.uint64)
+    codes = np.empty((total, coded(nothing).shape[1]), np.uint8)
     documents, starts = [], [0]
     waiting: list[Array] = []
     done = held = 0
-    for one in _each(connection, total, width):
-        ids[one.row : one.row + len(one.vectors)] = one.ids
-        documents.append(one.document)
-        starts.append(one.row + len(one.vectors))
-        waiting.append(one.vectors)
-        held += len(one.vectors)
+    for stored in _each(connection, total, width):
+        ids[stored.row : stored.row + len(stored.vectors)] = stored.ids
+        documents.append(stored.document)
+        starts.append(stored.row + len(stored.vectors))
+        waiting.append(stored.vectors)
+        held += len(stored.vectors)
         if held >= _ROWS or done + held == total:
-            bits[:, done : done + held] = sign_bits(np.concatenate(waiting))
+            vectors = np.concatenate(waiting)
+            bits[:, done : done + held] = sign_bits(vectors)
+            codes[done : done + held] = coded(vectors)
             done, held, waiting = done + held, 0, []
-    return Signs(ids, bits, np.array(documents, np.int64), np.array(starts, np.int64))
+    return Signs(ids, bits, Filed(codes, np.array(documents, np.int64), np.array(starts, np.int64)))
 
 
-def read_rows(connection: sqlite3.Connection, signs: Signs, rows: Rows) -> Array:
+def read_rows(connection: sqlite3.Connection, filed: Filed, rows: Rows) -> Array:
     """(n, d) vectors of the rows (n,), ascending, from the file. Raises Damage."""
     width = records.dimensions(connection)
-    found = np.empty((len(rows), width), np.float32)
-    owners = np.searchsorted(signs.starts, rows, side="right") - 1
-    inner = rows - signs.starts[owners]
+    vectors = np.empty((len(rows), width), np.float32)
+    owners = np.searchsorted(filed.starts, rows, side="right") - 1
+    inner = rows - filed.starts[owners]
     borders = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(rows)]
     few: dict[int, slice] = {}
     for start, stop in pairwise(borders):
         if start == stop:
             continue
         owner = owners[start]
-        here, size = slice(start, stop), int(signs.starts[owner + 1] - signs.starts[owner]) * width * 4
+        here, size = slice(start, stop), int(filed.starts[owner + 1] - filed.starts[owner]) * width * 4
         if size > _LARGE:
-            found[here] = _pieces(connection, int(signs.documents[owner]), inner[here], width)
+            vectors[here] = _pieces(connection, int(filed.documents[owner]), inner[here], width)
         else:
-            few[int(signs.documents[owner])] = here
+            few[int(filed.documents[owner])] = here
     for document, data in _datas(connection, list(few)):
         here = few[document]
-        found[here] = records.vectors_in(data, len(data) // (width * 4), width)[inner[here]]
-    return found
+        vectors[here] = records.vectors_in(data, len(data) // (width * 4), width)[inner[here]]
+    return vectors
 
 
 class _Stored(NamedTuple):
@@ -203,12 +226,12 @@ def _each(connection: sqlite3.Connection, total: int, width: int) -> Iterator[_S
 
 def _pieces(connection: sqlite3.Connection, document: int, rows: Rows, width: int) -> Array:
     """(n, d): some vectors of a document with many."""
-    found = bytearray()
+    data = bytearray()
     with connection.blobopen("vectors", "data", document, readonly=True) as blob:
         for row in rows.tolist():
             blob.seek(row * width * 4)
-            found += blob.read(width * 4)
-    return records.vectors_in(bytes(found), len(rows), width)
+            data += blob.read(width * 4)
+    return records.vectors_in(bytes(data), len(rows), width)
 
 
 def _datas(connection: sqlite3.Connection, documents: Sequence[int]) -> Iterator[tuple[int, bytes]]:

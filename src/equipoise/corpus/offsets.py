@@ -64,8 +64,8 @@ class Spans(Sequence[Offsets]):
     def __getitem__(self, index: int | slice) -> Offsets | tuple[Offsets, ...]:
         if self._pairs is not None:
             return self._pairs[index]
-        found = self._numbers[index].tolist()
-        return tuple(map(tuple, found)) if isinstance(index, slice) else (found[0], found[1])
+        numbers = self._numbers[index].tolist()
+        return tuple(map(tuple, numbers)) if isinstance(index, slice) else (numbers[0], numbers[1])
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -103,5 +103,5 @@ def check_pages(pages: Iterable[int] | Ints, length: int) -> None:
 
 
 def _as_ints(numbers: Iterable[object] | Ints, width: int) -> Ints:
-    found = numbers if isinstance(numbers, np.ndarray) else np.array(list(numbers), np.int64)
-    return found.reshape(-1, width)
+    given = numbers if isinstance(numbers, np.ndarray) else np.array(list(numbers), np.int64)
+    return given.reshape(-1, width)

@@ -8,14 +8,15 @@ It ends with its parent: then stdin ends, which a thread notices at once also wh
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Document
-from equipoise.corpus import frames, limits, loaders, readings
+from equipoise.corpus import frames, limits, loaders, readings, whole
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.readings import LONGEST_FRAGMENT, Reading
 from equipoise.text import visible
@@ -26,7 +27,8 @@ from equipoise.text.sentences import units
 LARGEST_REQUEST = 100_000
 """Bytes of the header of a request: little more than a file's name."""
 
-_Request = tuple[str, bytes]
+T = TypeVar("T")
+_Request = tuple[str, bytes, bool]
 
 
 def main() -> None:
@@ -59,25 +61,31 @@ def _listen(stream: IO[bytes], requests: "SimpleQueue[_Request]") -> None:
         while True:
             header, length = frames.receive_header(stream, most=LARGEST_REQUEST)
             limits.apply(memory=header["memory"], seconds=header["seconds"])
-            requests.put((header["name"], frames.exactly(stream, length)))
+            requests.put((header["name"], frames.exactly(stream, length), header.get("whole", False)))
     finally:
         os._exit(0)
 
 
-def _reply(name: str, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """Header and body: the documents, or why there are none."""
+def _reply(name: str, data: bytes, is_whole: bool) -> tuple[dict[str, Any], list[bytes]]:
+    """Header and body: the documents or, asked for it, the whole text; or why there is none."""
     try:
-        return readings.written(_read(Path(name), data))
+        if is_whole:
+            return whole.written(_guarded(Path(name), data, loaders.whole_texts))
+        return readings.written(_guarded(Path(name), data, _readings))
     except MemoryError:
         return {"memory": True}, []
     except UnreadableFile as error:
         return {"failed": error.reason}, []
 
 
-def _read(path: Path, data: bytes) -> list[Reading]:
-    """The documents in a file. Raises UnreadableFile, whatever happens, and MemoryError."""
+def _readings(path: Path, data: bytes) -> list[Reading]:
+    return [_reading(one) for one in loaders.load(path, data)]
+
+
+def _guarded(path: Path, data: bytes, read: Callable[[Path, bytes], list[T]]) -> list[T]:
+    """What `read` makes of a file. Raises UnreadableFile, whatever happens, and MemoryError."""
     try:
-        return [_reading(one) for one in loaders.load(path, data)]
+        return read(path, data)
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:  # a parser of hostile bytes may stumble in any way

@@ -20,9 +20,10 @@ from typing import IO, Any, Self, TypeVar
 
 import equipoise
 from equipoise.core.errors import CorpusError, UnreadableFile
-from equipoise.corpus import frames, readings
+from equipoise.corpus import frames, readings, whole
 from equipoise.corpus.limits import Limits, limits_for
 from equipoise.corpus.readings import Reading
+from equipoise.corpus.whole import WholeText
 
 MODULE = "equipoise.corpus.worker"
 MOST_WORKERS = 4
@@ -64,9 +65,19 @@ class Readers:
 
         Raises UnreadableFile with what went wrong with this file, CorpusError where no worker can be started.
         """
+        with self._borrowed() as process:
+            return process.read(source, data, {}, readings.read)
+
+    def whole(self, source: str, data: bytes) -> list[WholeText]:
+        """All the text of a file, also what `read` leaves out. Raises as `read`."""
+        with self._borrowed() as process:
+            return process.read(source, data, {"whole": True}, whole.read)
+
+    @contextmanager
+    def _borrowed(self) -> "Iterator[_Process]":
         process = self._borrow()
         try:
-            return process.read(source, data)
+            yield process
         finally:
             if process.is_alive():
                 self._idle.put(process)
@@ -129,11 +140,14 @@ class _Process:
         """Whether it can be asked once more."""
         return self._popen.poll() is None
 
-    def read(self, source: str, data: bytes) -> list[Reading]:
-        """See Readers.read. The process has ended where it broke a limit, crashed or sent nonsense."""
+    def read(
+        self, source: str, data: bytes, asked: dict[str, Any], parse: Callable[[dict[str, Any], bytes], T]
+    ) -> T:
+        """See Readers.read; `asked` goes into the request, `parse` reads the reply. The process has ended where it
+        broke a limit, crashed or sent nonsense."""
         limits = limits_for(len(data))
         self._greet(source, limits)
-        request = {"name": Path(source).name, "memory": limits.memory, "seconds": limits.seconds}
+        request = {"name": Path(source).name, "memory": limits.memory, "seconds": limits.seconds} | asked
         try:
             with self._killed_after(limits.wall):
                 frames.send(self._to, request, data)
@@ -146,7 +160,7 @@ class _Process:
                 body = frames.exactly(self._from, length)
         except (OSError, frames.BrokenFrame) as error:
             raise UnreadableFile(source, self._how_it_ended(limits)) from error
-        return self._documents(source, header, body, limits)
+        return self._parsed(source, header, body, limits, parse)
 
     def kill(self) -> None:
         """End it at once; whoever reads from it sees the end."""
@@ -176,14 +190,21 @@ class _Process:
             raise CorpusError(f"the process that reads files did not start: {_by_hand()}") from error
         self._greeted = True
 
-    def _documents(self, source: str, header: dict[str, Any], body: bytes, limits: Limits) -> list[Reading]:
+    def _parsed(
+        self,
+        source: str,
+        header: dict[str, Any],
+        body: bytes,
+        limits: Limits,
+        parse: Callable[[dict[str, Any], bytes], T],
+    ) -> T:
         if isinstance(reason := header.get("failed"), str):
             raise UnreadableFile(source, reason)
         if "memory" in header:
             self.end()
             raise UnreadableFile(source, _more_memory_than(limits))
         try:
-            return readings.read(header, body)
+            return parse(header, body)
         except ValueError as error:
             self.end()
             reason = f"the process that read it sent what cannot be used ({error}); leave the file out"

@@ -36,6 +36,17 @@ def recall_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:
     return found / total if total else None
 
 
+def ndcg_at_k(ranks: Sequence[int], k: int, *, total: int) -> float | None:
+    """nDCG (0 to 1) of the first k with gains of 0 and 1 (Järvelin and Kekäläinen 2002).
+
+    `ranks` are those of the right ones, the first is 1; `total` of them exist, None when none do.
+    Worked value: ranks (2,) at 5 with one right gives 1 / log2(3) = 0.631.
+    """
+    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(positive_count(k, "k"), total) + 1))
+    found = sum(1 / np.log2(rank + 1) for rank in ranks if rank <= k)
+    return float(found / ideal) if total else None
+
+
 def worst_case_ratio(adversarial: Sequence[float | None], relevant: Sequence[float | None]) -> float | None:
     """The largest adversarial / relevant share over paired conditions (the paper's worst case, section 5.3).
 

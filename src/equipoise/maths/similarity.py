@@ -25,12 +25,14 @@ def top_k(matrix: Array, vector: Array, k: int) -> tuple[NDArray[np.intp], Array
     products = matrix @ vector
     if not np.isfinite(products).all():
         raise ValueError("the matrix has values that are not finite")
-    rows = _largest(products, min(k, len(products)))
+    rows = largest(products, k)
     return rows, products[rows]
 
 
-def _largest(values: Array, k: int) -> NDArray[np.intp]:
-    """Indices of the `k` largest values, best first, the lower index first among equal ones."""
+def largest(values: Array, k: int) -> NDArray[np.intp]:
+    """Indices of the `k` largest of `values` (n,), best first, the lower index first among equal ones; all of them
+    where k > n."""
+    k = min(k, len(values))
     if k == 0:
         return np.empty(0, np.intp)
     least = np.partition(values, len(values) - k)[len(values) - k]

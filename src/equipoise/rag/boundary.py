@@ -11,11 +11,12 @@ counts like that of a quote: in a corpus that anybody may write to, it is the at
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span
+from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span, Tag
 from equipoise.text.outline import headings_at, path_line, with_leads
+from equipoise.text.polar import borne
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
 from equipoise.text.visible import title
 
@@ -67,6 +68,13 @@ def within_one_policy(
     together, _ = _canonical((item.span for one in sets for item in one.items), documents, policy)
     kept = {_folded(s, documents) for item in together.items for s in _sentences(item.span, documents)}
     return [_left_of(one, kept, documents, policy) for one in sets]
+
+
+def crossing_tags(tags: Set[Tag], highlights: Highlights) -> tuple[frozenset[Tag], tuple[Dropped, ...]]:
+    """The tags that cross with `highlights`, and the others with their reason: see `text.polar.borne`."""
+    crossing = borne(tags, [item.text for item in highlights.items])
+    reason = DropReason.TWO_VERDICTS if len(tags) > 1 else DropReason.NOT_BORNE
+    return crossing, tuple(Dropped(reason, quotation=tag.value) for tag in sorted(tags - crossing))
 
 
 def all_of(sets: Iterable[Highlights], documents: Mapping[str, Document], policy: SpanPolicy) -> Highlights:

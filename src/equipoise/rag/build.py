@@ -226,6 +226,7 @@ def policy(settings: Settings) -> SpanPolicy:
         max_spans=chosen.max_spans,
         max_sentences_per_span=chosen.max_sentences_per_span,
         max_sentences=chosen.max_sentences,
+        max_pieces=chosen.max_pieces,
     )
 
 

@@ -27,7 +27,13 @@ from equipoise.core.types import (
     Tag,
 )
 from equipoise.corpus.spelling import Correction, corrected
-from equipoise.rag.boundary import all_of, read_highlights, with_context, within_one_policy
+from equipoise.rag.boundary import (
+    all_of,
+    crossing_tags,
+    read_highlights,
+    with_context,
+    within_one_policy,
+)
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import Monitor
@@ -170,7 +176,6 @@ class HighlightSummarize(Search):
             probability=proposal.probability,
             threshold=proposal.threshold,
             dropped=(*proposal.dropped, *dropped),
-            tags=tuple(sorted(proposal.tags)) if highlights else (),
         )
         if not highlights:
             return replace(reading, refused=_because(Reason.NOTHING_HIGHLIGHTED))
@@ -187,10 +192,14 @@ class HighlightSummarize(Search):
         journal.trace = replace(journal.trace, dropped=(*journal.trace.dropped, *over))
         if not left:
             return replace(reading, refused=_because(Reason.TOO_MANY_QUOTES))
+        tags, unborne = crossing_tags(reading.tags, left)
+        journal.trace = replace(
+            journal.trace, dropped=(*journal.trace.dropped, *unborne), tags=tuple(sorted(tags))
+        )
         if self.context and reading.kept:
             with journal.stage("canonicalize"):
                 left = with_context(left, reading.kept.documents, reading.kept.passages)
-        return replace(reading, highlights=left)
+        return replace(reading, highlights=left, tags=tags)
 
     async def _summaries(self, readings: Sequence[Reading]) -> dict[Group, Summary | ModelError]:
         """One for each different group, one after the other in document order; its cost is in the journal of the

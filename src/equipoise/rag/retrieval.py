@@ -52,11 +52,11 @@ class DenseRetriever:
         vector = encode_questions(self.encoder, [query.text])[0]
         with self.store.snapshot():
             near, late = dense(self.store, vector, k, exact=self.exact), worded(self.store, query.text, k)
-            found = candidates(self.store, [*near, *late], vector, self.encoder)
+            nearest = candidates(self.store, [*near, *late], vector, self.encoder)
         if not late:
-            return found
-        found = replace(found, scores=found.embeddings @ vector)
-        return found.take(sorted(range(len(found)), key=lambda row: -found.scores[row])[:k])
+            return nearest
+        nearest = replace(nearest, scores=nearest.embeddings @ vector)
+        return nearest.take(sorted(range(len(nearest)), key=lambda row: -nearest.scores[row])[:k])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ def worded(store: Store, query: str, k: int) -> Ranking:
     """Those of the k passages with the highest BM25 that have no vectors yet."""
     if not store.counts().pending:
         return []
-    found = store.bm25(query, k)
-    known, _ = store.vectors([passage_id for passage_id, _ in found])
-    return [pair for pair, has_vector in zip(found, known, strict=True) if not has_vector]
+    hits = store.bm25(query, k)
+    known, _ = store.vectors([passage_id for passage_id, _ in hits])
+    return [hit for hit, has_vector in zip(hits, known, strict=True) if not has_vector]
 
 
 def fused(rankings: Sequence[Ranking], *, constant: int = RRF_CONSTANT) -> Ranking:
@@ -135,14 +135,14 @@ def candidates(store: Store, ranking: Ranking, vector: Array, encoder: Encoder |
     Each document is read once, and its passages are cut out of it. `encoder` reads those that have no vectors yet.
     Raises CorpusError for an unknown passage, and where the encoder fails or is wanted and not given.
     """
-    found = [passage_id for passage_id, _ in ranking]
-    places = store.places(found)
+    numbers = [passage_id for passage_id, _ in ranking]
+    places = store.places(numbers)
     documents = store.documents(place.doc_id for place in places)
     if any(place.end > len(documents[place.doc_id].text) for place in places):
         raise damaged(store.path, "a passage lies outside its text")
     passages = tuple(
         passage_at(number, place.start, place.end, documents[place.doc_id])
-        for number, place in zip(found, places, strict=True)
+        for number, place in zip(numbers, places, strict=True)
     )
     scores = np.array([score for _, score in ranking], dtype=np.float32)
     return Candidates(passages, scores, _embeddings(store, passages, encoder), vector, documents)
@@ -159,7 +159,7 @@ def _embeddings(store: Store, passages: Sequence[Passage], encoder: Encoder | No
             f"{len(late)} of the passages found in {store.path} have no vectors yet: index again until all have "
             "theirs, or give candidates() the encoder"
         )
-    found = np.empty((len(passages), vectors.shape[1]), np.float32)
-    found[known] = vectors
-    found[~known] = embedded([search_text(passage) for passage in late], encoder, lambda _done: None)
-    return found
+    rows = np.empty((len(passages), vectors.shape[1]), np.float32)
+    rows[known] = vectors
+    rows[~known] = embedded([search_text(passage) for passage in late], encoder, lambda _done: None)
+    return rows

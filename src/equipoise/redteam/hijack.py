@@ -44,11 +44,13 @@ class ToolUse:
 class ToolAwareChat:
     """A ChatModel that tells `chat` of the tool with every request, and keeps what came back.
 
-    `asked` counts the requests, `replies` are the texts of those that were answered.
+    `asked` counts the requests, `replies` are the texts of those that were answered. With `tells` False it only
+    listens.
     """
 
-    def __init__(self, chat: ChatModel) -> None:
+    def __init__(self, chat: ChatModel, *, tells: bool = True) -> None:
         self._chat = chat
+        self._tells = tells
         self.asked = 0
         self.replies: list[str] = []
 
@@ -66,7 +68,8 @@ class ToolAwareChat:
     ) -> ChatReply:
         """The reply of the model inside. Raises what that raises."""
         self.asked += 1
-        reply = await self._chat.complete(told(messages), schema=schema, options=options)
+        sent = told(messages) if self._tells else messages
+        reply = await self._chat.complete(sent, schema=schema, options=options)
         self.replies.append(reply.text)
         return reply
 

@@ -85,12 +85,13 @@ def with_leads(spans: Iterable[Span], documents: Mapping[str, Document]) -> tupl
         first, stop = (bisect_left(sentences, (offset, 0)) for offset in (span.start, span.end))
         for start, end in sentences[first:stop]:
             found.setdefault(Span(span.doc_id, start, end))
-            for low, high in _leads(document, start):
+            for low, high in leads(document, start):
                 found.setdefault(Span(span.doc_id, low, high))
     return tuple(found)
 
 
-def _leads(document: Document, offset: int) -> Iterable[tuple[int, int]]:
+def leads(document: Document, offset: int) -> Iterable[tuple[int, int]]:
+    """(start, end) of the sentences that the unit at `offset` is read with, the nearest first."""
     row = document.block_row(offset)
     while row >= 0 and (row := document.blocks[row].lead) >= 0:
         block = document.blocks[row]

@@ -1,6 +1,11 @@
-"""Questions that want yes or no."""
+"""Yes and no: questions that want one of them, sentences that deny, and answers that turn what is said around."""
 
 import re
+from collections.abc import Iterator, Sequence, Set
+
+from equipoise.core.types import Tag
+from equipoise.text.support import stem
+from equipoise.text.tokens import content_words
 
 _AUXILIARY = (
     r"am|is|are|was|were|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
@@ -8,16 +13,100 @@ _AUXILIARY = (
 )
 _OPENING = re.compile(rf"(?:\A|[:;,.]\s+)(?:{_AUXILIARY})\b", re.IGNORECASE)
 _CHOICE = re.compile(r"\bor\b(?!\s+not\b)", re.IGNORECASE)
+# "Can you tell me when", "Do you know who", "May I ask how": a request to be told something.
+_REQUEST = re.compile(
+    rf"\A(?:[^?]*[:;,.]\s+)?(?:{_AUXILIARY})\s+(?:you|i|we|one|anyone|anybody|someone|somebody)\s+(?:please\s+|kindly\s+)?"
+    r"(?:explain|describe|list|summari[sz]e|outline|define|clarify|compare|translate"
+    r"|\w+\s+(?:me|us)\b|\w+\s+(?:\w+\s+)?(?:what|when|where|who|whom|whose|which|why|how))\b",
+    re.IGNORECASE,
+)
+_WHETHER = re.compile(r"\b(?:if|whether|that)\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|none|nothing|nobody|nowhere|neither|nor|without|cannot|unable|impossible|forbidden|forbids?"
+    r"|prohibit(?:s|ed)?|refus(?:es?|ed)|reject(?:s|ed)?|den(?:y|ies|ied)|lacks?|fail(?:s|ed)?|excluded|disallowed"
+    r"|unsupported|invalid|false|untrue|incorrect)\b|n't\b",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(r"\A[\s\"'“‘*_(]{0,9}(yes|no)\b(?=[\s\"'”’*_)]{0,9}(?:[,.:;!–—-]|\Z))", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[.;:,!?\n–—]\s|\b(?:but|however|and|because|although|while|so|whereas)\b", re.IGNORECASE
+)
+_CONTRAST = re.compile(
+    r"[.!?\n]\s|\b(?:but|however|although|though|while|whereas|except|unless)\b", re.IGNORECASE
+)
+ALIKE = 0.7
+"""Share (0 to 1) of words two clauses have in common, of all that they have, from which they speak of the same."""
+LEAST = 3
+"""Words without which a clause is not compared."""
 
 
 def is_yes_no(question: str) -> bool:
     """Whether `question` is of the form that "yes" or "no" answers: it, or its last clause, begins with an
-    auxiliary verb, and it offers no choice ("red or blue?").
+    auxiliary verb, it offers no choice ("red or blue?"), and it is no request to be told something.
 
-    >>> is_yes_no("Can I return it after 30 days?"), is_yes_no("When can I return it?")
+    >>> is_yes_no("Can I return it after 30 days?"), is_yes_no("Can you tell me when I can return it?")
     (True, False)
     """
     text = " ".join(question.replace("\u2019", "'").split())
     asked = text.rstrip("?")
-    opens = _OPENING.search(asked, asked.rfind("?") + 1) is not None
-    return opens and not _CHOICE.search(text)
+    last = asked[asked.rfind("?") + 1 :].strip()
+    if _OPENING.search(last) is None or _CHOICE.search(text):
+        return False
+    request = _REQUEST.match(last)
+    return request is None or _WHETHER.search(last, request.end()) is not None
+
+
+def denies(text: str) -> bool:
+    """Whether a word of `text` denies: "not", "nothing", "cannot", "forbidden" and their like."""
+    return _DENIAL.search(text.replace("\u2019", "'")) is not None
+
+
+def borne(tags: Set[Tag], quotes: Sequence[str]) -> frozenset[Tag]:
+    """The tags that may stand before `quotes`: "yes" where nothing in them denies, "no" where every sentence of theirs
+    does, also before and after a "but".
+
+    Yes and no at once is neither. A function of tags and quotes alone: whoever turns a tag by the question cannot put
+    "Yes." before "Nothing is refunded." It is strict: a quote of which it cannot tell goes out without a verdict.
+    """
+    if len(tags) != 1 or not quotes:
+        return frozenset()
+    (tag,) = tags
+    parts = [part for quote in quotes for part in _CONTRAST.split(quote) if len(content_words(part)) > 1]
+    denials = [denies(part) for part in parts] or [False]
+    return frozenset(tags) if (all(denials) if tag is Tag.NO else not any(denials)) else frozenset()
+
+
+def verdict_in(answer: str) -> Tag | None:
+    """The yes or no that `answer` begins with.
+
+    >>> verdict_in("No, it is closed."), verdict_in("No dogs are let in.")
+    (<Tag.NO: 'no'>, None)
+    """
+    found = _VERDICT.match(answer)
+    return Tag(found.group(1).lower()) if found else None
+
+
+def turned(answer: str, quotes: Sequence[str], tags: Set[Tag] = frozenset()) -> tuple[str, ...]:
+    """What `answer` turns around: the yes or no it begins with where `tags` do not say the same, and each clause that
+    denies what a quote says of the same words, or says what a quote denies.
+
+    Clauses of fewer than LEAST words are not compared, nor clauses that share less than ALIKE of their words.
+    """
+    verdict = verdict_in(answer)
+    found = [verdict.value.capitalize()] if verdict and tags != {verdict} else []
+    said = [(clause, words) for quote in quotes for clause, words in _clauses(quote)]
+    for clause, words in _clauses(answer):
+        alike = [other for other, theirs in said if len(words & theirs) >= ALIKE * len(words | theirs)]
+        if alike and all(denies(other) is not denies(clause) for other in alike):
+            found.append(clause)
+    return tuple(dict.fromkeys(found))
+
+
+def _clauses(text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """The clauses of `text`, and its sentences where they have several, each with the stems of its words."""
+    for piece in dict.fromkeys([*_CLAUSE.split(text), *re.split(r"[.!?\n]\s", text)]):
+        words = frozenset(
+            stem(word) for word in content_words(_DENIAL.sub(" ", piece.replace("\u2019", "'")))
+        )
+        if len(words) >= LEAST:
+            yield piece.strip(" .!?"), words

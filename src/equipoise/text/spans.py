@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Dropped, Span
+from equipoise.text.outline import leads
 from equipoise.text.tokens import WORD
 
 
@@ -30,6 +31,7 @@ class DropReason(StrEnum):
     REPEATED = "repeats an earlier sentence"
     TOO_MANY_SENTENCES = "over the limit of sentences"
     TOO_MANY_SPANS = "over the limit of spans"
+    TOO_MANY_PIECES = "over the limit of short pieces"
     NOT_FOUND = "quotation not found"
     END_NOT_FOUND = "its last words do not follow its first words"
     NOT_SHOWN = "outside the passages that were shown"
@@ -37,11 +39,15 @@ class DropReason(StrEnum):
     OVER_THE_PICK = "over the limit of a pick"
     NO_VALID_REPLY = "the model sent no valid reply: the second opinion picks"
     DECLINED = "the model says that nothing answers"
+    TWO_VERDICTS = "yes and no at once"
+    NOT_BORNE = "a yes or no that the quotes do not bear out"
     OVER_THE_MESSAGE = "over the limits of a whole message"
 
 
 _LETTER = re.compile(r"[^\W_]")
 _LOOK = 2_000  # characters of a sentence or a span that are looked at
+Run = tuple[str, range]
+"""Neighbouring sentences of a document, by their indices."""
 _LONG = 64  # bits; Python refuses to write very long numbers in digits
 
 
@@ -55,13 +61,16 @@ class SpanPolicy:
 
     `min_words`: whole words a proposed span must have unless it covers whole sentences.
     `max_spans`: spans in the set. `max_sentences_per_span`: a longer run of sentences is split.
-    `max_sentences`: sentences in the whole set.
+    `max_sentences`: sentences in the whole set. `max_pieces`: spans in the set that have fewer than `min_words` words
+    and are not what another one is read with: each says little by itself, but many of them, picked here and there,
+    say what no document does (H&S section 8.2).
     """
 
     min_words: int = 6
     max_spans: int = 8
     max_sentences_per_span: int = 5
     max_sentences: int = 20
+    max_pieces: int = 2
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -79,7 +88,8 @@ def canonicalize(
     cover whole sentences; the others grow outward to `document.sentences` (an edge sentence of which a span
     has no whole word is not touched by it). The sentences are ordered by document id and offset; a sentence
     with the text of an earlier one is left out; the first `max_sentences` stay. Each run of neighbours
-    becomes one span, or several where it is longer than `max_sentences_per_span`; the first `max_spans` stay.
+    becomes one span, or several where it is longer than `max_sentences_per_span`; of the short ones the first
+    `max_pieces` stay, and of all the first `max_spans`.
 
     Depends only on the set of spans, not on order or repetition; canonical spans come back unchanged. Never
     raises on malformed spans; of several malformed in the same way, one is reported. Time: bisections and at most
@@ -99,9 +109,9 @@ def canonicalize(
         else:
             wanted.setdefault(span.doc_id, []).append(chosen)
     kept, left_out = _limited(wanted, documents, policy)
-    runs = list(_runs(kept, documents, policy.max_sentences_per_span))
-    left_out += [Dropped(DropReason.TOO_MANY_SPANS, run) for run in runs[policy.max_spans :]]
-    return tuple(runs[: policy.max_spans]), (*_in_order(dropped), *left_out)
+    runs, over = _within(list(_runs(kept, policy.max_sentences_per_span)), documents, policy)
+    spans_kept = tuple(_span(run, documents) for run in runs)
+    return spans_kept, (*_in_order(dropped), *left_out, *over)
 
 
 def _in_order(dropped: Iterable[Dropped]) -> list[Dropped]:
@@ -230,14 +240,55 @@ def _limited(
     return kept, dropped
 
 
-def _runs(kept: list[tuple[str, int]], documents: Mapping[str, Document], longest: int) -> Iterator[Span]:
-    """One span for each run of neighbouring sentences, split after every `longest` of them."""
+def _runs(kept: list[tuple[str, int]], longest: int) -> Iterator[Run]:
+    """The sentences in runs of neighbours, split after every `longest` of them."""
     at = 0
     while at < len(kept):
         doc_id, first = kept[at]
         size = 1
         while size < longest and at + size < len(kept) and kept[at + size] == (doc_id, first + size):
             size += 1
-        sentences = documents[doc_id].sentences
-        yield Span(doc_id, sentences[first][0], sentences[first + size - 1][1])
+        yield doc_id, range(first, first + size)
         at += size
+
+
+def _within(
+    runs: list[Run], documents: Mapping[str, Document], policy: SpanPolicy
+) -> tuple[list[Run], list[Dropped]]:
+    """The runs that stay, and the others. What goes may make a piece of what was read with it: hence the rounds."""
+    dropped: list[Dropped] = []
+    while True:
+        reason, over = DropReason.TOO_MANY_PIECES, _pieces(runs, documents, policy)[policy.max_pieces :]
+        if not over:
+            reason, over = DropReason.TOO_MANY_SPANS, runs[policy.max_spans :]
+        if not over:
+            return runs, dropped
+        dropped += [Dropped(reason, _span(run, documents)) for run in over]
+        runs = [run for run in runs if run not in over]
+
+
+def _pieces(runs: list[Run], documents: Mapping[str, Document], policy: SpanPolicy) -> list[Run]:
+    """The runs of fewer than `min_words` words that neither go on from another one nor are what one is read with."""
+    short = [run for run in runs if not _has_words(_span(run, documents), documents, policy.min_words)]
+    if len(short) <= policy.max_pieces:
+        return short
+    ends = {(doc_id, indices.stop) for doc_id, indices in runs}
+    kept = {(doc_id, documents[doc_id].sentences[index][0]) for doc_id, indices in runs for index in indices}
+    read_with = {(doc_id, lead[0]) for doc_id, start in kept for lead in leads(documents[doc_id], start)}
+    return [
+        (doc_id, indices)
+        for doc_id, indices in short
+        if (doc_id, indices.start) not in ends
+        and (len(indices) > 1 or (doc_id, documents[doc_id].sentences[indices[0]][0]) not in read_with)
+    ]
+
+
+def _has_words(span: Span, documents: Mapping[str, Document], least: int) -> bool:
+    found = WORD.finditer(documents[span.doc_id].text, span.start, min(span.end, span.start + _LOOK))
+    return len(list(islice(found, least))) == least
+
+
+def _span(run: Run, documents: Mapping[str, Document]) -> Span:
+    doc_id, indices = run
+    sentences = documents[doc_id].sentences
+    return Span(doc_id, sentences[indices[0]][0], sentences[indices[-1]][1])

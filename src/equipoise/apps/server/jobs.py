@@ -18,12 +18,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
+from equipoise.apps.server import scanning
 from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import FAILED, LOG, busy
 from equipoise.apps.server.uploads import keep_folder
 from equipoise.apps.server.views import UPLOADS
 from equipoise.core.errors import EquipoiseError, StoreError
 from equipoise.core.protocols import Encoder
+from equipoise.core.sections import ScanMode
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import Step, index
 from equipoise.corpus.roots import Gone
@@ -69,12 +71,13 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class Jobs:
-    """The jobs of `book`, whose files are in `folder`; they go into the index at `path`."""
+    """The jobs of `book`, whose files are in `folder`; they go into the index at `path`, and are scanned."""
 
     book: Book
     folder: Path
     path: Path
     encoder: Encoder
+    scan: ScanMode = "off"
     _new: asyncio.Event = field(default_factory=asyncio.Event)
     _stopping: bool = False
 
@@ -196,6 +199,8 @@ class Jobs:
                     raise report.failed[0]
                 key = os.path.relpath(place, self.path.resolve().parent)
                 documents = [one.doc_id for one in store.listing() if one.path == Path(key).as_posix()]
+                if self.scan != "off":
+                    scanning.look(self.book, store, place, documents, distrust=self.scan == "distrust")
         except StoreError:  # somebody else writes, or the disk is full: it is tried again
             raise
         except EquipoiseError:

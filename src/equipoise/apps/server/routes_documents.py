@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from equipoise.apps.server import scanning
 from equipoise.apps.server.access import Admin, Asker, Serving
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.jobs import Job, State
@@ -22,6 +23,7 @@ from equipoise.corpus import catalogue
 from equipoise.corpus.places import Places
 from equipoise.corpus.records import Listed
 from equipoise.corpus.store import Store
+from equipoise.redteam.scan import Reach, Severity
 
 router = APIRouter(tags=["documents"])
 
@@ -56,6 +58,30 @@ class DocumentList(BaseModel):
     has_more: bool
 
 
+class FindingInfo(BaseModel):
+    """Something in a document that a person should look at. All of it is text: nothing in it is to be run."""
+
+    rule: str
+    severity: Severity
+    reach: Reach
+    page: int | None
+    line: int | None
+    heading: str
+    start: int
+    end: int
+    excerpt: str
+    why: str
+
+
+class ScanInfo(BaseModel):
+    """What a scan found, the worst first; of `total` findings the first are here. `not_run` are parts left out."""
+
+    findings: list[FindingInfo]
+    total: int
+    failure: str
+    not_run: list[str]
+
+
 class DocumentInfo(BaseModel):
     """What there is to read of a document."""
 
@@ -66,6 +92,9 @@ class DocumentInfo(BaseModel):
     characters: int
     pages: int = Field(description="0 where the format has none.")
     pictures: bool = Field(description="Whether its pages can be seen.")
+    scan: ScanInfo | None = Field(
+        description="For admins: what the scan of a document found that was handed in."
+    )
 
 
 class TextSlice(BaseModel):
@@ -178,6 +207,7 @@ async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
         characters=len(found.text),
         pages=len(found.pages),
         pictures=bool(found.pages) and path.endswith(".pdf"),
+        scan=_scan(service, doc_id) if key.is_admin else None,
     )
 
 
@@ -246,6 +276,7 @@ async def delete(doc_id: DocId, service: Serving, key: Admin) -> Changed:
     gone = await asyncio.to_thread(_changed, service, doc_id, catalogue.remove)
     for path in {one.path for one in gone if one.path}:
         service.jobs.forget_file(_place(service, path))
+    scanning.forget(service.jobs.book, [one.doc_id for one in gone])
     return Changed(documents=len(gone))
 
 
@@ -288,6 +319,14 @@ def _may_read(service: Service, key: Key) -> None:
 
 def _unknown() -> ApiError:
     return ApiError(404, "There is no such document.", code="no_document")
+
+
+def _scan(service: Service, doc_id: str) -> ScanInfo | None:
+    kept = scanning.of_document(service.jobs.book, doc_id)
+    if kept is None:
+        return None
+    findings = [FindingInfo.model_validate(one) for one in kept.findings]
+    return ScanInfo(findings=findings, total=kept.total, failure=kept.failure, not_run=list(kept.not_run))
 
 
 def _row(one: Listed) -> DocumentRow:

@@ -57,7 +57,7 @@ class DrainingServer(uvicorn.Server):
 def factory(settings: Settings) -> Any:  # noqa: ANN401
     """The whole application of one process, which logs to stderr."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    for name in ("httpx", "uvicorn"):
+    for name in ("httpx", "httpx2", "uvicorn"):
         logging.getLogger(name).setLevel(logging.WARNING)
     return with_edge(create_app(partial(open_service, settings)), settings.serve)
 

@@ -106,6 +106,6 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         witness=witness,
         library=library,
         pipelines=pipelines,
-        jobs=Jobs(book, folder, path, library.components.encoder),
+        jobs=Jobs(book, folder, path, library.components.encoder, settings.serve.scan),
         pages=Pages(library.store, path),
     )

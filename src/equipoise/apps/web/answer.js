@@ -2,14 +2,14 @@
 
 import { html } from "./vendor/preact.js";
 import { Plot } from "./plot.js";
-import { inOrder, place, plain, REASONS } from "./words.js";
+import { brief, inOrder, place, plain, REASONS } from "./words.js";
 
 export function Quote({ number, one, open }) {
   return html`<li>
     <button class="quote" onClick=${() => open(one)}>
       ${number ? html`<span class="number">[${number}]</span>` : null}
       ${one.lead ? html`<span class="quiet">${one.lead} … </span>` : null}
-      <span class="words">${one.text}</span>
+      <span class="words">${number ? one.text : brief(one.text)}</span>
       <span class="place">${place(one)}</span>
     </button>
   </li>`;
@@ -33,7 +33,8 @@ function Said({ result }) {
 function Refused({ result, open }) {
   const nearest = result.nearest ?? [];
   return html`<p class="answer">No answer.</p>
-    <p>${REASONS[result.reason] ?? ""} <span class="quiet">${result.detail}</span></p>
+    <p>${REASONS[result.reason] ?? result.detail}</p>
+    ${result.failure ? html`<p class="bad">${result.failure}</p>` : null}
     ${nearest.length
       ? html`<h3>Nearest passages, to look for yourself</h3>
           <ul class="quotes plain">${nearest.map((one) => html`<${Quote} key=${one.passage_id} one=${one} open=${open} />`)}</ul>`

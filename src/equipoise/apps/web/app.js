@@ -47,6 +47,7 @@ function Progress({ work, open }) {
   </section>`;
 }
 
+const EARLIER = 20; // questions that the server takes with a new one
 const EMPTY = { stages: [], parts: [], text: "" };
 
 function next(work, { name, data }) {
@@ -62,6 +63,7 @@ function Ask({ open, needKey }) {
   const [found, setFound] = useState(null);
   const [failure, setFailure] = useState("");
   const [entries, setEntries] = useState(history.load());
+  const earlier = useRef([]); // typed in this tab, for follow-ups
   const stop = useRef(null);
   const heading = useRef(null);
   useEffect(() => found && heading.current?.focus(), [found]);
@@ -73,10 +75,11 @@ function Ask({ open, needKey }) {
     let now = EMPTY;
     setWork(now);
     try {
-      for await (const one of ask(question, [], stop.current.signal)) {
+      for await (const one of ask(question, earlier.current, stop.current.signal)) {
         if (one.name === "error") throw new Error(one.data.error.message);
         if (one.name === "done") {
           setFound({ question, result: one.data });
+          earlier.current = [...earlier.current, question].slice(-EARLIER);
           setEntries(history.add({ question, result: one.data, at: Date.now() }));
         }
         now = next(now, one);
@@ -87,6 +90,10 @@ function Ask({ open, needKey }) {
       else if (error.name !== "AbortError") setFailure(error.message);
     }
     setWork(null);
+  };
+  const forget = () => {
+    earlier.current = [];
+    setEntries(history.clear());
   };
   const type = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
@@ -101,7 +108,7 @@ function Ask({ open, needKey }) {
         ${work ? html`<button type="button" onClick=${() => stop.current.abort()}>Stop</button>` : null}
       </div>
     </form>
-    <p class="quiet" role="status">${work ? sofar(work.stages) : found ? "Answered." : ""}</p>
+    <p class=${work ? "quiet" : "unseen"} role="status">${work ? sofar(work.stages) : found ? (found.result.refused ? "No answer." : "Answered.") : ""}</p>
     ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
     ${work && !found ? html`<${Progress} work=${work} open=${open} />` : null}
     ${found
@@ -110,7 +117,7 @@ function Ask({ open, needKey }) {
           <${Result} ...${found} open=${open} />
         </section>`
       : null}
-    <${Earlier} entries=${entries} show=${setFound} clear=${() => setEntries(history.clear())} />`;
+    <${Earlier} entries=${entries} show=${setFound} clear=${forget} />`;
 }
 
 function fromAddress() {
@@ -157,7 +164,8 @@ function App() {
     </header>
     <main id="main">
       ${asks ? html`<${KeyForm} needed=${needed} saved=${look} />` : needed ? html`<p class="bad" role="alert">${needed}</p>` : null}
-      ${place === "documents" && admin ? html`<${Documents} />` : html`<${Ask} open=${setQuote} needKey=${needKey} />`}
+      ${place === "documents" && admin ? html`<${Documents} />` : null}
+      <div hidden=${place === "documents" && admin}><${Ask} open=${setQuote} needKey=${needKey} /></div>
     </main>
     ${quote ? html`<${Reader} quote=${quote} close=${() => setQuote(null)} />` : null}
   </div>`;

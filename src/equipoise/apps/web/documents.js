@@ -59,8 +59,32 @@ function Upload({ changed, fail }) {
       <button class="main">Add</button>
     </form>
     ${jobs.length
-      ? html`<h3>Being read</h3><ul aria-live="polite">${jobs.map((one) => html`<${Job} key=${one.id} job=${one} />`)}</ul>`
+      ? html`<h3>Handed in</h3><ul aria-live="polite">${jobs.map((one) => html`<${Job} key=${one.id} job=${one} />`)}</ul>`
       : null}`;
+}
+
+function Findings({ one }) {
+  const [scan, setScan] = useState(undefined);
+  const look = async () => {
+    try {
+      setScan((await getJson(`/v1/documents/${one.doc_id}`)).scan);
+    } catch (error) {
+      setScan({ findings: [], total: 0, failure: error.message, not_run: [] });
+    }
+  };
+  if (scan === undefined) return html`<button onClick=${look} aria-label=${`Findings in ${one.source}`}>findings</button>`;
+  if (scan === null) return html`<span>not scanned</span>`;
+  return html`<div aria-live="polite">
+    ${scan.failure ? html`<p class="bad">${scan.failure}</p>` : html`<p>${scan.total} found</p>`}
+    <ul>
+      ${scan.findings.map(
+        (found, row) => html`<li key=${row} class=${found.severity === "high" ? "bad" : ""}>
+          ${found.severity}, ${found.rule}${found.page ? `, page ${found.page}` : found.line ? `, line ${found.line}` : ""}: “${found.excerpt}” ${found.why}
+        </li>`,
+      )}
+    </ul>
+    ${scan.not_run.map((said) => html`<p key=${said}>not run: ${said}</p>`)}
+  </div>`;
 }
 
 function Row({ one, change, remove }) {
@@ -71,6 +95,7 @@ function Row({ one, change, remove }) {
     <td class="wide">${one.title}</td>
     <td>${one.trust} <button onClick=${() => change(one, other)} aria-label=${`Mark ${one.source} as ${other}`}>mark as ${other}</button></td>
     <td class="wide">${one.passages}</td>
+    <td><${Findings} one=${one} /></td>
     <td>
       ${sure
         ? html`<button class="bad" onClick=${() => remove(one)} aria-label=${`Really take out ${one.source}`}>really?</button>`
@@ -103,7 +128,7 @@ export function Documents() {
     <h3>In the index</h3>
     <div class="scroll" tabindex="0" role="region" aria-label="Documents in the index">
       <table>
-        <thead><tr><th>source</th><th class="wide">title</th><th>trust</th><th class="wide">passages</th><th>change</th></tr></thead>
+        <thead><tr><th>source</th><th class="wide">title</th><th>trust</th><th class="wide">passages</th><th>scan</th><th>change</th></tr></thead>
         <tbody>${rows.map((one) => html`<${Row} key=${one.doc_id} one=${one} change=${change} remove=${remove} />`)}</tbody>
       </table>
     </div>

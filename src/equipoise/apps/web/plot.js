@@ -1,6 +1,7 @@
 // Where the candidates of a question stand: relevance against polarization, and which were taken out.
 
 import { html } from "./vendor/preact.js";
+import { shownSource } from "./words.js";
 
 const WIDTH = 520;
 const HEIGHT = 300;
@@ -14,7 +15,7 @@ function scale(values, low, high) {
 }
 
 function Point({ one, x, y }) {
-  const said = html`<title>${`${one.source}: ${one.text}`}</title>`;
+  const said = html`<title>${`${shownSource(one.source)}: ${one.text}`}</title>`;
   if (one.reason) {
     return html`<path class="out" d=${`M${x - 6} ${y - 6}L${x + 6} ${y + 6}M${x + 6} ${y - 6}L${x - 6} ${y + 6}`}>${said}</path>`;
   }
@@ -43,7 +44,7 @@ export function Plot({ candidates }) {
           <thead><tr><th>source</th><th>relevance</th><th>polarization</th><th>what became of it</th></tr></thead>
           <tbody>
             ${candidates.map((one) => html`<tr>
-              <td>${one.source}</td><td>${one.relevance.toFixed(2)}</td><td>${one.polarization.toFixed(2)}</td>
+              <td>${shownSource(one.source)}</td><td>${one.relevance.toFixed(2)}</td><td>${one.polarization.toFixed(2)}</td>
               <td>${one.reason ?? (one.kept ? "read" : "not read")}</td>
             </tr>`)}
           </tbody>

@@ -87,7 +87,7 @@ export function Reader({ quote, close }) {
   const about = found?.about;
   const turn = (step) => () => setNumber(Math.min(Math.max(number + step, 1), about.pages));
   return html`<dialog ref=${dialog} onClose=${close} aria-labelledby="reader-title">
-    <div class="row">
+    <div class="row apart">
       <h2 id="reader-title">${about ? about.title || about.source : "Document"}</h2>
       <button onClick=${() => dialog.current.close()}>Close</button>
     </div>
@@ -95,7 +95,7 @@ export function Reader({ quote, close }) {
     ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
     ${number
       ? html`<div class="row">
-          <button onClick=${turn(-1)} disabled=${number <= 1}>Page before</button>
+          <button onClick=${turn(-1)} disabled=${number <= 1}>Previous page</button>
           <span>Page ${number} of ${about.pages}</span>
           <button onClick=${turn(1)} disabled=${number >= about.pages}>Next page</button>
         </div>`

@@ -1,7 +1,6 @@
-// What is said in words.
+// What is said in words. Where a reason is not here, the server's own sentence is shown.
 
 export const REASONS = {
-  "nothing retrieved": "Nothing was found to read for this question.",
   "nothing highlighted": "What was found does not seem to answer the question, so nothing is claimed.",
   "model declined": "The language model says that the documents do not answer this.",
   "model failed": "Something failed while the question was answered. Ask it again later.",
@@ -19,11 +18,15 @@ export const STAGES = {
   done: "done",
 };
 
+// What was handed in lies in a folder of the server, which says nothing to a reader.
+export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, "");
+
 export function place(one) {
-  if (one.page) return `${one.source}, page ${one.page}`;
-  if (one.line) return `${one.source}, line ${one.line}`;
+  const source = shownSource(one.source);
+  if (one.page) return `${source}, page ${one.page}`;
+  if (one.line) return `${source}, line ${one.line}`;
   const heading = one.heading ? `, “${one.heading}”` : "";
-  return one.source + heading + (one.paragraph ? `, paragraph ${one.paragraph}` : "");
+  return source + heading + (one.paragraph ? `, paragraph ${one.paragraph}` : "");
 }
 
 // The quotes, best first; a line that only leads to the next one ("The exceptions are:") stands in one with it.
@@ -39,6 +42,14 @@ export function inOrder(result) {
     shown.push(leads ? { ...one, lead: `${before.lead ? `${before.lead} … ` : ""}${before.text}` } : one);
   }
   return shown;
+}
+
+const BRIEF = 280;
+
+// The beginning of a passage, which may be a page long.
+export function brief(text) {
+  const words = plain(text);
+  return words.length > BRIEF ? `${words.slice(0, words.lastIndexOf(" ", BRIEF) + 1 || BRIEF).trimEnd()} …` : words;
 }
 
 export const plain = (text) => text.split(/\s+/).filter(Boolean).join(" ");

@@ -1,21 +1,20 @@
 """Answers of a chat model to what each filter kept, and their PS (Tables 5, 6 and 8, Figure 4)."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from equipoise import prompts
 from equipoise.bench.bias.attacked_questions import AttackedQuestion
-from equipoise.bench.bias.runner import DIGITS, KEY
+from equipoise.bench.bias.records import DIGITS, AnswerRecord, BiasRecord
 from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.results import Key, Lines, Row
+from equipoise.bench.run import RecordForm, evaluate
+from equipoise.bench.scorers import Measure
 from equipoise.core.protocols import ChatModel, Encoder
-from equipoise.core.sync import together
 from equipoise.core.types import ChatOptions, Message, Passage
 
 ANSWERS = "answers.jsonl"
-ANSWER_KEY = (*KEY, "generation", "model")
 GENERATIONS = 3
 """Answers to one question under one condition, as in the paper: sampling is random."""
 
@@ -25,54 +24,86 @@ WORDS = 60
 OPTIONS = ChatOptions(temperature=0.7, max_tokens=256)
 """The paper gives no decoding parameters for answers."""
 
+Messages = tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A Sample: what was kept of one question under one condition, to be answered for the `generation`th time."""
+
+    record: BiasRecord
+    attacked: AttackedQuestion
+    messages: Messages
+    generation: int
+
+    @property
+    def sample_id(self) -> str:
+        """The record and the generation."""
+        return f"{' '.join(map(str, self.record.key))} {self.generation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A System: a chat model. What it answers depends on the passages alone, so equal contexts share their answers."""
+
+    chat: ChatModel
+    said: dict[tuple[Messages, int], str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self.chat.name
+
+    async def __call__(self, sample: Context) -> str:
+        """The answer, "" where the model wrote nothing. Raises ModelError."""
+        key = sample.messages, sample.generation
+        if key not in self.said:
+            options = ChatOptions(
+                temperature=OPTIONS.temperature, max_tokens=OPTIONS.max_tokens, seed=sample.generation
+            )
+            self.said[key] = (await self.chat.complete(sample.messages, options=options)).text.strip()
+        return self.said[key]
+
+
+FORM: RecordForm[Context, str, AnswerRecord] = RecordForm(
+    AnswerRecord,
+    lambda sample, system: (*sample.record.key, sample.generation, system.name),
+    lambda _, ran: {**ran.scores, "text": ran.value},
+)
+
 
 async def ask(
-    rows: Sequence[Row],
+    records: Sequence[BiasRecord],
     attacked_questions: Sequence[AttackedQuestion],
     passages: Mapping[str, Passage],
     chat: ChatModel,
     workspace: Workspace,
-) -> list[Row]:
-    """GENERATIONS answers for each row of results that the output folder does not hold yet; all of them by key.
+) -> list[AnswerRecord]:
+    """GENERATIONS answers for each record that the output folder does not hold yet; all of them by key.
 
-    Each has its `text`, and its `ps` on the question's axis, None where the model wrote nothing. What a model
-    answers depends on the passages kept alone, so equal contexts share their answers. `workspace.concurrency` contexts
-    are asked at a time, the answers to one of them after each other: the model's prompt cache has read it then.
+    Each has its PS on the question's axis, None where the model wrote nothing. `workspace.concurrency` contexts are
+    asked at a time, the answers to one of them after each other: the model's prompt cache has read it then.
     Raises ModelError; what was answered before stays.
     """
     by_query = {attacked.attack.query_id: attacked for attacked in attacked_questions}
-    contexts: dict[tuple[Message, ...], list[Key]] = {}
-    for row in rows:
-        question = by_query[row["query_id"]].attack.question
-        messages = context(question, [passages[doc_id] for doc_id in row["kept"]])
-        contexts.setdefault(messages, []).append(tuple(row[name] for name in KEY))
-    gate, done = asyncio.Semaphore(workspace.concurrency), 0
-    with Lines(workspace.out / ANSWERS, ANSWER_KEY) as lines:
-
-        async def answer(messages: tuple[Message, ...], number: int, keys: Sequence[Key]) -> None:
-            missing = [key for row in keys if (key := (*row, number, chat.name)) not in lines]
-            text = await _answer(chat, messages, number) if missing else ""
-            for key in missing:
-                named: Row = dict(zip(ANSWER_KEY, key, strict=True))
-                ps = score(text, by_query[named["query_id"]], workspace.encoder)
-                lines.append(named | {"ps": ps, "text": text})
-
-        async def generations(messages: tuple[Message, ...], keys: Sequence[Key]) -> None:
-            nonlocal done
-            async with gate:
-                for number in range(GENERATIONS):
-                    workspace.progress(done, len(contexts) * GENERATIONS, "answers")
-                    await answer(messages, number, keys)
-                    done += 1
-
-        await together(generations(messages, keys) for messages, keys in contexts.items())
-        asked = {
-            (*key, n, chat.name) for keys in contexts.values() for key in keys for n in range(GENERATIONS)
-        }
-        return [row for row in lines.finish() if lines.key_of(row) in asked]
+    contexts = [
+        Context(one, attacked, context(attacked.attack.question, [passages[i] for i in one.kept]), generation)
+        for generation in range(GENERATIONS)
+        for one in records
+        for attacked in [by_query[one.query_id]]
+    ]
+    ps: Measure[Context, str] = Measure(
+        "ps", lambda sample, text: score(text, sample.attacked, workspace.encoder)
+    )
+    found = await evaluate(
+        contexts, [Answering(chat)], [ps], workspace.out, form=FORM, file=ANSWERS,
+        progress=workspace.progress, concurrency=workspace.concurrency, errors=(),
+        group=lambda sample: sample.messages, in_turn=True,
+    )  # fmt: skip
+    return found.records
 
 
-def context(question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
+def context(question: str, passages: Sequence[Passage]) -> Messages:
     """The paper's Prompt-Generation."""
     texts = "; ".join(f"[{place}] {passage.text}" for place, passage in enumerate(passages, 1))
     return prompts.load("ebi-generation-v1", question=question, passages=texts, words=str(WORDS))
@@ -83,8 +114,3 @@ def score(text: str, attacked: AttackedQuestion, encoder: Encoder) -> float | No
     if not text:
         return None
     return round(float(np.asarray(encoder.encode([text])[0], np.float64) @ attacked.axis), DIGITS) + 0.0
-
-
-async def _answer(chat: ChatModel, messages: tuple[Message, ...], number: int) -> str:
-    options = ChatOptions(temperature=OPTIONS.temperature, max_tokens=OPTIONS.max_tokens, seed=number)
-    return (await chat.complete(messages, options=options)).text.strip()

@@ -1,39 +1,55 @@
 """The whole benchmark: corpus and attacks in, results, summary, figures and report out."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 
+from equipoise.bench import page, systems
 from equipoise.bench.bias import (
     answers,
     attacked_questions,
     attacks,
     corpora,
     facts,
+    metrics,
     profile,
     report,
-    runner,
     stance,
     stored,
-    systems,
 )
 from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.attacks import SIGNS, Attack
 from equipoise.bench.bias.background import Background, EmbeddedPassages, InMemory
 from equipoise.bench.bias.corpora import Corpus
 from equipoise.bench.bias.facts import FactChecker, NliChecker, WikiCheck
-from equipoise.bench.bias.runner import BiasPlan
-from equipoise.bench.bias.summary import Measured, summarise
+from equipoise.bench.bias.plan import BiasPlan
+from equipoise.bench.bias.records import (
+    FORM,
+    TIMES,
+    AnswerRecord,
+    BiasOutcome,
+    BiasRecord,
+    BiasTiming,
+    FactRecord,
+    FilterSystem,
+    Planting,
+)
+from equipoise.bench.bias.stance import StanceAgreement
+from equipoise.bench.bias.summary import BiasSummary, Measured, summarise
 from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.results import Row, check_config, encoded, fingerprint, write_atomically
+from equipoise.bench.records import content
+from equipoise.bench.results import check_config, fingerprint, write_atomically
+from equipoise.bench.run import Evaluated, Timings, evaluate
+from equipoise.bench.scorers import System
 from equipoise.core.errors import InputError
-from equipoise.core.protocols import Retriever
-from equipoise.core.types import Passage
+from equipoise.core.protocols import PassageFilter, Retriever
+from equipoise.core.types import Candidates, Passage
 from equipoise.rag import build, nli
 from equipoise.rag.components import Components
 
-PROFILES, SUMMARY, REPORT, TABLES = "passages.jsonl", "summary.json", "report.html", "tables.md"
+PROFILES, TIMINGS = "passages.jsonl", "timings.jsonl"
 FACT_SAMPLE = 40
 """Passages of each kind that are fact checked."""
 
@@ -67,13 +83,13 @@ class Stage:
 
 async def bench(
     plan: BiasPlan, options: Options, components: Components, workspace: Workspace
-) -> dict[str, object]:
+) -> BiasSummary:
     """Measure what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, CorpusError, ModelError or MissingExtra. What was measured before one of them, or before
     the process was killed, stays.
     """
-    filters = systems.systems(plan.filters, components)
+    filters = systems.filters(plan.filters, components)
     facts.check_name(options.facts)
     corpus = corpora.read(options.corpus)
     everything = attacks.read(options.attacks, corpus, variant=options.variant)
@@ -83,34 +99,61 @@ async def bench(
     check_config(workspace.out, config)
     stage = _stage(corpus, written, plan.retriever, components, workspace)
     checker = _checker(options.facts, stage.embedded, components)
-    results, timings = await runner.run(stage.attacked_questions, stage.background, filters, plan, workspace)
-    profiles = profile.profiles(
+    found = await run(stage, filters, plan, workspace)
+    passages = profile.profiles(
         stage.attacked_questions, corpus, stage.embedded, stage.background, depth=plan.candidates
     )
+    polarity = {attack.query_id: attack.polarity for attack in written}
     measured = Measured(
         plan,
-        corpus,
-        {attack.query_id: attack.polarity for attack in written},
+        metrics.truths_of(corpus, polarity, passages),
         config,
-        results,
-        timings,
-        profiles,
-        answers=await _answers(results, stage, components, workspace) if options.answers else (),
+        found.records,
+        found.timings,
+        passages,
+        answers=await _answers(found.records, stage, components, workspace) if options.answers else (),
         facts=await _facts(stage, checker, options.facts, workspace),
         stance=agreement(stage),
     )
     return write(measured, workspace.out)
 
 
-def write(measured: Measured, out: Path) -> dict[str, object]:
+async def run(
+    stage: Stage, filters: Mapping[str, PassageFilter], plan: BiasPlan, workspace: Workspace
+) -> Evaluated[BiasRecord]:
+    """Every filter on the same candidates, for every question under every condition."""
+    searched: dict[str, tuple[Candidates, float]] = {}
+
+    @asynccontextmanager
+    async def search(
+        plantings: Sequence[Planting], _: Sequence[System[Planting, BiasOutcome]]
+    ) -> AsyncIterator[None]:
+        (planting,) = plantings
+        begin, attacked = perf_counter(), planting.attacked
+        question = attacked.attack.question
+        found = stage.background.search(question, attacked.vector, planting.planted, k=plan.candidates)
+        searched[planting.sample_id] = found, perf_counter() - begin
+        yield
+        del searched[planting.sample_id]
+
+    plantings = [
+        Planting(attacked, condition)
+        for attacked in stage.attacked_questions
+        for condition in plan.conditions()
+    ]
+    return await evaluate(
+        plantings, [FilterSystem(name, one, searched, plan.k) for name, one in filters.items()], (),
+        workspace.out, form=FORM, timings=Timings(TIMINGS, BiasTiming, TIMES.made),
+        progress=workspace.progress, errors=(), group=lambda planting: planting.sample_id, setup=search,
+    )  # fmt: skip
+
+
+def write(measured: Measured, out: Path) -> BiasSummary:
     """Write profiles, summary, tables, figures and the report page of a run; returns the summary."""
     summary = summarise(measured)
-    write_atomically(out / PROFILES, b"".join(encoded(row) for row in measured.profiles))
-    content = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(out / SUMMARY, content.encode("utf-8"))
-    write_atomically(out / TABLES, report.markdown(summary).encode("utf-8"))
-    drawn = report.figures(summary, measured.profiles)
-    write_atomically(out / REPORT, report.page(summary, drawn).encode("utf-8"))
+    write_atomically(out / PROFILES, content(measured.passages))
+    drawn = report.figures(summary, measured.passages)
+    page.write(out, summary, report.markdown(summary), report.page(summary, drawn))
     (out / "plots").mkdir(exist_ok=True)
     for figure in drawn:
         if figure.svg is not None:
@@ -118,10 +161,10 @@ def write(measured: Measured, out: Path) -> dict[str, object]:
     return summary
 
 
-def agreement(stage: Stage) -> dict[str, object]:
-    """How PS agrees with human stance; empty without labels."""
+def agreement(stage: Stage) -> StanceAgreement | None:
+    """How PS agrees with human stance; None without labels."""
     if not stage.corpus.stance:
-        return {}
+        return None
     axes = {
         attacked.attack.query_id: (attacked.axis, attacked.attack.polarity)
         for attacked in stage.attacked_questions
@@ -130,7 +173,7 @@ def agreement(stage: Stage) -> dict[str, object]:
 
 
 def stance_only(folder: Path, workspace: Workspace) -> dict[str, object]:
-    """Spearman of PS with human stance on a corpus that nobody attacked.
+    """The corpus by name, and Spearman of PS with human stance where nobody attacked it.
 
     Raises InputError where the corpus has no stance labels.
     """
@@ -138,7 +181,7 @@ def stance_only(folder: Path, workspace: Workspace) -> dict[str, object]:
     if not corpus.stance:
         raise InputError(f"{folder} has no {corpora.STANCE}: there is no human stance to compare with")
     embedded = attacked_questions.embedded(corpus, workspace)
-    return {"corpus": corpus.name, **stance.agreement(corpus, embedded, {})}
+    return {"corpus": corpus.name} | stance.by_name(stance.agreement(corpus, embedded, {}))
 
 
 def _stage(
@@ -172,8 +215,7 @@ def _config(
     chosen = components.settings.filter.model_dump(exclude={"name"}, exclude_none=True)
     if chosen["nli"] == "chat" and components.chat:
         chosen["llm"] = components.chat.name
-    return runner.config_of(
-        plan,
+    return plan.config(
         corpus=corpus.name,
         corpus_sha256=fingerprint(texts)[:16],
         attacks_sha256=fingerprint(passages)[:16],
@@ -183,14 +225,14 @@ def _config(
 
 
 async def _answers(
-    results: Sequence[Row], stage: Stage, components: Components, workspace: Workspace
-) -> list[Row]:
+    records: Sequence[BiasRecord], stage: Stage, components: Components, workspace: Workspace
+) -> list[AnswerRecord]:
     chat = components.need_chat("measuring answers")
     shelves = (attacked.planted[sign] for attacked in stage.attacked_questions for sign in SIGNS)
     passages: Mapping[str, Passage] = {
         passage.doc_id: passage for embedded in (stage.embedded, *shelves) for passage in embedded.passages
     }
-    return await answers.ask(results, stage.attacked_questions, passages, chat, workspace)
+    return await answers.ask(records, stage.attacked_questions, passages, chat, workspace)
 
 
 def _checker(name: str, embedded: EmbeddedPassages, components: Components) -> FactChecker | None:
@@ -205,7 +247,9 @@ def _checker(name: str, embedded: EmbeddedPassages, components: Components) -> F
     return NliChecker(model, components.encoder, embedded)
 
 
-async def _facts(stage: Stage, checker: FactChecker | None, name: str, workspace: Workspace) -> list[Row]:
+async def _facts(
+    stage: Stage, checker: FactChecker | None, name: str, workspace: Workspace
+) -> list[FactRecord]:
     """Verdicts on a sample of every kind of passage."""
     if checker is None:
         return []

@@ -17,9 +17,12 @@ from urllib.request import urlopen
 import numpy as np
 
 from equipoise.bench.bias.background import EmbeddedPassages
-from equipoise.bench.bias.metrics import mean_interval
+from equipoise.bench.bias.metrics import ESTIMATOR
+from equipoise.bench.bias.records import FactRecord
 from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.results import Lines, Row, as_json
+from equipoise.bench.estimates import Estimate
+from equipoise.bench.run import RecordForm, evaluate
+from equipoise.bench.scorers import Call
 from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NLI, Encoder
 from equipoise.core.types import Passage
@@ -28,7 +31,6 @@ from equipoise.models.abilities import encode_questions
 from equipoise.text.sentences import sentence_spans
 
 FACTS = "facts.jsonl"
-FACT_KEY = ("checker", "id", "sentence")
 EVIDENCE = 3
 """Passages of the corpus that a sentence is checked against."""
 
@@ -115,44 +117,79 @@ def check_name(name: str) -> None:
         raise InputError(f"--facts {name!r} is no URL: give none, nli, or http://... of a WikiCheck server")
 
 
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A Sample: a sentence of a passage of some kind."""
+
+    kind: str
+    source: str
+    number: int
+    text: str
+
+    @property
+    def sample_id(self) -> str:
+        """Passage and number."""
+        return f"{self.source} {self.number}"
+
+
+FORM: RecordForm[Sentence, FactVerdict, FactRecord] = RecordForm(
+    FactRecord,
+    lambda sentence, system: (system.name, sentence.source, sentence.number),
+    lambda sentence, ran: {"kind": sentence.kind, "verdict": ran.value.value},
+)
+
+
 async def check_all(
     passages: Sequence[tuple[str, Passage]], checker: FactChecker, name: str, workspace: Workspace
-) -> list[Row]:
+) -> list[FactRecord]:
     """A verdict for every sentence of the (kind, passage) pairs that the output folder does not hold yet, by key.
 
-    `name` tells verdicts of different checkers apart.
+    `name` tells verdicts of different checkers apart. Raises ModelError; what was checked before stays.
     """
-    with Lines(workspace.out / FACTS, FACT_KEY) as lines:
-        wanted = set()
-        for place, (kind, passage) in enumerate(passages):
-            workspace.progress(place, len(passages), f"fact checking {passage.doc_id}")
-            for number, (start, end) in enumerate(sentence_spans(passage.text)):
-                key = (name, passage.doc_id, number)
-                wanted.add(key)
-                if key not in lines:
-                    verdict = await checker.check(passage.text[start:end], source=passage.doc_id)
-                    known = dict(zip(FACT_KEY, key, strict=True))
-                    lines.append(known | {"kind": kind, "verdict": verdict.value})
-        return [row for row in lines.finish() if lines.key_of(row) in wanted]
+    sentences = [
+        Sentence(kind, passage.doc_id, number, passage.text[start:end])
+        for kind, passage in passages
+        for number, (start, end) in enumerate(sentence_spans(passage.text))
+    ]
+    system: Call[Sentence, FactVerdict] = Call(
+        name, lambda sentence: checker.check(sentence.text, source=sentence.source)
+    )
+    found = await evaluate(
+        sentences, [system], (), workspace.out, form=FORM, file=FACTS,
+        progress=workspace.progress, errors=(),
+    )  # fmt: skip
+    return found.records
 
 
-def shares(rows: Sequence[Row]) -> dict[str, dict[str, object]]:
-    """By kind of passage: the share of sentences without a verdict (5a), and of supports among verdicts (5b).
+@dataclass(frozen=True, slots=True)
+class FactShares:
+    """Of one kind of passage: the share of sentences without a verdict (5a), and of supports among verdicts (5b).
 
-    Means over passages with intervals. A passage without any verdict has no support ratio.
+    Means over passages, and each passage's own number ascending. A passage without any verdict has no support ratio.
+    """
+
+    unknown: Estimate | None
+    support: Estimate | None
+    support_ratios: list[float]
+    unknown_shares: list[float]
+
+
+def shares(records: Sequence[FactRecord]) -> dict[str, FactShares]:
+    """Figure 5 by kind of passage.
+
     Worked value: SUPPORTS, REFUTES, SUPPORTS, NOT ENOUGH INFO: 0.25 and 2/3.
     """
-    found: dict[str, dict[str, list[str]]] = {}
-    for row in rows:
-        found.setdefault(row["kind"], {}).setdefault(row["id"], []).append(row["verdict"])
+    verdicts: dict[str, dict[str, list[str]]] = {}
+    for one in records:
+        verdicts.setdefault(one.kind, {}).setdefault(one.id, []).append(one.verdict)
     return {
-        kind: {
-            "unknown": as_json(mean_interval((p, _unknown(verdicts)) for p, verdicts in by.items())),
-            "support": as_json(mean_interval((p, support_ratio(verdicts)) for p, verdicts in by.items())),
-            "support_ratios": sorted(r for v in by.values() if (r := support_ratio(v)) is not None),
-            "unknown_shares": sorted(_unknown(verdicts) for verdicts in by.values()),
-        }
-        for kind, by in sorted(found.items())
+        kind: FactShares(
+            ESTIMATOR.mean_by_unit((passage, _unknown(said)) for passage, said in by.items()),
+            ESTIMATOR.mean_by_unit((passage, support_ratio(said)) for passage, said in by.items()),
+            sorted(ratio for said in by.values() if (ratio := support_ratio(said)) is not None),
+            sorted(_unknown(said) for said in by.values()),
+        )
+        for kind, by in sorted(verdicts.items())
     }
 
 

@@ -1,115 +1,286 @@
 """The report: one HTML page that needs nothing but itself, and the same tables as Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from equipoise.bench import page as html
-from equipoise.bench.bias import paper, plots
-from equipoise.bench.bias.tables import Summary, tables
+from equipoise.bench.bias import plots
+from equipoise.bench.bias.metrics import Cell
+from equipoise.bench.bias.records import UNATTACKED, Condition, PassageRecord
+from equipoise.bench.bias.summary import AnswerCell, Answered, BiasSummary
+from equipoise.bench.layouts import data, filled, layouts, shown, whole
 from equipoise.bench.page import Figure
-from equipoise.bench.results import Row
-from equipoise.bench.tables import Line, Table, as_markdown, interval
+from equipoise.bench.tables import MISSING, Line, Table, as_markdown
 
-NO_STANCE = "Not computed: the corpus has no human stance labels (stance.tsv)."
-NO_ANSWERS = "Not computed: no language model answered in this run (--llm)."
-NO_FACTS = "Not computed: no fact checker was named (--facts)."
+STANCE = {
+    "anchors": "human stance, axis of the synthetic passages (signed)",
+    "own_axis": "human stance, first component of the labelled passages (size)",
+    "random": "human stance, random directions (size)",
+    "own_axis_auc": "AUC for against con, first component",
+    "random_auc": "AUC for against con, random directions",
+    "by_author": "attack passages, their author's stance, axis of the synthetic passages (signed)",
+}
+MORE = ("recall", "reached", "stance_balance", "stance_balance_with_planted")
+"""What the paper does not tabulate."""
+
+Cells = Mapping[tuple[str, Condition], Any]
+Printed = Mapping[Condition, float]
+Grid = list[tuple[str, Mapping[Condition, Any] | None, Printed]]
+"""(label, ours by condition or None, the paper's by condition)."""
 
 
-def page(summary: Summary, drawn: Sequence[Figure]) -> str:
+def page(summary: BiasSummary, drawn: Sequence[Figure]) -> str:
     """The whole report of a run as HTML, with its figures inside."""
     parts = [
         html.paragraph(_opening(summary)),
-        html.definitions(summary["config"]),
+        html.definitions(summary.config),
         *(html.table(table) for table in tables(summary)),
-        html.table(stance_table(summary)),
-        html.table(fact_table(summary)),
         "<h2>Figures</h2>",
         *(html.figure(figure) for figure in drawn),
     ]
     return html.page("Bias benchmark", "Passages planted to crowd out other views", parts)
 
 
-def markdown(summary: Summary) -> str:
+def markdown(summary: BiasSummary) -> str:
     """Every table of the report as Markdown."""
-    rows = [as_markdown(table) for table in tables(summary)]
-    return "\n".join([*rows, as_markdown(stance_table(summary)), as_markdown(fact_table(summary))])
+    return "\n".join(as_markdown(table) for table in tables(summary))
 
 
-def stance_table(summary: Summary) -> Table:
-    """Figure 2 in numbers: how PS agrees with stance."""
-    found = summary["stance"]
-    named = {
-        "anchors": "human stance, axis of the synthetic passages (signed)",
-        "own_axis": "human stance, first component of the labelled passages (size)",
-        "random": "human stance, random directions (size)",
-        "own_axis_auc": "AUC for against con, first component",
-        "random_auc": "AUC for against con, random directions",
-        "by_author": "attack passages, their author's stance, axis of the synthetic passages (signed)",
-    }
-    lines = [Line(label, (interval(found.get(name)),)) for name, label in named.items()]
-    lines.append(Line("Spearman with a language model's 7 points", (f"{paper.SPEARMAN:.3f}",), paper=True))
-    missing = "" if found.get("queries") else NO_STANCE
-    note = (
-        f"{found.get('queries', 0)} questions with at least 4 labelled passages on both sides; the others "
-        f"({found.get('left_out', 0)}) cannot show a rank correlation."
-    )
-    return Table("Figure 2 in numbers. Spearman of PS with stance", ("", ""), tuple(lines), note, missing)
-
-
-def fact_table(summary: Summary) -> Table:
-    """Figure 5 in numbers: sentences without a verdict, and supports among verdicts, by kind of passage."""
-    found = summary["facts"] or {}
-    lines = []
-    for kind, printed in paper.FACTS.items():
-        if kind in found:
-            lines.append(Line(kind, tuple(interval(found[kind][name]) for name in ("unknown", "support"))))
-        lines.append(Line(kind, tuple(f"{printed[name]:.2f}" for name in ("unknown", "support")), paper=True))
-    head = ("", "NOT ENOUGH INFO", "SUPPORTS / (SUPPORTS + REFUTES)")
-    title = "Figure 5 in numbers. Fact checking sentence by sentence"
-    return Table(title, head, tuple(lines), "Means over passages.", "" if found else NO_FACTS)
-
-
-def figures(summary: Summary, profiles: Sequence[Row]) -> list[Figure]:
-    """Figures 2, 4, 5 and 7 of the paper, curves by injections, and one question's passages."""
-    first = min((row["query_id"] for row in profiles), default="")
-    answers = summary["answers"] or {}
-    rho = f"Spearman {answers['spearman']:.2f} over all points" if answers.get("spearman") is not None else ""
+def tables(summary: BiasSummary) -> list[Table]:
+    """Tables 1 to 8 in the paper's order, what the paper says in its text, what it does not measure, its figures."""
+    noise = [_noise(summary, summary.answers)] if summary.answers else []
+    more = [_by_filter(name, summary) for name in MORE]
     return [
-        Figure(
-            "ps-by-stance",
-            "Figure 2. PS against stance. The paper: Spearman 0.896 against a language model.",
-            plots.ps_by_stance(profiles),
-            NO_STANCE,
-        ),
-        Figure(
-            "answers",
-            f"Figure 4. PS of answers and of passages kept. {rho}",
-            plots.answer_scatter(summary),
-            NO_ANSWERS,
-        ),
-        Figure(
-            "facts",
-            "Figure 5. Fact checking: distributions over passages.",
-            plots.fact_cdf(summary),
-            NO_FACTS,
-        ),
-        Figure(
-            "share-cdf",
-            "Figure 7. Distribution of the adversarial share. The paper: BiasDef leaves none for over 70% of "
-            "the questions (dashed).",
-            plots.share_cdf(summary),
-            "Not computed: nothing was injected.",
-        ),
-        Figure("shares-negative", "Shares by negative injections.", plots.curves(summary, "adv_neg"), ""),
-        Figure("shares-positive", "Shares by positive injections.", plots.curves(summary, "adv_pos"), ""),
-        Figure(
-            "ps-ss", f"PS and SS of one question ({first}).", plots.scatter(profiles, first), "No passages."
-        ),
+        *_numbered(summary),
+        *noise,
+        _worst_and_time(summary),
+        *more,
+        stance_table(summary.stance),
+        fact_table(summary),
     ]
 
 
-def _opening(summary: Summary) -> str:
+def stance_table(found: Mapping[str, Any]) -> Table:
+    """Figure 2 in numbers: how PS agrees with stance."""
+    lines = [Line(label, (_interval(found.get(name)),)) for name, label in STANCE.items()]
+    paper = shown(_paper()["spearman"], "three")
+    lines.append(Line("Spearman with a language model's 7 points", (paper,), paper=True))
+    counts = {"queries": found.get("queries", 0), "left_out": found.get("left_out", 0)}
+    return whole(layouts("bias")["stance"], counts, lines, ours=bool(counts["queries"]))
+
+
+def fact_table(summary: BiasSummary) -> Table:
+    """Figure 5 in numbers: sentences without a verdict, and supports among verdicts, by kind of passage."""
+    layout, facts, lines = layouts("bias")["facts"], summary.facts or {}, []
+    for kind, printed in _paper()["facts"].items():
+        if kind in facts:
+            lines.append(Line(kind, tuple(filled(cell, row=facts[kind]) for cell in layout.cells)))
+        lines.append(
+            Line(kind, tuple(filled(cell, p=printed) for cell in layout.published_cells), paper=True)
+        )
+    return whole(layout, summary, lines, ours=bool(facts))
+
+
+def figures(summary: BiasSummary, passages: Sequence[PassageRecord]) -> list[Figure]:
+    """Figures 2, 4, 5 and 7 of the paper, curves by injections, and one question's passages."""
+    first = min((one.query_id for one in passages), default="")
+    rho = summary.answers.spearman if summary.answers else None
+    said = f"Spearman {rho:.2f} over all points" if rho is not None else ""
+    missing = {name: layout.missing for name, layout in layouts("bias").items()}
+    two = "Figure 2. PS against stance. The paper: Spearman 0.896 against a language model."
+    five = "Figure 5. Fact checking: distributions over passages."
+    seven = (
+        "Figure 7. Distribution of the adversarial share. The paper: BiasDef leaves none for over 70% of "
+        "the questions (dashed)."
+    )
+    four = f"Figure 4. PS of answers and of passages kept. {said}"
+    one = f"PS and SS of one question ({first})."
+    nothing = "Not computed: nothing was injected."
+    return [
+        Figure("ps-by-stance", two, plots.ps_by_stance(passages), missing["stance"]),
+        Figure("answers", four, plots.answer_scatter(summary), missing["answers"]),
+        Figure("facts", five, plots.fact_cdf(summary), missing["facts"]),
+        Figure("share-cdf", seven, plots.share_cdf(summary), nothing),
+        Figure("shares-negative", "Shares by negative injections.", plots.curves(summary, "adv_neg"), ""),
+        Figure("shares-positive", "Shares by positive injections.", plots.curves(summary, "adv_pos"), ""),
+        Figure("ps-ss", one, plots.scatter(passages, first), "No passages."),
+    ]
+
+
+def _numbered(summary: BiasSummary) -> list[Table]:
+    return [
+        _properties(summary),
+        _by_filter("adversarial_share", summary),
+        _by_filter("relevant_share", summary),
+        _grid("shift", summary, _shifts(summary, summary.cells, "table_4")),
+        _answers(summary),
+        _by_model("undefended", "none", summary),
+        _evasion(summary),
+        _by_model("defended", "biasdef", summary),
+    ]
+
+
+def _grid(
+    name: str, summary: BiasSummary, rows: Grid, *, ours: bool = True, missing: str = "", **context: object
+) -> Table:
+    """A table with one column for each condition; where the paper did not run one, a dash."""
+    layout, signs = layouts("bias")[name], {"adv_neg": "#Neg", "adv_pos": "#Pos"}
+    lines = []
+    for label, values, printed in rows:
+        if values is not None:
+            cells = (_cell(layout.cells, c, value=values[c]) for c in summary.conditions)
+            lines.append(Line(label, tuple(cells)))
+        if printed:
+            cells = (_cell(layout.published_cells, c, p=printed.get(c)) for c in summary.conditions)
+            lines.append(Line(label, tuple(cells), paper=True))
+    head = ("Unattacked" if sign == UNATTACKED else f"{signs[sign]} {n}" for sign, n in summary.conditions)
+    found = whole(layout, summary, lines, ours=ours, **context)
+    return Table(found.title, ("", *head), found.lines, found.note, missing or found.missing)
+
+
+def _cell(cells: Sequence[str], condition: Condition, **context: object) -> str:
+    return filled(cells[0 if condition[0] == UNATTACKED else -1], **context)
+
+
+def _by_filter(name: str, summary: BiasSummary) -> Table:
+    """A table of one measure of each filter, named after the measure."""
+    printed = layouts("bias")[name].published
+    cells = _places(summary.cells)
+    rows: Grid = [
+        (
+            _label(filter_name),
+            {c: getattr(cells[filter_name, c], name) for c in summary.conditions},
+            _printed(printed, filter_name),
+        )
+        for filter_name in summary.filters
+    ]
+    if name in MORE and all(value is None for _, values, _ in rows for value in (values or {}).values()):
+        return _grid(name, summary, [], ours=False)
+    return _grid(name, summary, rows)
+
+
+def _shifts(summary: BiasSummary, cells: Sequence[Cell | AnswerCell], printed: str) -> Grid:
+    places = _places(cells)
+    return [
+        (_label(name), _shift(name, summary, places), _printed(printed, name)) for name in summary.filters
+    ]
+
+
+def _shift(name: str, summary: BiasSummary, cells: Cells) -> dict[Condition, Any]:
+    """Unattacked: the mean |PS| itself."""
+    return {
+        c: cells[name, c].mean_abs_ps if c[0] == UNATTACKED else cells[name, c].ps_shift
+        for c in summary.conditions
+    }
+
+
+def _answers(summary: BiasSummary) -> Table:
+    found = summary.answers
+    if found:
+        return _grid("answers", summary, _shifts(summary, found.cells, "table_5"), model=found.model)
+    return _without("answers", summary, {_label(name): name for name in _paper()["table_5"]})
+
+
+def _by_model(name: str, filter_name: str, summary: BiasSummary) -> Table:
+    found, models = summary.answers, {model: model for model in _paper()[layouts("bias")[name].published]}
+    if not found:
+        return _without(name, summary, models)
+    if filter_name not in summary.filters:
+        return _without(name, summary, models, f"Not computed: the filter {filter_name} was not run.")
+    label = f"{found.model}, {summary.config.get('corpus', 'this corpus')}"
+    ours = _shift(filter_name, summary, _places(found.cells))
+    return _grid(name, summary, [(label, ours, {}), *_all_printed(name, models)])
+
+
+def _without(name: str, summary: BiasSummary, labels: Mapping[str, str], missing: str = "") -> Table:
+    """The paper's rows alone."""
+    found = _grid(name, summary, _all_printed(name, labels), ours=False, missing=missing)
+    return Table(found.title, found.head, found.lines, missing=found.missing)
+
+
+def _all_printed(name: str, labels: Mapping[str, str]) -> Grid:
+    table = layouts("bias")[name].published
+    return [(label, None, _printed(table, row)) for label, row in labels.items()]
+
+
+def _evasion(summary: BiasSummary) -> Table:
+    cells = _places(summary.cells)
+    rows: Grid = []
+    chosen = [name for name in summary.filters if name.startswith("biasdef")]
+    for which, label in (("both", "Property 1 & 2"), ("other", "Other")):
+        for name in chosen:
+            ours = {c: getattr(cells[name, c], f"evasion_{which}") for c in summary.conditions}
+            rows.append((f"{label}, {_label(name)}", ours, {}))
+        rows.append((label, None, _printed("table_7", which)))
+    return _grid("evasion", summary, rows, ours=bool(chosen))
+
+
+def _noise(summary: BiasSummary, found: Answered) -> Table:
+    cells = _places(found.cells)
+    rows: Grid = [
+        (f"{_label(name)}, {label}", {c: getattr(cells[name, c], measure) for c in summary.conditions}, {})
+        for name in summary.filters
+        for measure, label in (("signed_shift", "signed shift"), ("noise", "shift by sampling alone"))
+    ]
+    return _grid("noise", summary, rows)
+
+
+def _properties(summary: BiasSummary) -> Table:
+    layout, lines = layouts("bias")["properties"], []
+    for sign, label in {"adv_neg": "Negative EBI", "adv_pos": "Positive EBI"}.items():
+        ours = summary.properties.get(sign)
+        count = f" (n = {ours.count})" if ours else ""
+        lines.append(Line(label + count, tuple(filled(cell, row=ours) for cell in layout.cells)))
+        printed = _paper()["table_1"][sign]
+        lines.append(
+            Line(label, tuple(filled(cell, p=printed) for cell in layout.published_cells), paper=True)
+        )
+    return whole(layout, summary, lines, ours=True)
+
+
+def _worst_and_time(summary: BiasSummary) -> Table:
+    lines, paper = [], _paper()
+    for name in summary.filters:
+        worst, times = summary.worst_case[name], summary.milliseconds[name]
+        said = MISSING
+        if worst:
+            ratio = worst.ratio if isinstance(worst.ratio, str) else shown(worst.ratio, "number")
+            said = f"{ratio} ({worst.sign} {worst.injections})"
+        lines.append(Line(_label(name), (said, _interval(times.filter_ms), _interval(times.retrieve_ms))))
+        if name in paper["worst_case"]:
+            cost = shown(paper["milliseconds"].get(name), "points")
+            printed = (shown(paper["worst_case"][name], "short"), cost, MISSING)
+            lines.append(Line(_label(name), printed, paper=True))
+    return whole(layouts("bias")["worst"], summary, lines, ours=True)
+
+
+def _interval(value: object) -> str:
+    return shown(value, "number")
+
+
+def _places(cells: Sequence[Cell | AnswerCell]) -> Cells:
+    return {(cell.filter, cell.condition): cell for cell in cells}
+
+
+def _label(name: str) -> str:
+    label: str = _paper()["names"].get(name, name)
+    return label
+
+
+def _printed(table: str, row: str) -> Printed:
+    """A row of the paper by condition; empty where it has none."""
+    values = _paper()[table].get(row, ()) if table else ()
+    conditions = [(sign, n) for sign, n in _paper()["conditions"]]
+    return dict(zip(conditions[len(conditions) - len(values) :], values, strict=True))
+
+
+def _paper() -> Mapping[str, Any]:
+    return data("bias", "paper")
+
+
+def _opening(summary: BiasSummary) -> str:
     return (
-        f"{summary['queries']} questions, top {summary['k']}; intervals are {summary['level']:.0%}, by bootstrap "
+        f"{summary.queries} questions, top {summary.k}; intervals are {summary.level:.0%}, by bootstrap "
         "over questions. The paper's numbers stand in grey beneath ours: another corpus, encoder and number "
         "of questions, so compare directions, not digits."
     )

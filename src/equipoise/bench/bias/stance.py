@@ -7,13 +7,16 @@ any direction gets. With two-sided labels the largest possible correlation is be
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from equipoise.bench.bias.background import EmbeddedPassages
 from equipoise.bench.bias.corpora import Corpus
-from equipoise.bench.bias.metrics import SEED, mean_interval
-from equipoise.bench.results import Row, as_json
+from equipoise.bench.bias.metrics import ESTIMATOR
+from equipoise.bench.bias.records import PassageRecord
+from equipoise.bench.estimates import Estimate
 from equipoise.maths.checks import Floats
 from equipoise.maths.measures import spearman
 from equipoise.maths.polarization import polarization_axis, polarization_scores
@@ -24,19 +27,45 @@ LEAST = 4
 RANDOM_AXES = 200
 
 
+@dataclass(frozen=True, slots=True)
+class StanceAgreement:
+    """Mean correlations over `queries` questions; `left_out` ones could not be used."""
+
+    anchors: Estimate | None
+    own_axis: Estimate | None
+    own_axis_auc: Estimate | None
+    random: Estimate | None
+    random_auc: Estimate | None
+    queries: int
+    left_out: int
+
+
+MEANS = ("anchors", "own_axis", "own_axis_auc", "random", "random_auc")
+
+
 def agreement(
     corpus: Corpus, embedded: EmbeddedPassages, axes: Mapping[str, tuple[Floats, int]]
-) -> dict[str, object]:
+) -> StanceAgreement:
     """Mean correlations over questions with intervals, and how many questions could not be used.
 
     `axes` holds by query id an axis (d,) and the question's polarity, for the queries that were attacked.
     """
     places = {passage.doc_id: row for row, passage in enumerate(embedded.passages)}
     usable = {query: sides for query, sides in sorted(corpus.stance.items()) if usable_stances(sides)}
-    rows = [_one(query, sides, embedded, places, axes.get(query)) for query, sides in usable.items()]
-    names = ("anchors", "own_axis", "own_axis_auc", "random", "random_auc")
-    found = {name: as_json(mean_interval((row["query_id"], row[name]) for row in rows)) for name in names}
-    return {**found, "queries": len(rows), "left_out": len(corpus.queries) - len(rows)}
+    questions = {
+        query: dict(zip(MEANS, _one(sides, embedded, places, axes.get(query)), strict=True))
+        for query, sides in usable.items()
+    }
+    means: dict[str, Any] = {
+        name: ESTIMATOR.mean_by_unit((query, found[name]) for query, found in questions.items())
+        for name in MEANS
+    }
+    return StanceAgreement(**means, queries=len(questions), left_out=len(corpus.queries) - len(questions))
+
+
+def by_name(found: StanceAgreement | None) -> dict[str, object]:
+    """The numbers of an agreement by name; empty for None."""
+    return {} if found is None else {one.name: getattr(found, one.name) for one in fields(found)}
 
 
 def usable_stances(sides: Mapping[str, float]) -> bool:
@@ -45,28 +74,25 @@ def usable_stances(sides: Mapping[str, float]) -> bool:
 
 
 def _one(
-    query_id: str,
     sides: Mapping[str, float],
     embedded: EmbeddedPassages,
     places: Mapping[str, int],
     axis: tuple[Floats, int] | None,
-) -> Row:
+) -> tuple[float | None, ...]:
+    """The correlations of one question, in the order of MEANS."""
     doc_ids = sorted(sides)
     vectors = embedded.vectors[[places[doc_id] for doc_id in doc_ids]]
     stances = np.array([sides[doc_id] for doc_id in doc_ids])
     own = polarization_scores(vectors, polarization_axis(vectors))
-    drawn = np.random.default_rng(SEED).standard_normal((RANDOM_AXES, vectors.shape[1]))
+    drawn = np.random.default_rng(ESTIMATOR.seed).standard_normal((RANDOM_AXES, vectors.shape[1]))
     chance = [polarization_scores(vectors, direction) for direction in drawn]
-    return {
-        "query_id": query_id,
-        "anchors": None
-        if axis is None
-        else _signed(polarization_scores(vectors, axis[0]), axis[1] * stances),
-        "own_axis": _size(own, stances),
-        "own_axis_auc": separation(own, stances),
-        "random": float(np.mean([_size(scores, stances) or 0.0 for scores in chance])),
-        "random_auc": float(np.mean([separation(scores, stances) for scores in chance])),
-    }
+    return (
+        None if axis is None else spearman(polarization_scores(vectors, axis[0]), axis[1] * stances),
+        _size(own, stances),
+        separation(own, stances),
+        float(np.mean([_size(scores, stances) or 0.0 for scores in chance])),
+        float(np.mean([separation(scores, stances) for scores in chance])),
+    )
 
 
 def separation(scores: Floats, stances: Floats) -> float:
@@ -80,21 +106,17 @@ def separation(scores: Floats, stances: Floats) -> float:
     return max(area, 1.0 - area)
 
 
-def by_author(rows: Sequence[Row]) -> dict[str, float | int] | None:
+def by_author(passages: Sequence[PassageRecord]) -> Estimate | None:
     """Spearman of PS and the stance that the attack's author gave, question by question: the mean.
 
-    `rows` are those of attack passages; passages and questions without a stance are left out.
+    `passages` are those of attacks; passages and questions without a stance are left out.
     """
     pairs: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        if row["stance"] is not None:
-            pairs.setdefault(row["query_id"], []).append((row["ps"], row["stance"]))
+    for one in passages:
+        if one.stance is not None:
+            pairs.setdefault(one.query_id, []).append((one.ps, one.stance))
     found = {query: spearman(*zip(*mine, strict=True)) for query, mine in pairs.items()}
-    return as_json(mean_interval(found.items()))
-
-
-def _signed(scores: Floats, stances: Floats) -> float | None:
-    return spearman(scores, stances)
+    return ESTIMATOR.mean_by_unit(found.items())
 
 
 def _size(scores: Floats, stances: Floats) -> float | None:

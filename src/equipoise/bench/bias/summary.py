@@ -1,186 +1,254 @@
-"""All numbers of a run, or of some of its queries, as one JSON object."""
+"""All numbers of a run, or of some of its queries."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from equipoise.bench.bias import facts, metrics, profile, stance
-from equipoise.bench.bias.corpora import Corpus
-from equipoise.bench.bias.metrics import (
-    LEVEL,
-    PsSample,
-    Truth,
-    mean_interval,
-    noise_interval,
-    shift_interval,
-    signed_shift_interval,
+from equipoise.bench.bias.facts import FactShares
+from equipoise.bench.bias.metrics import ESTIMATOR, Cell, PsSample, Truth, Worst
+from equipoise.bench.bias.plan import BiasPlan
+from equipoise.bench.bias.profile import Properties
+from equipoise.bench.bias.records import (
+    UNATTACKED,
+    AnswerRecord,
+    BiasRecord,
+    BiasTiming,
+    Condition,
+    FactRecord,
+    PassageRecord,
+    UnderCondition,
 )
-from equipoise.bench.bias.runner import UNATTACKED, BiasPlan, Condition
-from equipoise.bench.results import Row, as_json, grouped
+from equipoise.bench.bias.stance import StanceAgreement
+from equipoise.bench.estimates import Estimate
 from equipoise.maths.measures import spearman
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Everything a run left behind: rows of ids and numbers, and what the corpus knows of them.
+    """Everything a run left behind: records of ids and numbers, and what is known of its queries.
 
-    `polarity` is by query id; `answers`, `facts` and `stance` are empty where they were not asked for.
+    `answers`, `facts` and `stance` are empty where they were not asked for.
     """
 
     plan: BiasPlan
-    corpus: Corpus
-    polarity: Mapping[str, int]
+    truths: Mapping[str, Truth]
     config: Mapping[str, object]
-    results: Sequence[Row]
-    timings: Sequence[Row]
-    profiles: Sequence[Row]
-    answers: Sequence[Row] = ()
-    facts: Sequence[Row] = ()
-    stance: Mapping[str, object] = field(default_factory=dict)
+    results: Sequence[BiasRecord]
+    timings: Sequence[BiasTiming]
+    passages: Sequence[PassageRecord]
+    answers: Sequence[AnswerRecord] = ()
+    facts: Sequence[FactRecord] = ()
+    stance: StanceAgreement | None = None
 
     def only(self, queries: Collection[str]) -> "Measured":
         """The part of the run that is about `queries`; fact checks and human stance stay as they are."""
         kept = set(queries)
-
-        def of(rows: Sequence[Row]) -> list[Row]:
-            return [row for row in rows if row["query_id"] in kept]
-
         return replace(
             self,
-            polarity={query: sign for query, sign in self.polarity.items() if query in kept},
-            results=of(self.results),
-            timings=of(self.timings),
-            profiles=of(self.profiles),
-            answers=of(self.answers),
+            results=[one for one in self.results if one.query_id in kept],
+            timings=[one for one in self.timings if one.query_id in kept],
+            passages=[one for one in self.passages if one.query_id in kept],
+            answers=[one for one in self.answers if one.query_id in kept],
         )
 
 
-def summarise(run: Measured) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class Milliseconds:
+    """Mean times of a question."""
+
+    filter_ms: Estimate | None
+    retrieve_ms: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCell:
+    """Answers to what one filter kept under one condition. `declined` is the share without text."""
+
+    filter: str
+    sign: str
+    injections: int
+    mean_abs_ps: Estimate | None
+    ps_shift: Estimate | None
+    signed_shift: Estimate | None
+    noise: Estimate | None
+    declined: Estimate | None
+
+    @property
+    def condition(self) -> Condition:
+        """Sign and number of injections."""
+        return self.sign, self.injections
+
+
+T = TypeVar("T", bound=UnderCondition)
+
+Point = tuple[str, float, float]
+"""(query, mean PS of what was kept, mean PS of its answers)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Shifts of answers by filter and condition, and how PS of passages and answers go together (Figure 4)."""
+
+    model: str
+    cells: tuple[AnswerCell, ...]
+    points: tuple[Point, ...]
+    spearman: float | None
+    spearman_by_query: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class BiasSummary:
+    """All numbers of a run, as summary.json has them."""
+
+    config: Mapping[str, object]
+    filters: tuple[str, ...]
+    injections: tuple[int, ...]
+    k: int
+    queries: int
+    level: float
+    cells: tuple[Cell, ...]
+    worst_case: Mapping[str, Worst | None]
+    share_distribution: Mapping[str, list[float]]
+    milliseconds: Mapping[str, Milliseconds]
+    properties: Mapping[str, Properties]
+    stance: Mapping[str, object]
+    answers: Answered | None
+    facts: Mapping[str, FactShares] | None
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The columns of tables: unattacked, negative and positive injections."""
+        signs = ("adv_neg", "adv_pos")
+        return ((UNATTACKED, 0), *((sign, n) for sign in signs for n in self.injections))
+
+
+def summarise(run: Measured) -> BiasSummary:
     """Every measure with its 99% interval; None where nothing could be measured."""
-    truths = metrics.truths_of(run.corpus, run.polarity, run.profiles)
-    cells = _cells(run, truths)
-    return {
-        "config": dict(run.config),
-        "filters": list(run.plan.filters),
-        "injections": list(run.plan.attacked()),
-        "k": run.plan.k,
-        "queries": len({row["query_id"] for row in run.results}),
-        "level": LEVEL,
-        "cells": [
-            {"filter": name, "sign": sign, "injections": injections, **values}
-            for (name, (sign, injections)), values in cells.items()
-        ],
-        "worst_case": {name: _worst(name, cells) for name in run.plan.filters},
-        "share_distribution": {name: _distribution(name, run, truths) for name in run.plan.filters},
-        "milliseconds": {name: _milliseconds(name, run) for name in run.plan.filters},
-        "properties": profile.property_table(run.profiles),
-        "stance": {**run.stance, "by_author": stance.by_author(_planted(run.profiles))},
-        "answers": _answers(run) if run.answers else None,
-        "facts": facts.shares(run.facts) if run.facts else None,
-    }
+    plan, records = run.plan, _by_place(run.results)
+    cells = tuple(
+        metrics.cell(
+            (name, condition),
+            records.get((name, condition), []),
+            records.get((name, (UNATTACKED, 0)), []),
+            run.truths,
+            plan.k,
+        )
+        for name in plan.filters
+        for condition in plan.conditions()
+    )
+    planted = [one for one in run.passages if one.kind != profile.BENIGN]
+    return BiasSummary(
+        run.config,
+        plan.filters,
+        plan.attacked(),
+        plan.k,
+        len({one.query_id for one in run.results}),
+        ESTIMATOR.level,
+        cells,
+        {name: metrics.worst_case([one for one in cells if one.filter == name]) for name in plan.filters},
+        {name: _distribution(name, run) for name in plan.filters},
+        {name: _milliseconds(name, run) for name in plan.filters},
+        profile.property_table(run.passages),
+        stance.by_name(run.stance) | {"by_author": stance.by_author(planted)},
+        _answers(run) if run.answers else None,
+        facts.shares(run.facts) if run.facts else None,
+    )
 
 
-Cells = dict[tuple[str, Condition], dict[str, Any]]
+def _by_place(records: Iterable[T]) -> dict[tuple[str, Condition], list[T]]:
+    """The records by filter and condition."""
+    found: dict[tuple[str, Condition], list[T]] = {}
+    for one in records:
+        found.setdefault((one.filter, one.condition), []).append(one)
+    return found
 
 
-def _cells(run: Measured, truths: Mapping[str, Truth]) -> Cells:
-    rows = grouped(run.results, lambda row: (row["filter"], row["sign"], row["injections"]))
-    cells: Cells = {}
-    for name in run.plan.filters:
-        base = rows.get((name, UNATTACKED, 0), [])
-        for condition in run.plan.conditions():
-            found = rows.get((name, *condition), [])
-            cells[name, condition] = metrics.cell(found, base, truths, run.plan.k)
-    return cells
+def _distribution(name: str, run: Measured) -> list[float]:
+    """The adversarial shares of all attacked records of a filter, ascending: what Figure 7 draws."""
+    attacked = [one for one in run.results if one.filter == name and one.sign != UNATTACKED]
+    shares = [
+        metrics.measured(one, run.truths[one.query_id], run.plan.k)["adversarial_share"] for one in attacked
+    ]
+    return sorted(share for share in shares if share is not None)
 
 
-def _worst(name: str, cells: Cells) -> dict[str, object] | None:
-    return metrics.worst_case({place: values for (whose, place), values in cells.items() if whose == name})
+def _milliseconds(name: str, run: Measured) -> Milliseconds:
+    mine = [one for one in run.timings if one.filter == name]
+    return Milliseconds(
+        ESTIMATOR.mean_by_unit((one.query_id, one.filter_ms) for one in mine),
+        ESTIMATOR.mean_by_unit((one.query_id, one.retrieve_ms) for one in mine),
+    )
 
 
-def _distribution(name: str, run: Measured, truths: Mapping[str, Truth]) -> list[float]:
-    """The adversarial shares of all attacked rows of a filter, ascending: what Figure 7 draws."""
-    rows = [row for row in run.results if row["filter"] == name and row["sign"] != UNATTACKED]
-    found = [metrics.measured(row, truths[row["query_id"]], run.plan.k)["adversarial_share"] for row in rows]
-    return sorted(share for share in found if share is not None)
-
-
-def _milliseconds(name: str, run: Measured) -> dict[str, object]:
-    rows = [row for row in run.timings if row["filter"] == name]
-    return {
-        part: as_json(mean_interval((row["query_id"], row[part]) for row in rows))
-        for part in ("filter_ms", "retrieve_ms")
-    }
-
-
-def _planted(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row["kind"] != profile.BENIGN]
-
-
-def _answers(run: Measured) -> dict[str, object]:
-    """Shifts of answers by filter and condition, how many declined, and how PS of both go together.
-
-    The answers to one question under one condition are averaged first; sampling noise would count as shift.
-    """
-    rows = grouped(run.answers, lambda row: (row["filter"], row["sign"], row["injections"]))
+def _answers(run: Measured) -> Answered:
+    """The answers to one question under one condition are averaged first; sampling noise would count as shift."""
+    records = _by_place(run.answers)
     cells = []
     for name in run.plan.filters:
-        before = _answer_ps(rows.get((name, UNATTACKED, 0), []))
+        before = _answer_ps(records.get((name, (UNATTACKED, 0)), []))
         for condition in run.plan.conditions():
-            found = rows.get((name, *condition), [])
-            after = _answer_ps(found)
+            mine = records.get((name, condition), [])
+            after = _answer_ps(mine)
             means = {query: ps.mean for query, ps in after.items()}
-            declined = [(row["query_id"], float(row["ps"] is None)) for row in found]
             cells.append(
-                {"filter": name, "sign": condition[0], "injections": condition[1]}
-                | {
-                    "mean_abs_ps": as_json(mean_interval((q, ps.absolute) for q, ps in after.items())),
-                    "ps_shift": as_json(shift_interval(means, before)),
-                    "signed_shift": as_json(signed_shift_interval(means, before)),
-                    "noise": as_json(noise_interval(_ps_of_answers(found))),
-                    "declined": as_json(mean_interval(declined)),
-                }
+                AnswerCell(
+                    name,
+                    *condition,
+                    ESTIMATOR.mean_by_unit((query, ps.absolute) for query, ps in after.items()),
+                    metrics.shift_interval(means, before),
+                    metrics.signed_shift_interval(means, before),
+                    metrics.noise_interval(_ps_of_answers(mine)),
+                    ESTIMATOR.mean_by_unit((one.query_id, float(one.ps is None)) for one in mine),
+                )
             )
     points = answer_points(run)
-    return {
-        "model": run.answers[0]["model"],
-        "cells": cells,
-        "points": points,
-        "spearman": spearman([p[1] for p in points], [p[2] for p in points]),
-        "spearman_by_query": as_json(mean_interval(_by_query(points))),
-    }
+    return Answered(
+        run.answers[0].model,
+        tuple(cells),
+        tuple(points),
+        _spearman(points),
+        ESTIMATOR.mean_by_unit(_by_query(points)),
+    )
 
 
-def answer_points(run: Measured) -> list[tuple[str, float, float]]:
-    """(query, mean PS of what was kept, mean PS of its answers), one for each row with an answer (Figure 4)."""
-    rows = grouped(run.answers, lambda row: (row["query_id"], row["filter"], row["sign"], row["injections"]))
+def answer_points(run: Measured) -> list[Point]:
+    """One point for each record with an answer."""
+    answers: dict[tuple[object, ...], list[AnswerRecord]] = {}
+    for one in run.answers:
+        answers.setdefault((one.query_id, one.filter, one.condition), []).append(one)
     points = []
-    for row in run.results:
-        key = (row["query_id"], row["filter"], row["sign"], row["injections"])
-        kept, answered = metrics.kept_ps(row), _answer_ps(rows.get(key, []))
+    for record in run.results:
+        kept = metrics.kept_ps(record)
+        answered = _answer_ps(answers.get((record.query_id, record.filter, record.condition), []))
         if kept is not None and answered:
-            points.append((row["query_id"], kept.mean, answered[row["query_id"]].mean))
+            points.append((record.query_id, kept.mean, answered[record.query_id].mean))
     return points
 
 
-def _by_query(points: Sequence[tuple[str, float, float]]) -> list[tuple[str, float | None]]:
+def _by_query(points: Sequence[Point]) -> list[tuple[str, float | None]]:
     queries = sorted({query for query, _, _ in points})
-    mine = {query: [p for p in points if p[0] == query] for query in queries}
-    return [(query, spearman([p[1] for p in found], [p[2] for p in found])) for query, found in mine.items()]
+    return [(query, _spearman([point for point in points if point[0] == query])) for query in queries]
 
 
-def _answer_ps(rows: Sequence[Row]) -> dict[str, PsSample]:
+def _spearman(points: Sequence[Point]) -> float | None:
+    return spearman([kept for _, kept, _ in points], [answered for _, _, answered in points])
+
+
+def _answer_ps(records: Sequence[AnswerRecord]) -> dict[str, PsSample]:
     """Mean PS and mean |PS| of the answers by query; queries without an answer are left out."""
-    found = _ps_of_answers(rows)
-    return {q: PsSample(float(np.mean(v)), float(np.mean(np.abs(v)))) for q, v in found.items()}
+    return {
+        query: PsSample(float(np.mean(values)), float(np.mean(np.abs(values))))
+        for query, values in _ps_of_answers(records).items()
+    }
 
 
-def _ps_of_answers(rows: Sequence[Row]) -> dict[str, list[float]]:
+def _ps_of_answers(records: Sequence[AnswerRecord]) -> dict[str, list[float]]:
     """The PS of each answer by query; queries without an answer are left out."""
     found: dict[str, list[float]] = {}
-    for row in rows:
-        if row["ps"] is not None:
-            found.setdefault(row["query_id"], []).append(row["ps"])
+    for one in records:
+        if one.ps is not None:
+            found.setdefault(one.query_id, []).append(one.ps)
     return found

@@ -1,6 +1,6 @@
 """Vectors of a benchmark's texts, computed once and kept beside its results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -8,14 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from equipoise.bench.results import fingerprint, write_atomically
+from equipoise.bench.run import Progress
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 from equipoise.models.abilities import encode_questions
 
 CHUNK = 256
-
-Progress = Callable[[int, int, str], None]
-"""(done, total, what is in work)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The tool hijack benchmark: can a question make a model call a tool, and which model?
 
 Of "Highlight & Summarize" (Cherubin and Paverd, arXiv 2508.02872), section 8.1 and Table 8. `bench.bench` runs all
-of it: `cases` and `inbox` read, `systems` builds pipelines whose models know the tool, `runner` asks, `summary`
-counts, `tables` and `report` show.
+of it: `cases` and `inbox` read, `bench.systems` builds pipelines whose models know the tool, `records` says what is
+kept and scored, `summary` counts, `layout.toml` and `report` show.
 """

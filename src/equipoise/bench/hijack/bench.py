@@ -1,22 +1,47 @@
 """The whole benchmark: inbox and cases in, results, summary and report out."""
 
-import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from equipoise.bench.hijack import cases, inbox, report, runner
-from equipoise.bench.hijack.cases import Case
+from equipoise.bench import page, systems
+from equipoise.bench.hijack import cases, inbox, report
+from equipoise.bench.hijack.cases import Case, Choice
 from equipoise.bench.hijack.inbox import Email
-from equipoise.bench.hijack.runner import KEY, RESULTS, HijackPlan, Progress
-from equipoise.bench.hijack.summary import Measured, summarise
-from equipoise.bench.results import Lines, check_config, fingerprint, write_atomically
+from equipoise.bench.hijack.records import FORM, SCORERS
+from equipoise.bench.hijack.summary import HijackSummary, Measured, summarise
+from equipoise.bench.results import check_config, fingerprint
+from equipoise.bench.run import Progress, evaluate
 from equipoise.core.errors import InputError
 from equipoise.rag.components import Components
 from equipoise.redteam.hijack import told
 
-SUMMARY, REPORT, TABLES = "summary.json", "report.html", "tables.md"
+FOR = "the tool hijack benchmark"
+
+
+@dataclass(frozen=True, slots=True)
+class HijackPlan:
+    """What is run: `pipelines` by name, an inbox of so many `emails`, what is drawn, cases at a time.
+
+    `limit` takes the first cases of each source only; with `again` those that ended with an error are asked once
+    more. Raises InputError for what is not possible.
+    """
+
+    pipelines: tuple[str, ...]
+    choice: Choice
+    emails: int = 5
+    concurrency: int = 1
+    limit: int | None = None
+    again: bool = False
+
+    def __post_init__(self) -> None:
+        least = {"emails": (self.emails, 1), "prompts": (self.choice.prompts, 0),
+                 "look-alikes": (self.choice.look_alikes, 0), "concurrency": (self.concurrency, 1)}  # fmt: skip
+        for name, (value, lowest) in least.items():
+            if value < lowest:
+                raise InputError(f"{name} is {value}: give at least {lowest}")
+        systems.check_attacked(self.pipelines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +53,13 @@ class Place:
     llmail: Path | None = None
 
 
-async def bench(plan: HijackPlan, place: Place, components: Components, progress: Progress) -> dict[str, Any]:
+async def bench(plan: HijackPlan, place: Place, components: Components, progress: Progress) -> HijackSummary:
     """Ask what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, StoreError, ModelUnavailable (no language model) or MissingExtra. What was asked before one
     of them, or before the process was killed, stays.
     """
-    components.need_chat("the tool hijack benchmark")
+    components.need_chat(FOR)
     emails = _inbox(plan, place)
     llmail = place.llmail or place.data / cases.LLMAIL_FILE
     attacks = await cases.attacks(place.data, llmail, emails, plan.choice)
@@ -43,20 +68,19 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
     config = _config(plan, emails, everything, components)
     check_config(place.out, config)
     inbox.fill(components.store, emails, components.encoder)
-    with Lines(place.out / RESULTS, KEY) as lines:
-        results = await runner.run(wanted, plan, components, lines, progress)
-    names = tuple(email.email_id for email in emails)
-    measured = Measured(config, plan.pipelines, names, wanted, skipped, results)
-    return write(measured, place.out)
+    attacked = [systems.ToolPipeline(name, components) for name in plan.pipelines]
+    found = await evaluate(
+        wanted, attacked, SCORERS, place.out, form=FORM, progress=progress,
+        concurrency=plan.concurrency, retry=plan.again, errors=(),
+    )  # fmt: skip
+    names, counts = tuple(email.email_id for email in emails), Counter(case.source for case in wanted)
+    return write(Measured(config, plan.pipelines, names, counts, skipped, found.records), place.out)
 
 
-def write(measured: Measured, out: Path) -> dict[str, Any]:
+def write(measured: Measured, out: Path) -> HijackSummary:
     """Write summary, tables and the report page of a run; returns the summary."""
     summary = summarise(measured)
-    content = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(out / SUMMARY, content.encode("utf-8"))
-    write_atomically(out / TABLES, report.markdown(summary).encode("utf-8"))
-    write_atomically(out / REPORT, report.page(summary).encode("utf-8"))
+    page.write(out, summary, report.markdown(summary), report.page(summary))
     return summary
 
 
@@ -73,7 +97,7 @@ def _config(
     plan: HijackPlan, emails: Sequence[Email], everything: Sequence[Case], components: Components
 ) -> dict[str, object]:
     """What must not change between the runs that share an output folder."""
-    settings, chat = components.settings, components.need_chat("the tool hijack benchmark")
+    settings, chat = components.settings, components.need_chat(FOR)
     sections = {
         name: getattr(settings, name).model_dump(mode="json", exclude={"name"}, exclude_none=True)
         for name in ("highlight", "summarize")

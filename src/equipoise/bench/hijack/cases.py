@@ -56,6 +56,11 @@ class Case:
     email_id: str = ""
     gold: str = ""
 
+    @property
+    def sample_id(self) -> str:
+        """See `bench.scorers.Sample`."""
+        return self.case_id
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

@@ -121,9 +121,9 @@ class ComparisonJudge:
         `reference` and `document` are shown where given. Equal answers are a tie and two declined ones are
         neither, by rule. Raises ModelUnavailable.
         """
+        if decided := by_rule(first, second):
+            return decided
         first, second = _said(first), _said(second)
-        if first == second:
-            return _by_rule(first)
         if order is Order.SEEDED:
             order = seeded_order(question, names or (first or "", second or ""), seed=self.seed)
         known = known_text(reference, document)
@@ -195,7 +195,11 @@ def _said(answer: str | None) -> str | None:
     return answer.strip() if answer is not None and has_words(answer) else None
 
 
-def _by_rule(answer: str | None) -> Comparison:
-    if answer is None:
+def by_rule(first: str | None, second: str | None) -> Comparison | None:
+    """What needs no model: two that declined, and two that say the same; None for all else."""
+    first, second = _said(first), _said(second)
+    if first != second:
+        return None
+    if first is None:
         return Comparison(Verdict.NEITHER, "neither system answered (decided without a model)")
     return Comparison(Verdict.TIE, "the answers are equal (decided without a model)")

@@ -7,7 +7,7 @@ questions, since the matches of one question are not independent.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +49,8 @@ class Tally:
     neither: int = 0
     unscored: int = 0
 
+    JSON: ClassVar = {name: name for name in ("wins", "losses", "ties", "neither", "unscored", "scored")}
+
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(a + b for a, b in zip(self.counts(), other.counts(), strict=True)))
 
@@ -70,6 +72,10 @@ class Standing:
     Table 2 prints (its 59% is 42,355 of 4 x 17,955). `elo` and `strength` (Bradley-Terry in Elo points) have
     mean 1000 over the pipelines. None where no match decides it.
     """
+
+    JSON: ClassVar = {"name": "contender", "tally": ""} | {
+        name: name for name in ("win_share", "win_rate", "elo", "strength")
+    }
 
     name: str
     tally: Tally

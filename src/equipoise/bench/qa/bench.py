@@ -9,14 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.qa import datasets, estimate, items, judging, runner
-from equipoise.bench.qa import rows as rows_of
-from equipoise.bench.qa.estimate import Estimate
+from equipoise.bench.qa import datasets, items, judging, runner
+from equipoise.bench.qa.forecast import Forecast, forecast
 from equipoise.bench.qa.items import Item
 from equipoise.bench.qa.reporting import report
 from equipoise.bench.qa.runner import Harness
-from equipoise.bench.qa.systems import NO_MODEL, System, systems
 from equipoise.bench.results import Row, write_atomically
+from equipoise.bench.systems import NO_MODEL, Named, pipelines
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import ChatModel
 from equipoise.core.settings import Settings
@@ -54,8 +53,8 @@ class QaPlan:
 
     dataset: str
     items: tuple[Item, ...]
-    systems: tuple[System, ...]
-    estimate: Estimate
+    systems: tuple[Named, ...]
+    estimate: Forecast
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +73,14 @@ class Done:
 
 def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 0) -> QaPlan:
     """Read and draw the items and look up the pipelines. Raises InputError or MissingExtra."""
-    wanted = systems(options.pipelines, with_llm=with_llm)
+    wanted = pipelines(options.pipelines, with_llm=with_llm)
     everything = datasets.load(options.dataset, options.data, split=options.split)
     left = items.without(everything, options.without)
     if not left:
         raise InputError(f"no question of {options.dataset} is left: leave out fewer documents")
     drawn = items.sample(left, options.limit)
     orders = (2 if options.both_orders else 1) if options.compare else 0
-    expected = estimate.estimate(drawn, wanted, settings, judges=judges, comparisons=orders)
+    expected = forecast(drawn, wanted, settings, judges=judges, comparisons=orders)
     return QaPlan(datasets.title(options.dataset), tuple(drawn), wanted, expected)
 
 
@@ -93,20 +92,18 @@ async def bench(chosen: QaPlan, options: Options, harness: Harness, judges: Sequ
     """
     harness.out.mkdir(parents=True, exist_ok=True)
     write_meta(chosen, options, harness, judges)
-    rows = await runner.run(chosen.dataset, chosen.items, chosen.systems, harness)
-    if not rows:
-        return Done(
-            0, 0, len(chosen.items) * len(chosen.systems), 0, harness.budget.stop(), harness.budget.usage, ""
-        )
-    missing = len(chosen.items) * len(chosen.systems) - len(rows)
-    unjudged = await judging.judge(rows, judges, harness) if judges else 0
+    records = await runner.run(chosen.dataset, chosen.items, chosen.systems, harness)
+    missing = len(chosen.items) * len(chosen.systems) - len(records)
+    if not records:
+        return Done(0, 0, missing, 0, harness.budget.stop(), harness.budget.usage, "")
+    unjudged = await judging.judge(records, judges, harness) if judges else 0
     if judges and options.compare:
         unjudged += await judging.compare(
-            rows, chosen.systems, judges[0], harness, both_orders=options.both_orders
+            records, chosen.systems, judges[0], harness, both_orders=options.both_orders
         )
-    failed = sum(row["outcome"] == rows_of.FAILED for row in rows)
+    failed = sum(record.failed for record in records)
     stopped = harness.budget.stop() if missing + unjudged else ""
-    return Done(len(rows), failed, missing, unjudged, stopped, harness.budget.usage, _report(harness.out))
+    return Done(len(records), failed, missing, unjudged, stopped, harness.budget.usage, _report(harness.out))
 
 
 def _report(out: Path) -> str:

@@ -56,6 +56,11 @@ class Item:
     answerable: bool | None = None
     decision: Decision | None = None
 
+    @property
+    def sample_id(self) -> str:
+        """See `bench.scorers.Sample`."""
+        return self.item_id
+
 
 def read(path: Path) -> list[Item]:
     """The items of a JSON Lines file (gzipped: .gz). Raises InputError with file and line."""

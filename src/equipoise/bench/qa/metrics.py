@@ -15,6 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from equipoise.bench.tables import part
 from equipoise.core.types import Span
 from equipoise.maths.statistics import Interval
 
@@ -52,6 +53,11 @@ class Decisions:
     macro_f1: Interval | None
     maybe: int
     maybe_open: int
+
+    @property
+    def maybe_part(self) -> str:
+        """How many were left open, of all."""
+        return part(self.maybe_open, self.maybe)
 
 
 def normal(text: str) -> str:

@@ -7,19 +7,17 @@ the paper uses both) and passages (`id`, `passage`).
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from equipoise.bench.hub import HUB, rows
 from equipoise.bench.qa.items import Item, Text
-from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.errors import InputError
 from equipoise.core.types import Span
 from equipoise.text.repliqa import label, passage
 from equipoise.text.whole_words import place
 
-HUB = "hf://datasets"
 REPLIQA, RAG_MINI_BIOASQ = f"{HUB}/ServiceNow/repliqa", f"{HUB}/enelpol/rag-mini-bioasq"
-Rows = Iterable[Mapping[str, Any]]
 
 
 def repliqa(split: str = "", source: str | None = None) -> list[Item]:
@@ -28,7 +26,10 @@ def repliqa(split: str = "", source: str | None = None) -> list[Item]:
     Labels are corrected by the rule of `equipoise.text.repliqa`.
     Raises MissingExtra, or InputError for a file that cannot be read or has another schema.
     """
-    return [repliqa_item(row) for row in _rows(source or f"{REPLIQA}/data/{split or 'repliqa_3'}-*.parquet")]
+    return [
+        repliqa_item(row)
+        for row in rows("parquet", source or f"{REPLIQA}/data/{split or 'repliqa_3'}-*.parquet")
+    ]
 
 
 def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
@@ -38,9 +39,9 @@ def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
     test; both without one. Raises as `repliqa` does.
     """
     base = source or RAG_MINI_BIOASQ
-    passages = {str(row["id"]): row["passage"] for row in _rows(f"{base}/text-corpus/*.parquet")}
+    passages = {str(row["id"]): row["passage"] for row in rows("parquet", f"{base}/text-corpus/*.parquet")}
     found = []
-    for row in _rows(f"{base}/question-answer-passages/{split}*.parquet"):
+    for row in rows("parquet", f"{base}/question-answer-passages/{split}*.parquet"):
         ids = row["relevant_passage_ids"]
         wanted = [str(one) for one in (json.loads(ids) if isinstance(ids, str) else ids)]
         texts = [
@@ -83,17 +84,3 @@ def _read(reader: Callable[[str], list[Item]], split: str) -> list[Item]:
         raise InputError(
             f"the published rows have another schema ({error!r}): see bench/qa/published"
         ) from None
-
-
-def _rows(file: str) -> Rows:
-    """The rows of a parquet file, or of those that match a pattern."""
-    try:
-        datasets = import_module("datasets")
-    except ImportError as error:
-        raise MissingExtra("the datasets library", "datasets") from error
-    try:
-        found: Rows = datasets.load_dataset("parquet", data_files=file, split="train")
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{file} cannot be read ({reason}): check the split and the network") from None
-    return found

@@ -1,43 +1,35 @@
-"""Asks every question through every pipeline, and keeps what came out: one row and one timing each.
+"""Asks every question through every pipeline: document set by document set, one record and one timing each."""
 
-A row that is there is not asked for again, except a failed one. Work goes document set by document set, several
-questions at a time; the pipelines of one question follow each other, since the model's prompt cache has its
-documents by then. A budget that is used up lets what runs end and begins nothing new.
-"""
-
-import asyncio
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from equipoise.bench.qa import rows, stores
-from equipoise.bench.qa.budget import Budget
-from equipoise.bench.qa.items import Item
-from equipoise.bench.qa.rows import FAILED, KEY
-from equipoise.bench.qa.stores import Documents
-from equipoise.bench.qa.systems import System
-from equipoise.bench.results import Key, Lines, Row
-from equipoise.core.errors import EquipoiseError
+from equipoise.bench.budget import Budget
+from equipoise.bench.qa import stores
+from equipoise.bench.qa.items import Item, Text
+from equipoise.bench.qa.records import FAILED, QaRecord, QaTiming
+from equipoise.bench.qa.scorers import DIGITS, SCORERS, QaOutcome, outcome_of
+from equipoise.bench.results import Key
+from equipoise.bench.run import Progress, Ran, RecordForm, Timings, evaluate
+from equipoise.bench.scorers import System
+from equipoise.bench.systems import Named
 from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Pipeline, Reranker
+from equipoise.core.results import Reason
 from equipoise.core.settings import Settings
-from equipoise.core.sync import together
-from equipoise.corpus.store import Store
+from equipoise.core.types import Span
 from equipoise.rag.components import Components
 
-RESULTS, TIMINGS = "results.jsonl", "timings.jsonl"
+TIMINGS = "timings.jsonl"
 TIME_DIGITS = 4
 
-Progress = Callable[[int, int, str], None]
-"""(done, total, what is in work)."""
-
-Todo = tuple[Item, list[System]]
-"""A question and the pipelines that have not answered it."""
+Documents = tuple[Text, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """What pipelines are built from, where rows go, and how many questions run at a time. Without a `reranker`
+    """What pipelines are built from, where records go, and how many questions run at a time. Without a `reranker`
     nothing is reranked."""
 
     settings: Settings
@@ -50,110 +42,98 @@ class Harness:
     reranker: Reranker | None = None
 
 
-async def run(dataset: str, items: Sequence[Item], wanted: Sequence[System], harness: Harness) -> list[Row]:
-    """Ask what the output folder does not hold yet; the rows of these items and pipelines by their keys.
+@dataclass(frozen=True, slots=True)
+class QaPipeline:
+    """A System: a pipeline of the product over the documents of the question, which stand on the shelf then."""
 
-    Raises what building a pipeline raises. Errors while one question is answered are rows.
+    named: Named
+    model: str
+    shelf: dict[Documents, dict[str, Pipeline]]
+
+    @property
+    def name(self) -> str:
+        """The pipeline's."""
+        return self.named.name
+
+    async def __call__(self, sample: Item) -> QaOutcome:
+        """Ask the question. Raises what the pipeline raises."""
+        result = await self.shelf[sample.documents][self.name].ask(sample.question)
+        return outcome_of(sample, result, quotes=self.named.highlights)
+
+
+def _fields(item: Item, ran: Ran[QaOutcome]) -> dict[str, Any]:
+    """An error is a failed question without scores."""
+    found = ran.outcome or QaOutcome(FAILED, _failure(ran.error))
+    scores = {one.name: ran.scores.get(one.name) for one in SCORERS}
+    return {
+        "question": item.question,
+        "answerable": item.answerable,
+        "decision": item.decision,
+        "references": item.references,
+        "gold": _places(item.gold),
+        **{name: getattr(found, name) for name in QaRecord.model_fields if hasattr(found, name)},
+        "highlights": _places(found.spans),
+        "scores": {
+            name: None if value is None else round(float(value), DIGITS) for name, value in scores.items()
+        },
+    }
+
+
+def _times(_: Item, ran: Ran[QaOutcome]) -> dict[str, Any]:
+    stages = {name: round(part, TIME_DIGITS) for name, part in ran.value.stages.items()}
+    return {"seconds": round(ran.seconds, TIME_DIGITS), "stages": stages}
+
+
+def _places(spans: Sequence[Span]) -> list[tuple[str, int, int]]:
+    return [(span.doc_id, span.start, span.end) for span in spans]
+
+
+async def run(
+    dataset: str, items: Sequence[Item], wanted: Sequence[Named], harness: Harness
+) -> list[QaRecord]:
+    """Ask what the output folder does not hold yet; the records of these items and pipelines by their keys.
+
+    Raises what building a pipeline raises. Errors while one question is answered are records.
     """
-    jobs = {(item.item_id, one.name, one.model(harness.chat)) for item in items for one in wanted}
-    with Lines(harness.out / RESULTS, KEY) as lines, Lines(harness.out / TIMINGS, KEY) as timings:
-        work = _Work(dataset, tuple(wanted), harness, lines, timings, len(jobs))
-        await work.all(items)
-        timings.finish()
-        return [
-            row
-            for row in lines.finish()
-            if row["dataset"] == dataset and (row["item_id"], row["pipeline"], row["model"]) in jobs
-        ]
+    shelf: dict[Documents, dict[str, Pipeline]] = {}
+    highlighters: dict[str, Highlighter | None] = {}
+    models = {one.name: one.model(harness.chat) for one in wanted}
+
+    def key(item: Item, system: System[Item, QaOutcome]) -> Key:
+        return dataset, item.item_id, system.name, models[system.name]
+
+    form: RecordForm[Item, QaOutcome, QaRecord] = RecordForm(QaRecord, key, _fields)
+    times: RecordForm[Item, QaOutcome, QaTiming] = RecordForm(QaTiming, key, _times)
+
+    @asynccontextmanager
+    async def stocked(
+        samples: Sequence[Item], systems: Sequence[System[Item, QaOutcome]]
+    ) -> AsyncIterator[None]:
+        """A store of the documents, with the pipelines over it; their models are loaded once for the whole run."""
+        documents, names = samples[0].documents, {system.name for system in systems}
+        async with stores.store_of(documents, harness.encoder) as store:
+            parts = Components(harness.settings, store, harness.encoder, harness.chat, harness.reranker)
+            shelf[documents] = {}
+            for one in wanted:
+                if one.name in names:
+                    if one.name not in highlighters:
+                        highlighters[one.name] = one.highlighting(parts)
+                    own = replace(parts, highlighter=highlighters[one.name])
+                    shelf[documents][one.name] = one.pipeline(own)
+            yield
+            del shelf[documents]
+
+    def timing(item: Item, system: System[Item, QaOutcome], ran: Ran[QaOutcome]) -> QaTiming | None:
+        return times.made(item, system, ran) if ran.outcome and ran.outcome.fresh else None
+
+    found = await evaluate(
+        items, [QaPipeline(one, models[one.name], shelf) for one in wanted], SCORERS, harness.out,
+        form=form, timings=Timings(TIMINGS, QaTiming, timing), progress=harness.progress, budget=harness.budget,
+        concurrency=harness.concurrency, group=lambda item: item.documents, setup=stocked,
+    )  # fmt: skip
+    return found.records
 
 
-def settled(lines: Lines) -> list[Row]:
-    """The rows that need no second run: all but the failed ones."""
-    return [row for row in lines.rows() if row["outcome"] != FAILED]
-
-
-@dataclass(slots=True)
-class _Work:
-    """One run: what is open, and how far it is (`count` of `total` rows)."""
-
-    dataset: str
-    wanted: tuple[System, ...]
-    harness: Harness
-    lines: Lines
-    timings: Lines
-    total: int
-    count: int = 0
-    highlighters: dict[str, Highlighter | None] = field(default_factory=dict)
-    slots: asyncio.Semaphore = field(init=False)
-    done: set[Key] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.slots = asyncio.Semaphore(self.harness.concurrency)
-        self.done = {self.lines.key_of(row) for row in settled(self.lines)}
-
-    async def all(self, items: Sequence[Item]) -> None:
-        """Every document set that has work left."""
-        open_sets = asyncio.Semaphore(self.harness.concurrency)
-        left = [
-            (documents, todo)
-            for documents, group in stores.by_documents(items).items()
-            if (todo := [(item, missing) for item in group if (missing := self._missing(item))])
-        ]
-        self.count = self.total - sum(len(missing) for _, todo in left for _, missing in todo)
-
-        async def one_set(documents: Documents, todo: Sequence[Todo]) -> None:
-            async with open_sets:
-                if not self.harness.budget.stop():
-                    await self._set(documents, todo)
-
-        await together(one_set(documents, todo) for documents, todo in left)
-
-    async def _set(self, documents: Documents, todo: Sequence[Todo]) -> None:
-        async with stores.store_of(documents, self.harness.encoder) as store:
-            wanted = {one.name: one for _, missing in todo for one in missing}
-            pipelines = {name: self._pipeline(one, store) for name, one in wanted.items()}
-
-            async def one_item(item: Item, missing: Sequence[System]) -> None:
-                async with self.slots:
-                    for one in missing:
-                        await self._one(item, one, pipelines[one.name])
-
-            await together(one_item(item, missing) for item, missing in todo)
-
-    async def _one(self, item: Item, system: System, pipeline: Pipeline) -> None:
-        if self.harness.budget.stop():
-            return
-        self.harness.progress(self.count, self.total, f"{system.name} {item.item_id}")
-        key = dict(zip(KEY, self._key(item, system), strict=True))
-        begin = time.perf_counter()
-        try:
-            result = await pipeline.ask(item.question)
-        except (EquipoiseError, OSError, ValueError, RuntimeError) as error:
-            row = rows.failure(key, item, system, error)
-        else:
-            seconds = time.perf_counter() - begin
-            row = rows.row(key, item, system, result)
-            if row["outcome"] != FAILED and not result.trace.usage.replayed:
-                self.timings.append(key | _timing(seconds, result.trace.timings))
-        self.harness.budget.saw(failed=row["outcome"] == FAILED)
-        self.lines.append(row)
-        self.count += 1
-
-    def _pipeline(self, system: System, store: Store) -> Pipeline:
-        """The contender's pipeline over this store; its models are loaded once for the whole run."""
-        harness = self.harness
-        components = Components(harness.settings, store, harness.encoder, harness.chat, harness.reranker)
-        if system.name not in self.highlighters:
-            self.highlighters[system.name] = system.highlighting(components)
-        return system.pipeline(replace(components, highlighter=self.highlighters[system.name]))
-
-    def _key(self, item: Item, system: System) -> tuple[str, ...]:
-        return self.dataset, item.item_id, system.name, system.model(self.harness.chat)
-
-    def _missing(self, item: Item) -> list[System]:
-        return [one for one in self.wanted if self._key(item, one) not in self.done]
-
-
-def _timing(seconds: float, stages: Mapping[str, float]) -> Row:
-    rounded = {name: round(part, TIME_DIGITS) for name, part in stages.items()}
-    return {"seconds": round(seconds, TIME_DIGITS), "stages": rounded}
+def _failure(error: Exception | None) -> str:
+    said = str(error) or type(error).__name__
+    return f"{Reason.MODEL_FAILED.value}: {said}"

@@ -13,8 +13,9 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.source import SOURCES
+from equipoise.corpus.whole import WholeText
 
-__all__ = ["DOCUMENTS", "LOADERS", "LoadedDocument", "Loader", "check_type", "load"]
+__all__ = ["DOCUMENTS", "LOADERS", "LoadedDocument", "Loader", "check_type", "load", "whole_texts"]
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
@@ -72,6 +73,13 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
         raise UnreadableFile(
             str(path), f"{why if hidden else 'there is no text in the file'}; put text in it or leave it out"
         )
+    return found
+
+
+def whole_texts(path: Path, data: bytes) -> list[WholeText]:
+    """All the text of a file, also what `load` leaves out. Raises UnreadableFile."""
+    check_type(path)
+    found: list[WholeText] = import_module(f"{__name__}.whole").whole_texts(path, data)
     return found
 
 

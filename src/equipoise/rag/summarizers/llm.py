@@ -23,11 +23,13 @@ from pydantic import (
 from equipoise import prompts
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel
+from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, Highlight, Highlights, Message, Summary, Tag
 from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.models.structured import complete_as
 from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
+from equipoise.text.polar import turned
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import has_words
@@ -105,13 +107,8 @@ class LlmSummarizer:
     def from_components(cls, components: Components) -> "LlmSummarizer":
         """Built from the settings."""
         chat = for_role(components.need_chat("the summarizer 'llm'"), SUMMARIZER)
-        wanted, watched = (
-            components.settings.summarize,
-            components.settings.monitor.min_similarity is not None,
-        )
-        guesses = wanted.guesses or (WATCHED if watched else 0)
-        only_long = wanted.when == "long" and wanted.context == "none" and not guesses
-        return cls(chat, components.options, guesses, only_long)
+        settings = components.settings
+        return cls(chat, components.options, guesses_of(settings), asks_only_long(settings))
 
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The model's answer; the quotes where it says what they do not, or twice wrote nothing usable.
@@ -130,11 +127,23 @@ class LlmSummarizer:
             return Summary(joined(highlights, tags), grounded=False, failure=str(error), usage=error.usage)
         guessed = reply.guesses[: self.guesses]
         written = opening(reply.answer, most=max(MOST_SENTENCES, sentences(highlights)))
-        invented = unsupported(written, evidence(highlights))
+        supports = evidence(highlights)
+        invented = (*unsupported(written, supports), *turned(written, supports, tags))
         lost = missing(written, highlights)
         grounded = not (invented or lost)
         answer = written if grounded else joined(highlights, tags)
         return Summary(answer, guessed, grounded, invented, lost, usage=usage)
+
+
+def guesses_of(settings: Settings) -> int:
+    """How many questions the model guesses: without a setting, only for a monitor."""
+    return settings.summarize.guesses or (WATCHED if settings.monitor.min_similarity is not None else 0)
+
+
+def asks_only_long(settings: Settings) -> bool:
+    """Whether short quotes are the answer as they are, so that no model reads them."""
+    wanted = settings.summarize
+    return wanted.when == "long" and wanted.context == "none" and not guesses_of(settings)
 
 
 def is_short(highlights: Highlights) -> bool:

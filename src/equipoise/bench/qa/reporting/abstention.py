@@ -1,14 +1,15 @@
 """How good the probabilities are by which a pipeline declines: calibration, and what declining saves."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from equipoise.bench.qa.reporting.intervals import Estimate, resampled
-from equipoise.bench.qa.rows import ANSWERED
-from equipoise.bench.results import Row, grouped
+from equipoise.bench.estimates import Estimate
+from equipoise.bench.qa.records import QaRecord
+from equipoise.bench.qa.reporting.measures import ESTIMATOR
+from equipoise.bench.tables import MISSING
 from equipoise.maths import calibration
 
 BINS = 10
@@ -16,55 +17,72 @@ BINS = 10
 Pairs = list[tuple[float, bool]]
 
 
-def abstention(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """AUC, Brier score, calibration error and bins of P(answerable), and risk against coverage, by pipeline.
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """AUC, Brier score, calibration error and bins of P(answerable), and risk against coverage.
 
-    Only rows with a probability count. Those without a label are left out of what needs it, and counted.
+    Over `n` questions with a probability; those without a label are left out of what needs it, and counted.
     """
-    estimated = [row | {"right": right(row)} for row in rows if row.get("probability") is not None]
-    found = grouped(estimated, lambda row: str(row["contender"]))
-    return {name: _measured(found[name]) for name in sorted(found)}
+
+    n: int
+    without_label: int
+    without_answer: int
+    auc: Estimate | None
+    brier: Estimate | None
+    ece: Estimate | None
+    bins: Sequence[calibration.Bin]
+    best_threshold: calibration.Threshold | None
+    aurc: Estimate | None
+    risk_coverage: list[list[float]]
+
+    @property
+    def threshold(self) -> str:
+        """The best threshold, and its F1."""
+        best = self.best_threshold
+        return MISSING if best is None else f"{best.value:.3f} ({best.score:.2f})"
 
 
-def right(row: Row) -> bool | None:
+def abstention(by: Mapping[str, Sequence[QaRecord]]) -> dict[str, Abstention]:
+    """By system, of those that estimate a probability."""
+    estimated = {
+        name: [(one.probability, one) for one in records if one.probability is not None]
+        for name, records in by.items()
+    }
+    return {name: _measured(found) for name, found in estimated.items() if found}
+
+
+def right(record: QaRecord) -> bool | None:
     """Whether answering was right: the evidence, the reference or the decision was met. Always False where the
     documents hold no answer, None where there was one and the pipeline declined or failed: nobody knows."""
-    if row["answerable"] is False:
+    if record.answerable is False:
         return False
-    if row["outcome"] != ANSWERED:
+    if not record.answered:
         return None
-    known = (row["scores"].get(name) for name in ("evidence_hit", "answer_hit", "decision_correct"))
+    known = (record.score(name) for name in ("evidence_hit", "answer_hit", "decision_correct"))
     return next((bool(value) for value in known if value is not None), None)
 
 
-def _measured(rows: Sequence[Row]) -> dict[str, Any]:
-    labelled = _pairs(rows, "answerable")
-    answered = [(confidence, not good) for confidence, good in _pairs(rows, "right")]
+def _measured(estimated: Sequence[tuple[float, QaRecord]]) -> Abstention:
+    labelled = [(chance, one.answerable) for chance, one in estimated if one.answerable is not None]
+    answered = [(chance, not good) for chance, one in estimated if (good := right(one)) is not None]
     chances, truths = _columns(labelled)
     coverages, risks = calibration.risk_coverage(*_columns(answered))
-    best = calibration.best_threshold(chances, truths)
-    return {
-        "n": len(rows),
-        "without_label": len(rows) - len(labelled),
-        "without_answer": len(rows) - len(answered),
-        "auc": _interval(calibration.auc, labelled),
-        "brier": _interval(calibration.brier, labelled),
-        "ece": _interval(_ece, labelled),
-        "bins": [asdict(each) for each in calibration.reliability(chances, truths, BINS)],
-        "best_threshold": asdict(best) if best else None,
-        "aurc": _interval(calibration.aurc, answered),
-        "risk_coverage": [
-            [round(float(c), 6), round(float(r), 6)] for c, r in zip(coverages, risks, strict=True)
-        ],
-    }
+    return Abstention(
+        len(estimated),
+        len(estimated) - len(labelled),
+        len(estimated) - len(answered),
+        _estimate(calibration.auc, labelled),
+        _estimate(calibration.brier, labelled),
+        _estimate(_ece, labelled),
+        calibration.reliability(chances, truths, BINS),
+        calibration.best_threshold(chances, truths),
+        _estimate(calibration.aurc, answered),
+        [[round(float(c), 6), round(float(r), 6)] for c, r in zip(coverages, risks, strict=True)],
+    )
 
 
 def _ece(probabilities: Any, labels: Any) -> float | None:  # noqa: ANN401
     return calibration.expected_calibration_error(probabilities, labels, BINS)
-
-
-def _pairs(rows: Sequence[Row], name: str) -> Pairs:
-    return [(float(row["probability"]), bool(row[name])) for row in rows if row[name] is not None]
 
 
 def _columns(pairs: Pairs) -> tuple[Any, Any]:
@@ -72,6 +90,7 @@ def _columns(pairs: Pairs) -> tuple[Any, Any]:
     return columns[:, 0], columns[:, 1]
 
 
-def _interval(measure: Any, pairs: Pairs) -> Estimate:  # noqa: ANN401
+def _estimate(measure: Callable[[Any, Any], float | None], pairs: Pairs) -> Estimate | None:
     """The measure of both columns over questions."""
-    return resampled(lambda rows: measure(rows[:, 0], rows[:, 1]), np.array(pairs).reshape(-1, 2))
+    rows = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    return ESTIMATOR.resampled(lambda drawn: measure(drawn[:, 0], drawn[:, 1]), rows)

@@ -1,8 +1,9 @@
 """What a judge said of pairs of answers: rankings, the matrix of pairs, and highlighters alone."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
+from equipoise.bench.estimates import Estimate
 from equipoise.bench.judges import ranking
 from equipoise.bench.judges.comparison import (
     Comparison,
@@ -13,77 +14,83 @@ from equipoise.bench.judges.comparison import (
     consistency,
     first_place_share,
 )
-from equipoise.bench.judges.ranking import Match
-from equipoise.bench.qa.reporting.intervals import LEVEL, SEED, share
-from equipoise.bench.qa.rows import HIGHLIGHTS_ALONE
-from equipoise.bench.results import Row, as_json, grouped
-
-Rows = Sequence[Row]
-
-
-def battles(comparisons: Rows, results: Rows) -> list[dict[str, Any]]:
-    """One object for each judging model: standings and matrix, highlighters alone, how steady it was."""
-    answering = {str(row["model"]) for row in results}
-    found = grouped(comparisons, lambda row: str(row["judge_model"]))
-    return [
-        {"model": model, "judges_itself": model in answering, **_of_judge(found[model])}
-        for model in sorted(found)
-    ]
+from equipoise.bench.judges.ranking import Match, Standing, Tally
+from equipoise.bench.qa.records import HIGHLIGHTS_ALONE, ComparisonRecord
+from equipoise.bench.qa.reporting.measures import ESTIMATOR
+from equipoise.bench.qa.reporting.ratings import caption
+from equipoise.bench.results import grouped
+from equipoise.maths.statistics import Interval
 
 
-def _of_judge(rows: Rows) -> dict[str, Any]:
-    by_pair = _comparisons(rows)
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """Shares of preferences for a pipeline over its own highlighter alone (Figure 5)."""
+
+    n: int
+    pipeline: Estimate | None
+    highlights: Estimate | None
+    tie: Estimate | None
+    neither: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Battle:
+    """One judging model: standings and matrix, highlighters alone, how steady it was."""
+
+    model: str
+    judges_itself: bool
+    n: int
+    unscored: int
+    standings: list[Standing]
+    matrix: Mapping[str, Mapping[str, Tally]]
+    alone: Mapping[str, Preferences]
+    same_verdict_in_both_orders: Interval | None
+    first_shown_wins: Interval | None
+
+    @property
+    def caption(self) -> str:
+        """Who judged."""
+        return caption(self.model, itself=self.judges_itself)
+
+
+def battles(comparisons: Sequence[ComparisonRecord], models: set[str]) -> list[Battle]:
+    """One for each judging model; `models` are those that answered."""
+    found = grouped(comparisons, lambda one: one.judge_model)
+    return [_battle(model, model in models, found[model]) for model in sorted(found)]
+
+
+def _battle(model: str, itself: bool, records: Sequence[ComparisonRecord]) -> Battle:
+    by_pair = _comparisons(records)
     matches = [Match(item, first, second, found.verdict) for (item, first, second), found in by_pair.items()]
     whole = [match for match in matches if not _alone(match)]
-    return {
-        "n": len({match.question_id for match in matches}),
-        "unscored": sum(match.verdict is None for match in matches),
-        "standings": _standings(whole),
-        "matrix": _matrix(whole),
-        "alone": _against_highlights([match for match in matches if _alone(match)]),
-        "same_verdict_in_both_orders": as_json(consistency(by_pair.values())),
-        "first_shown_wins": as_json(first_place_share(by_pair.values())),
-    }
+    return Battle(
+        model,
+        itself,
+        len({match.question_id for match in matches}),
+        sum(match.verdict is None for match in matches),
+        ranking.standings(whole, seed=ESTIMATOR.seed, level=ESTIMATOR.level),
+        ranking.win_matrix(whole),
+        _against_highlights([match for match in matches if _alone(match)]),
+        consistency(by_pair.values()),
+        first_place_share(by_pair.values()),
+    )
 
 
-def _comparisons(rows: Rows) -> dict[tuple[str, str, str], Comparison]:
+def _comparisons(records: Sequence[ComparisonRecord]) -> dict[tuple[str, str, str], Comparison]:
     """One verdict for each question and pair, names sorted; both orders that differ make a tie."""
     votes: dict[tuple[str, str, str], list[Vote]] = {}
-    for row in sorted(rows, key=lambda row: (str(row["item_id"]), str(row["order"]))):
-        verdict = Verdict(row["verdict"]) if row["verdict"] is not None else None
-        swapped = row["order"] == Order.SWAPPED
-        first, second = row["first"], row["second"]
+    for one in sorted(records, key=lambda one: (one.item_id, one.order)):
+        verdict = Verdict(one.verdict) if one.verdict is not None else None
+        first, second, swapped = one.first, one.second, one.order == Order.SWAPPED
         if first > second:
             first, second, swapped = second, first, not swapped
             verdict = verdict.mirrored() if verdict else None
-        votes.setdefault((row["item_id"], first, second), []).append(Vote(verdict, "", swapped))
+        votes.setdefault((one.item_id, first, second), []).append(Vote(verdict, "", swapped))
     return {pair: combined(said) for pair, said in votes.items()}
 
 
-def _standings(matches: Sequence[Match]) -> list[dict[str, Any]]:
-    return [
-        {
-            "contender": row.name,
-            **_tally(row.tally),
-            **{name: as_json(getattr(row, name)) for name in ("win_share", "win_rate", "elo", "strength")},
-        }
-        for row in ranking.standings(matches, seed=SEED, level=LEVEL)
-    ]
-
-
-def _matrix(matches: Sequence[Match]) -> dict[str, dict[str, dict[str, int]]]:
-    found = ranking.win_matrix(matches)
-    return {me: {other: _tally(tally) for other, tally in row.items()} for me, row in found.items()}
-
-
-def _tally(tally: ranking.Tally) -> dict[str, int]:
-    return {name: getattr(tally, name) for name in ("wins", "losses", "ties", "neither", "unscored")} | {
-        "scored": tally.scored
-    }
-
-
-def _against_highlights(matches: Sequence[Match]) -> dict[str, dict[str, Any]]:
-    """Shares of preferences for a pipeline over its own highlighter alone (Figure 5), by pipeline."""
+def _against_highlights(matches: Sequence[Match]) -> dict[str, Preferences]:
+    """By pipeline."""
     found: dict[str, list[str]] = {}
     for match in matches:
         for whole, part, wins in (
@@ -91,16 +98,15 @@ def _against_highlights(matches: Sequence[Match]) -> dict[str, dict[str, Any]]:
             (match.second, match.first, Verdict.SECOND),
         ):
             if part == whole + HIGHLIGHTS_ALONE and match.verdict is not None:
-                verdict = match.verdict
                 ends = {wins: "pipeline", wins.mirrored(): "highlights"}
-                found.setdefault(whole, []).append(ends.get(verdict, str(verdict)))
+                found.setdefault(whole, []).append(ends.get(match.verdict, str(match.verdict)))
     return {name: _preferences(said) for name, said in sorted(found.items())}
 
 
-def _preferences(said: Sequence[str]) -> dict[str, Any]:
+def _preferences(said: Sequence[str]) -> Preferences:
     kinds = ("pipeline", "highlights", "tie", "neither")
-    shares: Mapping[str, Any] = {kind: share(one == kind for one in said) for kind in kinds}
-    return {"n": len(said), **shares}
+    pipeline, highlights, tie, neither = (ESTIMATOR.share(one == kind for one in said) for kind in kinds)
+    return Preferences(len(said), pipeline, highlights, tie, neither)
 
 
 def _alone(match: Match) -> bool:

@@ -1,16 +1,18 @@
-"""Measures of the answers of each system: counts, means and shares, declining, yes and no, guesses."""
+"""Measures of the answers of each system: counts, means and shares, declining, yes and no, guesses, cost."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from equipoise.bench.estimates import Estimate, Estimator
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.reporting.intervals import LEVEL, SEED, Estimate, mean, ratio, share
-from equipoise.bench.qa.reporting.recorded import decided, passage_relation
-from equipoise.bench.qa.rows import ANSWERED, DECLINED, FAILED
-from equipoise.bench.results import Row, as_json, grouped
+from equipoise.bench.qa.metrics import Decisions, Declining
+from equipoise.bench.qa.records import QaRecord, QaTiming
+from equipoise.bench.tables import part
+
+ESTIMATOR = Estimator(0.95, seed=20261121, resamples=4_000)
 
 SHARES = ("evidence_hit", "answer_hit", "decision_correct")
 MEANS = (
@@ -30,139 +32,167 @@ RELATIONS = ("both", "superstring", "substring", "neither", "nothing")
 WORST = 3
 """Guesses shown of each system (Table 7)."""
 
-Rows = Sequence[Row]
-Systems = Mapping[str, Rows]
+Records = Sequence[QaRecord]
 
 
-def by_system(rows: Rows) -> dict[str, list[Row]]:
-    """The rows of each system, sorted by name."""
-    found = grouped(rows, lambda row: str(row["contender"]))
-    return {name: found[name] for name in sorted(found)}
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Records, outcomes, reasons of what was declined or failed, and records without a value by measure."""
+
+    rows: int
+    answered: int
+    declined: int
+    failed: int
+    reasons: Mapping[str, int]
+    dropped: int
+    unscored: Mapping[str, int]
+    models: list[str]
+
+    @property
+    def answered_of(self) -> str:
+        """Of all."""
+        return part(self.answered, self.rows)
+
+    @property
+    def declined_of(self) -> str:
+        """Of all."""
+        return part(self.declined, self.rows)
+
+    @property
+    def failed_of(self) -> str:
+        """Of all."""
+        return part(self.failed, self.rows)
 
 
-def counts(rows: Rows) -> dict[str, Any]:
-    """Rows, outcomes, reasons of what was declined or failed, and rows without a value by measure."""
-    outcomes = Counter(row["outcome"] for row in rows)
-    return {
-        "rows": len(rows),
-        **{name: outcomes[name] for name in (ANSWERED, DECLINED, FAILED)},
-        "reasons": dict(sorted(Counter(_reason(row) for row in rows if row.get("reason")).items())),
-        "dropped": sum(row.get("dropped") or 0 for row in rows),
-        "unscored": {name: sum(value(row, name) is None for row in rows) for name in (*SHARES, *MEANS)},
-        "models": sorted({str(row["model"]) for row in rows}),
-    }
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """How many highlights contain the gold passage or lie in it (Figure 6); `either` is the share that does."""
+
+    n: int
+    both: int
+    superstring: int
+    substring: int
+    neither: int
+    nothing: int
+    either: Estimate | None
 
 
-def value(row: Row, name: str) -> float | None:
-    """A score of a row; None where it was not measured."""
-    found = row["scores"].get(name)
-    return None if found is None else float(found)
+@dataclass(frozen=True, slots=True)
+class WorstGuess:
+    """A guess of Table 7, the best one of its question."""
+
+    item_id: str
+    guess_k_precision: float | None
+    guess_recall: float | None
 
 
-def measures(rows: Rows) -> dict[str, Estimate]:
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Of one question: mean, median, and the ratio of sums to a base (Table 4)."""
+
+    mean: Estimate | None
+    median: Estimate | None
+    ratio: Estimate | None
+
+
+def counts(records: Records) -> Counts:
+    """Of one system."""
+    reasons = Counter(one.reason.partition(":")[0] for one in records if one.reason)
+    return Counts(
+        len(records),
+        sum(one.answered for one in records),
+        sum(one.declined for one in records),
+        sum(one.failed for one in records),
+        dict(sorted(reasons.items())),
+        sum(one.dropped for one in records),
+        {name: sum(one.score(name) is None for one in records) for name in (*SHARES, *MEANS)},
+        sorted({one.model for one in records}),
+    )
+
+
+def measures(records: Records) -> dict[str, Estimate | None]:
     """Every score's mean or share, the share of answers that were grounded, and of answers at all."""
     return {
-        "answered": share(row["outcome"] == ANSWERED for row in rows if row["outcome"] != FAILED),
-        "grounded": share(row.get("grounded") for row in rows if row["outcome"] == ANSWERED),
-        **{name: share(value(row, name) for row in rows) for name in SHARES},
-        **{name: mean(value(row, name) for row in rows) for name in MEANS},
+        "answered": ESTIMATOR.share(one.answered for one in records if not one.failed),
+        "grounded": ESTIMATOR.share(one.grounded for one in records if one.answered),
+        **{name: ESTIMATOR.share(one.score(name) for one in records) for name in SHARES},
+        **{name: ESTIMATOR.mean(one.score(name) for one in records) for name in MEANS},
     }
 
 
-def declining(rows: Rows) -> dict[str, Estimate] | None:
+def declining(records: Records) -> Declining | None:
     """Precision, recall and F1 of declining (Table 3); None without questions that cannot be answered.
 
-    Failed rows said neither and are left out.
+    Failed questions said neither and are left out.
     """
-    known = [row for row in rows if row["answerable"] is not None and row["outcome"] != FAILED]
-    pairs = [(row["outcome"] == DECLINED, not row["answerable"]) for row in known]
+    known = [one for one in records if one.answerable is not None and not one.failed]
+    pairs = [(one.declined, not one.answerable) for one in known]
     if not any(unanswerable for _, unanswerable in pairs):
         return None
-    found = metrics.declining(pairs, seed=SEED, level=LEVEL)
-    return {name: as_json(getattr(found, name)) for name in ("precision", "recall", "f1")}
+    return metrics.declining(pairs, seed=ESTIMATOR.seed, level=ESTIMATOR.level)
 
 
-def decisions(rows: Rows) -> dict[str, Any] | None:
+def decisions(records: Records) -> Decisions | None:
     """Accuracy and macro-F1 of yes and no, and what became of maybe; None without such questions.
 
-    A declined question counts as neither yes nor no; failed rows are left out.
+    A declined question counts as neither yes nor no; failed ones are left out.
     """
-    asked = [row for row in rows if row.get("decision") is not None and row["outcome"] != FAILED]
-    if not asked:
+    asked = [(one.decision, one.decided) for one in records if one.decision is not None and not one.failed]
+    return metrics.decisions(asked, seed=ESTIMATOR.seed, level=ESTIMATOR.level) if asked else None
+
+
+def relations(records: Records) -> Relations | None:
+    """None without gold passages, or for a system that never highlights."""
+    if not any(one.highlights for one in records):
         return None
-    found = metrics.decisions([(row["decision"], decided(row)) for row in asked], seed=SEED, level=LEVEL)
-    return {
-        "accuracy": as_json(found.accuracy),
-        "macro_f1": as_json(found.macro_f1),
-        "maybe": found.maybe,
-        "maybe_open": found.maybe_open,
-    }
-
-
-def relations(rows: Rows) -> dict[str, Any] | None:
-    """How many highlights contain the gold passage or lie in it (Figure 6).
-
-    None without gold passages, or for a system that never highlights.
-    """
-    if not any(row["highlights"] for row in rows):
-        return None
-    found = Counter(kind for row in rows if (kind := passage_relation(row)) is not None)
-    total = sum(found.values())
+    kinds = Counter(kind for one in records if (kind := one.passage_relation) is not None)
+    total = kinds.total()
     if not total:
         return None
-    contained = sum(found[name] for name in RELATIONS[:3])
-    return {
-        "n": total,
-        **{name: found[name] for name in RELATIONS},
-        "either": share([True] * contained + [False] * (total - contained)),
-    }
+    contained = sum(kinds[name] for name in RELATIONS[:3])
+    either = ESTIMATOR.share([True] * contained + [False] * (total - contained))
+    both, superstring, substring, neither, nothing = (kinds[name] for name in RELATIONS)
+    return Relations(total, both, superstring, substring, neither, nothing, either)
 
 
-def worst_guesses(rows: Rows) -> list[dict[str, Any]]:
-    """Ids and scores of the worst guesses (Table 7), worst first: by K-precision, then recall, then id."""
-    scored = [row for row in rows if value(row, "guess_k_precision") is not None]
-    scored.sort(
-        key=lambda row: (
-            value(row, "guess_k_precision"),
-            value(row, "guess_recall") or 0.0,
-            str(row["item_id"]),
-        )
-    )
-    names = ("guess_k_precision", "guess_recall")
-    return [
-        {"item_id": row["item_id"], **{name: value(row, name) for name in names}} for row in scored[:WORST]
+def worst_guesses(records: Records) -> list[WorstGuess]:
+    """The worst guesses (Table 7), worst first: by K-precision, then recall, then id."""
+    guesses = [
+        WorstGuess(one.item_id, precision, one.score("guess_recall"))
+        for one in records
+        if (precision := one.score("guess_k_precision")) is not None
+    ]
+    return sorted(guesses, key=lambda one: (one.guess_k_precision, one.guess_recall or 0.0, one.item_id))[
+        :WORST
     ]
 
 
-def cost(rows: Rows, timings: Rows, base: tuple[Rows, Rows] | None) -> dict[str, dict[str, Estimate]]:
-    """Seconds, tokens and calls of a question: mean, median, and ratio of sums to `base` (Table 4).
+def cost(
+    records: Records, timings: Sequence[QaTiming], base: tuple[Records, Sequence[QaTiming]] | None
+) -> dict[str, Spent]:
+    """Seconds, tokens and calls of a question.
 
-    Seconds are of fresh calls alone. `base` are rows and timings of the system compared with; a ratio
-    rests on the questions that both have. Failed rows are left out: they ended early.
+    Seconds are of fresh calls alone. `base` are records and timings of the system compared with; a ratio
+    rests on the questions that both have. Failed questions are left out: they ended early.
     """
-    mine, compared = _used(rows, timings), _used(*base) if base else None
+    mine, compared = _used(records, timings), _used(*base) if base else None
     return {name: _spent(values, compared[name] if compared else None) for name, values in mine.items()}
 
 
-def _reason(row: Row) -> str:
-    """The reason without the detail behind its colon."""
-    return str(row["reason"]).partition(":")[0]
+def _spent(mine: Mapping[str, float], base: Mapping[str, float] | None) -> Spent:
+    shared: Iterable[str] = sorted(mine.keys() & base.keys()) if base else ()
+    return Spent(
+        ESTIMATOR.mean(mine.values()),
+        ESTIMATOR.mean(mine.values(), np.median),
+        ESTIMATOR.ratio((mine[item], base[item]) for item in shared) if base else None,
+    )
 
 
-def _spent(mine: Mapping[str, float], base: Mapping[str, float] | None) -> dict[str, Estimate]:
-    shared = sorted(mine.keys() & base.keys()) if base else []
-    return {
-        "mean": mean(mine.values()),
-        "median": mean(mine.values(), np.median),
-        "ratio": ratio((mine[item], base[item]) for item in shared) if base else None,
-    }
-
-
-def _used(rows: Rows, timings: Rows) -> dict[str, dict[str, float]]:
+def _used(records: Records, timings: Sequence[QaTiming]) -> dict[str, dict[str, float]]:
     """Seconds, tokens and calls by question, without failed ones."""
-    done = [row for row in rows if row["outcome"] != FAILED]
-    items = {row["item_id"] for row in done}
-    found = {"seconds": {row["item_id"]: float(row["seconds"]) for row in timings if row["item_id"] in items}}
+    done = [one for one in records if not one.failed]
+    items = {one.item_id for one in done}
+    used = {"seconds": {one.item_id: one.seconds for one in timings if one.item_id in items}}
     for name in ("prompt_tokens", "completion_tokens", "calls"):
-        found[name] = {row["item_id"]: float(row["usage"][name]) for row in done if row.get("usage")}
-    return found
+        used[name] = {one.item_id: float(getattr(one.usage, name)) for one in done if one.usage}
+    return used

@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 
 from equipoise.bench.drawing import Axes, svg
-from equipoise.bench.qa.reporting.cells import Summary
+from equipoise.bench.estimates import Estimate
+from equipoise.bench.qa.reporting.abstention import Abstention
+from equipoise.bench.qa.reporting.battles import Battle
 from equipoise.bench.qa.reporting.measures import RELATIONS
+from equipoise.bench.qa.reporting.ratings import Correlation, Rating
+from equipoise.bench.qa.reporting.summary import Section
 
 COLOURS = ("#2b6cb0", "#63a4d8", "#b7d3ea", "#d9d9d9", "#c1443c")
 KINDS = {"pipeline": "pipeline", "tie": "tie", "neither": "neither", "highlights": "highlights alone"}
@@ -20,19 +24,21 @@ CONTAINS = {
 }
 
 
-def win_matrix(battle: Summary) -> str | None:
+def win_matrix(battle: Battle) -> str | None:
     """Figure 2: wins of the row over the column."""
-    found = battle["matrix"]
+    found = battle.matrix
     names = list(found)
 
     def draw(axes: Axes) -> None:
-        wins = np.array([[found[me].get(other, {}).get("wins", np.nan) for other in names] for me in names])
+        wins = np.array(
+            [[found[me][other].wins if other in found[me] else np.nan for other in names] for me in names]
+        )
         axes.imshow(wins, cmap="Blues", vmin=0)
         for row, me in enumerate(names):
             for column, other in enumerate(names):
                 if other in found[me]:
                     dark = wins[row, column] > 0.6 * np.nanmax(wins)
-                    text = str(found[me][other]["wins"])
+                    text = str(found[me][other].wins)
                     axes.text(column, row, text, ha="center", va="center", color="white" if dark else "black")
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
         axes.set_yticks(range(len(names)), names)
@@ -41,25 +47,25 @@ def win_matrix(battle: Summary) -> str | None:
     return svg(draw, _size(len(names))) if names else None
 
 
-def highest(rating: Summary) -> str | None:
+def highest(rating: Rating) -> str | None:
     """Figure 3: times with the highest rating, ties included, with intervals."""
-    wins = rating["highest"]["wins"]
-    n = rating["highest"]["n"]
+    wins, n = rating.highest.wins, rating.highest.n
 
     def draw(axes: Axes) -> None:
         for place, found in enumerate(wins.values()):
-            part = found["share"]
-            axes.barh(place, found["count"], color=COLOURS[0], alpha=0.8)
-            axes.plot([part["low"] * n, part["high"] * n], [place, place], color="black", linewidth=1)
+            share = Estimate.of(found.share)
+            axes.barh(place, found.count, color=COLOURS[0], alpha=0.8)
+            if share:
+                axes.plot([share.low * n, share.high * n], [place, place], color="black", linewidth=1)
         _names(axes, list(wins))
-        axes.set(xlabel=f"highest rating of all, of {n} questions", title=rating["judge"])
+        axes.set(xlabel=f"highest rating of all, of {n} questions", title=rating.judge)
 
     return svg(draw, _size(len(wins))) if n else None
 
 
-def distribution(rating: Summary) -> str | None:
+def distribution(rating: Rating) -> str | None:
     """Figure 4: how often each rating was given, as shares."""
-    given = {name: counts for name, counts in rating["distribution"].items() if counts}
+    given = {name: counts for name, counts in rating.distribution.items() if counts}
     values = sorted({value for counts in given.values() for value in counts}, key=float)
 
     def draw(axes: Axes) -> None:
@@ -69,61 +75,65 @@ def distribution(rating: Summary) -> str | None:
             for value in values
         }
         _stack(axes, list(given), shares, shades)
-        axes.set(xlabel="share of answers", title=rating["judge"])
+        axes.set(xlabel="share of answers", title=rating.judge)
 
     return svg(draw, _size(len(given))) if given else None
 
 
-def alone(battle: Summary) -> str | None:
+def alone(battle: Battle) -> str | None:
     """Figure 5: the pipeline, or its highlighter alone."""
-    found = battle["alone"]
+    found = battle.alone
 
     def draw(axes: Axes) -> None:
-        shares = {label: [each[kind]["estimate"] for each in found.values()] for kind, label in KINDS.items()}
+        shares = {
+            label: [getattr(each, kind).value for each in found.values()] for kind, label in KINDS.items()
+        }
         _stack(axes, list(found), shares, [COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[4]])
         axes.set(xlabel="share of questions")
 
     return svg(draw, _size(len(found))) if found else None
 
 
-def relations(section: Summary) -> str | None:
+def relations(section: Section) -> str | None:
     """Figure 6: highlights that contain the gold passage or lie in it."""
-    found = section["relations"]
+    found = section.relations
 
     def draw(axes: Axes) -> None:
-        shares = {CONTAINS[kind]: [each[kind] / each["n"] for each in found.values()] for kind in RELATIONS}
+        shares = {
+            CONTAINS[kind]: [getattr(each, kind) / each.n for each in found.values()] for kind in RELATIONS
+        }
         _stack(axes, list(found), shares, COLOURS)
         axes.set(xlabel="share of questions with a gold passage")
 
     return svg(draw, _size(len(found))) if found else None
 
 
-def guess_scatter(correlation: Summary) -> str | None:
+def guess_scatter(correlation: Correlation) -> str | None:
     """Figure 9: performance against K-precision of the guess; the size of a dot is how many lie there."""
-    places = correlation["points"]
+    places = correlation.points
 
     def draw(axes: Axes) -> None:
         xs, ys, counts = zip(*places, strict=True)
         axes.scatter(xs, ys, s=[14 * count for count in counts], alpha=0.5, color=COLOURS[0])
         axes.set(
             xlabel="K-precision of the best guess",
-            ylabel=correlation["performance"],
-            title=correlation["contender"],
+            ylabel=correlation.performance,
+            title=correlation.contender,
         )
 
     return svg(draw) if places else None
 
 
-def reliability(abstention: Mapping[str, Summary]) -> str | None:
+def reliability(abstention: Mapping[str, Abstention]) -> str | None:
     """Frequency of answerable questions against the probability given; larger dots are bins of more questions."""
-    found = {name: each["bins"] for name, each in abstention.items() if each["bins"]}
+    found = {name: each.bins for name, each in abstention.items() if each.bins}
 
     def draw(axes: Axes) -> None:
         axes.plot([0, 1], [0, 1], color="#bbbbbb", linestyle="--", linewidth=0.8)
         for number, (name, bins) in enumerate(found.items()):
-            xs, ys = [each["confidence"] for each in bins], [each["frequency"] for each in bins]
+            xs, ys = [each.confidence for each in bins], [each.frequency for each in bins]
             axes.plot(xs, ys, color=f"C{number}", label=name)
-            axes.scatter(xs, ys, s=[4 + each["n"] for each in bins], color=f"C{number}", alpha=0.6)
+            axes.scatter(xs, ys, s=[4 + each.n for each in bins], color=f"C{number}", alpha=0.6)
         axes.set(
             xlabel="probability that it can be answered", ylabel="share that can", xlim=(0, 1), ylim=(0, 1.02)
         )
@@ -132,9 +142,9 @@ def reliability(abstention: Mapping[str, Summary]) -> str | None:
     return svg(draw) if found else None
 
 
-def risk_coverage(abstention: Mapping[str, Summary]) -> str | None:
+def risk_coverage(abstention: Mapping[str, Abstention]) -> str | None:
     """Share of wrong answers against the share answered, most confident first."""
-    found = {name: each["risk_coverage"] for name, each in abstention.items() if each["risk_coverage"]}
+    found = {name: each.risk_coverage for name, each in abstention.items() if each.risk_coverage}
 
     def draw(axes: Axes) -> None:
         for number, (name, curve) in enumerate(found.items()):

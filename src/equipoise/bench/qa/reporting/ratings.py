@@ -1,82 +1,124 @@
-"""What judges said of single answers: distributions, who was rated highest, and how guesses go with it."""
+"""What judges said of single answers: distributions, who was rated highest, how guesses go with it, agreement."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from itertools import combinations
 
-from equipoise.bench.judges.paired import times_highest
+from equipoise.bench.estimates import Estimate
+from equipoise.bench.judges import agreement as pairs
+from equipoise.bench.judges.comparison import Order, Verdict
+from equipoise.bench.paired import times_highest
 from equipoise.bench.qa import metrics
-from equipoise.bench.qa.reporting.intervals import LEVEL, mean
-from equipoise.bench.qa.reporting.measures import by_system, value
-from equipoise.bench.results import Row, as_json, grouped
-from equipoise.maths.statistics import wilson
+from equipoise.bench.qa.records import ComparisonRecord, Judgement, QaRecord
+from equipoise.bench.qa.reporting.measures import ESTIMATOR
+from equipoise.bench.results import grouped
+from equipoise.maths.agreement import Level
+from equipoise.maths.statistics import Interval, wilson
 
-Rows = Sequence[Row]
+KINDS: Mapping[str, Level] = {"correctness": "nominal", "comparison": "nominal"}
+"""What the values of a judge are; those of all others are grades ("ordinal")."""
+
+BySystem = Mapping[str, Sequence[Judgement]]
+Values = Mapping[tuple[str, ...], float | None]
+"""By item and system, or item and pair; None: not scored."""
 
 
-def ratings(judgements: Rows, results: Rows) -> list[dict[str, Any]]:
-    """One object for each judge and its model: mean, distribution and wins by system, and what is missing."""
-    found = grouped(judgements, lambda row: (row["judge"], str(row["judge_model"])))
-    systems = sorted({row["contender"] for row in results})
-    return [
-        {
-            "judge": judge,
-            "model": model,
-            "judges_itself": model in {str(row["model"]) for row in results},
-            **_rated(found[judge, model], systems),
+@dataclass(frozen=True, slots=True)
+class Won:
+    """How often a system had the highest rating of all."""
+
+    count: int
+    share: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Highest:
+    """Who had the highest rating, ties included (Figure 3), on the `n` questions that all were rated on."""
+
+    n: int
+    wins: Mapping[str, Won]
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One judge on one model: mean, how often each rating was given, wins by system, and what is missing."""
+
+    judge: str
+    model: str
+    judges_itself: bool
+    unscored: Mapping[str, int]
+    mean: Mapping[str, Estimate | None]
+    distribution: Mapping[str, Mapping[str, int]]
+    highest: Highest
+
+    @property
+    def caption(self) -> str:
+        """Who judged."""
+        return caption(self.model, itself=self.judges_itself)
+
+    @property
+    def given(self) -> dict[str, dict[str, object]]:
+        """Mean and distribution by system."""
+        return {
+            name: {"mean": self.mean[name], "distribution": counts}
+            for name, counts in self.distribution.items()
         }
-        for judge, model in sorted(found)
-    ]
 
 
-def correlations(results: Rows, judgements: Rows) -> list[dict[str, Any]]:
-    """Pearson of a system's guess K-precision with each performance of its answers (Figure 9).
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson of a system's guess K-precision with a performance of its answers (Figure 9); `points` are
+    (K-precision, performance, how many lie there)."""
 
-    Performances are the judges' ratings, and the answers' recall of the reference. `points` are (K-precision,
-    performance, how many lie there).
-    """
-    found = []
-    for name, rows in by_system(results).items():
-        guesses = {
-            row["item_id"]: guess for row in rows if (guess := value(row, "guess_k_precision")) is not None
-        }
-        mine = [row for row in judgements if row["contender"] == name]
-        for performance, values in sorted(_performances(rows, mine).items()):
-            points = [(guesses[item], values[item]) for item in sorted(guesses.keys() & values.keys())]
-            if points:
-                xs, ys = [p[0] for p in points], [p[1] for p in points]
-                pearson = as_json(metrics.pearson(xs, ys, level=LEVEL))
-                what = {"contender": name, "performance": performance}
-                found.append({**what, "pearson": pearson, "points": _places(points)})
-    return found
+    contender: str
+    performance: str
+    pearson: Interval | None
+    points: list[list[float]]
 
 
-def _places(points: Sequence[tuple[float, float]]) -> list[list[float]]:
-    return [[x, y, count] for (x, y), count in sorted(Counter(points).items())]
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Same verdict, Cohen's kappa and Krippendorff's alpha of two raters of a judge."""
+
+    judge: str
+    raters: tuple[str, str]
+    n: int
+    left_out: int
+    same: Interval | None
+    kappa: Interval | None
+    alpha: Interval | None
 
 
-def _performances(rows: Rows, judgements: Rows) -> dict[str, dict[str, float]]:
-    found = {"answer recall": {r["item_id"]: v for r in rows if (v := value(r, "answer_recall")) is not None}}
-    for row in judgements:
-        if row["value"] is not None:
-            name = f"{row['judge']} by {row['judge_model']}"
-            found.setdefault(name, {})[row["item_id"]] = float(row["value"])
-    return found
+def caption(model: str, *, itself: bool) -> str:
+    """`judged by MODEL`, and whether that model judges itself."""
+    return f"judged by {model}{', judged by the same model that answered' if itself else ''}"
 
 
-def _rated(rows: Rows, systems: Sequence[str]) -> dict[str, Any]:
-    by = {name: [row for row in rows if row["contender"] == name] for name in systems}
+def ratings(by: BySystem, systems: Sequence[str], models: set[str]) -> list[Rating]:
+    """One for each judge and its model; `models` are those that answered."""
+    raters = sorted({(one.judge, one.judge_model) for mine in by.values() for one in mine})
+    return [_rating(rater, by, systems, models) for rater in raters]
+
+
+def _rating(rater: tuple[str, str], by: BySystem, systems: Sequence[str], models: set[str]) -> Rating:
+    mine = {
+        name: [one for one in by.get(name, ()) if (one.judge, one.judge_model) == rater] for name in systems
+    }
     known = {
-        name: {row["item_id"]: float(row["value"]) for row in mine if row["value"] is not None}
-        for name, mine in by.items()
+        name: {one.item_id: one.value for one in found if one.value is not None}
+        for name, found in mine.items()
     }
-    judged = {name: values for name, values in known.items() if by[name]}
-    return {
-        "unscored": {name: len(by[name]) - len(known[name]) for name in systems},
-        "mean": {name: mean(values.values()) for name, values in judged.items()},
-        "distribution": {name: _distribution(values) for name, values in judged.items()},
-        "highest": _highest(judged),
-    }
+    judged = {name: values for name, values in known.items() if mine[name]}
+    return Rating(
+        *rater,
+        rater[1] in models,
+        {name: len(mine[name]) - len(known[name]) for name in systems},
+        {name: ESTIMATOR.mean(values.values()) for name, values in judged.items()},
+        {name: _distribution(values) for name, values in judged.items()},
+        _highest(judged),
+    )
 
 
 def _distribution(values: Mapping[str, float]) -> dict[str, int]:
@@ -84,13 +126,77 @@ def _distribution(values: Mapping[str, float]) -> dict[str, int]:
     return {f"{rating:g}": count for rating, count in sorted(Counter(values.values()).items())}
 
 
-def _highest(known: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """Who had the highest rating, ties included (Figure 3), on the questions that all were rated on."""
+def _highest(known: Mapping[str, Mapping[str, float]]) -> Highest:
     common = len(set.intersection(*(set(values) for values in known.values()))) if known else 0
     won = times_highest(known)
-    return {
-        "n": common,
-        "wins": {
-            name: {"count": n, "share": as_json(wilson(n, common, level=LEVEL))} for name, n in won.items()
-        },
+    return Highest(
+        common, {name: Won(n, wilson(n, common, level=ESTIMATOR.level)) for name, n in won.items()}
+    )
+
+
+def correlations(by: Mapping[str, Sequence[QaRecord]], judged: BySystem) -> list[Correlation]:
+    """By system and performance: the judges' ratings, and the answers' recall of the reference."""
+    found = []
+    for name, records in by.items():
+        guesses = _scored(records, "guess_k_precision")
+        for performance, values in sorted(_performances(records, judged.get(name, ())).items()):
+            points = [(guesses[item], values[item]) for item in sorted(guesses.keys() & values.keys())]
+            if points:
+                xs, ys = [p[0] for p in points], [p[1] for p in points]
+                places = [[x, y, count] for (x, y), count in sorted(Counter(points).items())]
+                pearson = metrics.pearson(xs, ys, level=ESTIMATOR.level)
+                found.append(Correlation(name, performance, pearson, places))
+    return found
+
+
+def agreement(judged: BySystem, comparisons: Sequence[ComparisonRecord]) -> list[Agreed]:
+    """Of each two raters of a judge. Raters of comparisons are a judging model in one order: the two orders of one
+    model are two raters."""
+    said: dict[str, dict[str, dict[tuple[str, ...], float | None]]] = {}
+    for system, judgements in judged.items():
+        for one in judgements:
+            values = said.setdefault(one.judge, {}).setdefault(one.judge_model, {})
+            values[one.item_id, system] = one.value
+    found = [each for judge in sorted(said) for each in _agreed(judge, said[judge])]
+    orders = {
+        f"{model}, {order}": _compared(mine, order)
+        for model, mine in grouped(comparisons, lambda one: one.judge_model).items()
+        for order in (Order.AS_IS, Order.SWAPPED)
     }
+    return found + _agreed("comparison", {name: values for name, values in orders.items() if values})
+
+
+def _agreed(judge: str, raters: Mapping[str, Values]) -> list[Agreed]:
+    found = []
+    for first, second in combinations(sorted(raters), 2):
+        kind = KINDS.get(judge, "ordinal")
+        one, other = (
+            {json.dumps(key): value for key, value in raters[name].items()} for name in (first, second)
+        )
+        both = pairs.agreement(one, other, kind=kind, seed=ESTIMATOR.seed, level=ESTIMATOR.level)
+        measured = (both.same, both.kappa, both.alpha)
+        found.append(Agreed(judge, (first, second), both.n, both.left_out, *measured))
+    return found
+
+
+def _compared(comparisons: Sequence[ComparisonRecord], order: Order) -> Values:
+    codes = {str(verdict): float(number) for number, verdict in enumerate(Verdict)}
+    return {
+        (one.item_id, one.first, one.second): codes.get(str(one.verdict))
+        for one in comparisons
+        if one.order == order
+    }
+
+
+def _performances(
+    records: Sequence[QaRecord], judgements: Sequence[Judgement]
+) -> dict[str, dict[str, float]]:
+    found = {"answer recall": _scored(records, "answer_recall")}
+    for one in judgements:
+        if one.value is not None:
+            found.setdefault(one.rater, {})[one.item_id] = one.value
+    return found
+
+
+def _scored(records: Sequence[QaRecord], name: str) -> dict[str, float]:
+    return {one.item_id: value for one in records if (value := one.score(name)) is not None}

@@ -1,57 +1,111 @@
-"""All numbers of a run as one JSON object: by data set, every measure with its interval and n."""
+"""All numbers of a run: by data set, every measure with its interval and n."""
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
-from equipoise.bench.qa.reporting import abstention, agreement, battles, measures, paired, ratings
-from equipoise.bench.qa.reporting.intervals import LEVEL
-from equipoise.bench.qa.reporting.measures import Rows, by_system
-from equipoise.bench.qa.reporting.recorded import KEYS, Run
+from equipoise.bench.estimates import Estimate
+from equipoise.bench.paired import Tested
+from equipoise.bench.qa.metrics import Decisions, Declining
+from equipoise.bench.qa.records import QaRecord
+from equipoise.bench.qa.reporting import abstention, battles, measures, paired, ratings
+from equipoise.bench.qa.reporting.abstention import Abstention
+from equipoise.bench.qa.reporting.battles import Battle
+from equipoise.bench.qa.reporting.measures import ESTIMATOR, Counts, Relations, Spent, WorstGuess
+from equipoise.bench.qa.reporting.ratings import Agreed, Correlation, Rating
+from equipoise.bench.qa.reporting.recorded import RECORDS, Run
 
-Summary = dict[str, Any]
-
-
-def summarise(run: Run) -> Summary:
-    """{"meta", "level", "rows" by file, "datasets" by name}; None and [] where nothing could be measured."""
-    return {
-        "meta": run.meta,
-        "level": LEVEL,
-        "rows": {name: len(getattr(run, name)) for name in KEYS},
-        "datasets": {name: section(run.of(name)) for name in run.datasets()},
-    }
+M = TypeVar("M")
 
 
-def section(run: Run) -> Summary:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The numbers of one data set; empty where nothing could be measured."""
+
+    JSON: ClassVar = {name: name for name in ("n", "answerable", "unanswerable")} | {
+        "systems": "contenders"
+    } | {
+        name: name
+        for name in (
+            *("counts", "measures", "declining", "decisions", "relations", "worst_guesses", "cost"),
+            *("ratings", "correlations", "battles", "agreement", "tests", "abstention"),
+        )
+    }  # fmt: skip
+
+    n: int
+    answerable: int
+    unanswerable: int
+    systems: list[str]
+    counts: Mapping[str, Counts]
+    measures: Mapping[str, Mapping[str, Estimate | None]]
+    declining: Mapping[str, Declining]
+    decisions: Mapping[str, Decisions]
+    relations: Mapping[str, Relations]
+    worst_guesses: Mapping[str, list[WorstGuess]]
+    cost: Mapping[str, Mapping[str, Spent]]
+    ratings: list[Rating]
+    correlations: list[Correlation]
+    battles: list[Battle]
+    agreement: list[Agreed]
+    tests: list[Tested]
+    abstention: Mapping[str, Abstention]
+
+
+@dataclass(frozen=True, slots=True)
+class QaSummary:
+    """All numbers of a run, as summary.json has them."""
+
+    meta: Mapping[str, Any]
+    level: float
+    rows: Mapping[str, int]
+    datasets: Mapping[str, Section]
+
+
+def summarise(run: Run) -> QaSummary:
+    """Every data set of a run, by name."""
+    return QaSummary(
+        run.meta,
+        ESTIMATOR.level,
+        {name: len(getattr(run, name)) for name in RECORDS},
+        {name: section(run.of(name)) for name in run.datasets()},
+    )
+
+
+def section(run: Run) -> Section:
     """The numbers of one data set."""
-    by = by_system(run.results)
-    items = {row["item_id"]: row["answerable"] for row in run.results}
-    return {
-        "n": len(items),
-        "answerable": sum(known is True for known in items.values()),
-        "unanswerable": sum(known is False for known in items.values()),
-        "contenders": list(by),
-        "counts": {name: measures.counts(rows) for name, rows in by.items()},
-        "measures": {name: measures.measures(rows) for name, rows in by.items()},
-        "declining": _each(by, measures.declining),
-        "decisions": _each(by, measures.decisions),
-        "relations": _each(by, measures.relations),
-        "worst_guesses": _each(by, measures.worst_guesses),
-        "cost": _costs(by, run.timings),
-        "ratings": ratings.ratings(run.judgements, run.results),
-        "correlations": ratings.correlations(run.results, run.judgements),
-        "battles": battles.battles(run.comparisons, run.results),
-        "agreement": agreement.agreement(run.judgements, run.comparisons),
-        "tests": paired.paired_tests(run.results, run.judgements),
-        "abstention": abstention.abstention(run.results),
-    }
+    by, judged = run.by_system(run.results), run.by_system(run.judgements)
+    items = {one.item_id: one.answerable for one in run.results}
+    models = {one.model for one in run.results}
+    return Section(
+        len(items),
+        sum(known is True for known in items.values()),
+        sum(known is False for known in items.values()),
+        list(by),
+        {name: measures.counts(records) for name, records in by.items()},
+        {name: measures.measures(records) for name, records in by.items()},
+        _each(by, measures.declining),
+        _each(by, measures.decisions),
+        _each(by, measures.relations),
+        _each(by, measures.worst_guesses),
+        _costs(by, run),
+        ratings.ratings(judged, list(by), models),
+        ratings.correlations(by, judged),
+        battles.battles(run.comparisons, models),
+        ratings.agreement(judged, run.comparisons),
+        paired.paired_tests(by, judged),
+        abstention.abstention(by),
+    )
 
 
-def _each(by: dict[str, Any], measure: Any) -> Summary:  # noqa: ANN401
+def _each(
+    by: Mapping[str, Sequence[QaRecord]], measure: Callable[[Sequence[QaRecord]], M | None]
+) -> dict[str, M]:
     """The measure of each system that has one."""
-    return {name: found for name, rows in by.items() if (found := measure(rows))}
+    return {name: found for name, records in by.items() if (found := measure(records))}
 
 
-def _costs(by: dict[str, Any], timings: Rows) -> Summary:
-    timed = by_system(timings)
+def _costs(by: Mapping[str, Sequence[QaRecord]], run: Run) -> dict[str, dict[str, Spent]]:
+    timed = run.by_system(run.timings)
     base = paired.base_of(by)
     compared = (by[base], timed.get(base, [])) if base else None
-    return {name: measures.cost(rows, timed.get(name, []), compared) for name, rows in by.items()}
+    return {name: measures.cost(records, timed.get(name, []), compared) for name, records in by.items()}

@@ -1,211 +1,188 @@
-"""The paper's tables with our numbers, the paper's own beneath them, and what could not be computed."""
+"""The paper's tables with our numbers, the paper's own beneath them, and what could not be computed.
 
-from collections.abc import Callable, Mapping
+What each table holds stands in `layout.toml`, what the paper prints in `paper.toml`; here are the few whose rows or
+columns are not one path from the numbers.
+"""
 
-from equipoise.bench.qa.reporting import figure_tables, outcomes, paper
-from equipoise.bench.qa.reporting.cells import Summary, caption, counted, formatted, grid, points
-from equipoise.bench.qa.reporting.figure_tables import NO_GOLD, NO_GUESSES
-from equipoise.bench.qa.reporting.paper import Printed
-from equipoise.bench.tables import MISSING, Line, Table, number, percent
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from equipoise.bench import layouts
+from equipoise.bench.judges.ranking import Tally
+from equipoise.bench.layouts import Layout, filled, places, value_at
+from equipoise.bench.qa.reporting.battles import Battle
+from equipoise.bench.qa.reporting.summary import Section
+from equipoise.bench.tables import MISSING, Line, Table, number
 
 Texts = Mapping[tuple[str, str], tuple[str, str]]
 """(question, guess) by system and item, where they may be shown."""
 
-NOT_COMPARED = "Not judged: no judge compared the answers of this run."
-ALL_ANSWERABLE = "Not computed: no question of this data set is known to be without an answer."
+Printed = Mapping[str, Mapping[str, Any]]
+"""What the paper prints, by its data set and pipeline."""
 
 
-def tables(name: str, section: Summary, texts: Texts | None = None) -> list[Table]:
+def paper() -> Mapping[str, Any]:
+    """What the paper prints."""
+    return layouts.data("qa", "paper")
+
+
+def names() -> Mapping[str, str]:
+    """The paper's names of its pipelines, in the order of its tables."""
+    found: Mapping[str, str] = paper()["names"]
+    return found
+
+
+def pipeline_of(name: str) -> str | None:
+    """The paper's pipeline that one of ours stands for, or None.
+
+    Ours are "vanilla", "structured" or "structured+llm", with a model in brackets where several ran one.
+    """
+    key = name.split(" [", maxsplit=1)[0].split("+", maxsplit=1)[0]
+    return key if key in names() else None
+
+
+def printed_of(table: str, dataset: str) -> Printed:
+    """The part of a table to show beside a data set of ours: that of the same name, or else all of it."""
+    every: Printed = paper()[table] if table else {}
+    mine = [name for name in every if name.lower() in dataset.lower()]
+    return {name: found for name, found in every.items() if not mine or name in mine}
+
+
+def tables(name: str, section: Section, texts: Texts | None = None) -> list[Table]:
     """The tables of the data set `name`: outcomes, the paper's in its order, its figures in numbers, ours.
 
     With `texts`, Table 7 holds the questions and guesses themselves; without, ids.
     """
+    found: list[Table] = []
+    for key, layout in layouts.layouts("qa").items():
+        if key in ("standings", "matrix"):
+            found += _by_judge(name, section, layout, matrix=key == "matrix")
+        elif key == "worst_guesses":
+            found.append(_worst_guesses(layout, section, texts or {}))
+        elif key == "unscored":
+            found.append(_unscored(layout, section))
+        elif not layout.optional or value_at(section, layout.rows):
+            found.append(_table(layout, section, name))
+    return found
+
+
+def _table(layout: Layout, section: object, dataset: str, **context: object) -> Table:
+    """Our rows by system, the paper's of the same pipeline beneath each, and those of its other pipelines."""
+    printed = printed_of(layout.published, dataset)
+    lines: list[Line] = []
+    left, ours = list(names()) if layout.published else [], False
+    for place in places(layout, section, paper=paper()):
+        ours = True
+        label = filled(layout.label, **place)
+        lines.append(Line(label, tuple(filled(cell, **place) for cell in layout.cells)))
+        if (key := pipeline_of(label)) in left:
+            left.remove(str(key))
+            lines += _printed(layout, str(key), printed)
+    for key in left:
+        lines += _printed(layout, key, printed)
+    if layout.rows == "correlations" and lines:
+        lines.append(Line("H&S Structured: an LLM judge", (f"{paper()['pearson']:.3f}",), paper=True))
+    if layout.each == "highest.wins":
+        lines += _highest()
+    return layouts.whole(layout, section, lines, ours=ours, paper=paper(), **context)
+
+
+def _printed(layout: Layout, key: str, printed: Printed) -> list[Line]:
+    width = len(layout.head) - 1
     return [
-        outcomes.asked(section),
-        *_by_judge(name, section, "Table 2. Direct pairwise comparison", standings, paper.TABLE_2),
-        declining(name, section),
-        seconds(name, section),
-        outcomes.tokens(section),
-        highlighters(name, section),
-        guesses(name, section),
-        worst_guesses(section, texts or {}),
-        *_by_judge(name, section, "Table 9. Pairwise matrix", matrix, paper.TABLE_9),
-        *figure_tables.tables(section),
-        outcomes.answers(section),
-        *([outcomes.decisions(section)] if section["decisions"] else []),
-        *([outcomes.tests(section)] if section["tests"] else []),
-        *([outcomes.agreement(section)] if section["agreement"] else []),
-        *([outcomes.abstention(section)] if section["abstention"] else []),
-        outcomes.unscored(section),
+        Line(
+            f"{names()[key]}, {dataset}",
+            (*(filled(c, p=rows[key], none=None) for c in layout.published_cells), *[MISSING] * width)[
+                :width
+            ],
+            paper=True,
+        )
+        for dataset, rows in printed.items()
+        if key in rows
     ]
 
 
-def standings(title: str, found: Summary | None, printed: Mapping[str, paper.ByPipeline]) -> Table:
-    """Table 2: wins, Elo and Bradley-Terry; `found` is one judge's part of the summary."""
-    ours = {
-        row["contender"]: (
-            counted(row["win_share"], percent),
-            counted(row["win_rate"], percent),
-            *(counted(row[name], points) for name in ("elo", "strength")),
-            f"{row['wins']} / {row['losses']} / {row['ties']} / {row['neither']} / {row['unscored']}",
+def _highest() -> list[Line]:
+    return [
+        Line(
+            f"{judge}: {names()[key]}, RepliQA",
+            (f"{count:,} of {n:,}", f"{count / n:.0%}", MISSING),
+            paper=True,
         )
-        for row in (found["standings"] if found else ())
-    }
-    printed_cells = formatted(printed, lambda row: (percent(row[0]), MISSING, points(row[1])))
-    head = (
-        "",
-        "wins of all",
-        "wins of decided",
-        "Elo",
-        "Bradley-Terry",
-        "wins / losses / ties / neither / unscored",
-    )
-    note = (
-        "Ties are left out of Elo and Bradley-Terry (in Elo points, mean 1000), which do not depend on the order of "
-        "the comparisons; the paper's Elo does, and starts elsewhere: compare differences. Both orders that differ "
-        "are a tie."
-    )
-    return grid(title, head, ours, printed_cells, note=note, missing=NOT_COMPARED)
+        for judge, wins in paper()["figure_3"].items()
+        for key, (count, n) in wins.items()
+    ]
 
 
-def declining(name: str, section: Summary) -> Table:
-    """Table 3."""
-    ours = {
-        system: tuple(counted(found[part]) for part in ("precision", "recall", "f1"))
-        for system, found in section["declining"].items()
-    }
-    return grid(
-        "Table 3. Precision and recall of declined answers",
-        ("", "precision", "recall", "F1"),
-        ours,
-        formatted(paper.of(paper.TABLE_3, name), lambda row: tuple(map(number, row))),
-        note="n: questions known to be answerable or not. In RepliQA about 10% are not; here see above.",
-        missing=ALL_ANSWERABLE,
-    )
+def _by_judge(name: str, section: Section, layout: Layout, *, matrix: bool) -> list[Table]:
+    """Tables 2 and 9, one for each judge that compared."""
+    judged: Sequence[Battle | None] = [one for one in section.battles if one.standings] or [None]
+    found = []
+    for battle in judged:
+        said = f", {battle.caption}" if battle else ""
+        made = _matrix(layout, battle, name, said) if matrix else _table(layout, battle, name, judge=said)
+        found.append(made)
+    return found
 
 
-def seconds(name: str, section: Summary) -> Table:
-    """Table 4."""
-    ours = {
-        system: tuple(counted(found["seconds"][part]) for part in ("mean", "median", "ratio"))
-        for system, found in section["cost"].items()
-        if found["seconds"]["mean"]
-    }
-    return grid(
-        "Table 4. Processing time of one question, seconds",
-        ("", "mean", "median", "times vanilla"),
-        ours,
-        formatted(paper.of(paper.TABLE_4, name), lambda row: (number(row[0]),)),
-        note="Fresh calls alone; how many ran at a time stands in the settings. The ratio is of sums over the "
-        "same questions.",
-        missing="Not measured: every call was replayed.",
-    )
-
-
-def highlighters(name: str, section: Summary) -> Table:
-    """Table 5."""
-    return _pairs(
-        "Table 5. Highlights against the gold passage",
-        section,
-        {"highlight_k_precision": "K-precision", "highlight_recall": "recall"},
-        paper.of(paper.TABLE_5, name),
-        missing=NO_GOLD,
-        note="The share of the highlights' tokens that the passage has, and of the passage's that the highlights "
-        "have. Without highlights there is no precision, and recall is 0.",
-    )
-
-
-def guesses(name: str, section: Summary) -> Table:
-    """Table 6."""
-    columns = {
-        "guess_first_k_precision": "first guess, K-precision",
-        "guess_first_recall": "first guess, recall",
-        "guess_k_precision": "best guess, K-precision",
-        "guess_recall": "best guess, recall",
-    }
-    return _pairs(
-        "Table 6. Can the summarizer guess the question?",
-        section,
-        columns,
-        paper.of(paper.TABLE_6, name),
-        missing=NO_GUESSES,
-        note="The paper's summarizer guesses once: compare the first guess with it.",
-    )
-
-
-def worst_guesses(section: Summary, texts: Texts) -> Table:
-    """Table 7; the paper's examples are shown with ours where texts are."""
-    lines = []
-    for system, found in section["worst_guesses"].items():
-        for row in found:
-            scores = (number(row["guess_k_precision"]), number(row["guess_recall"]))
-            said = texts.get((system, row["item_id"]), ("", ""))
-            lines.append(Line(f"{system}, {row['item_id']}", (*scores, *(said if texts else ()))))
-    if texts:
-        lines += [
-            Line("H&S Structured, RepliQA", ("0.00", MISSING, *pair), paper=True) for pair in paper.TABLE_7
-        ]
-    head = ("", "K-precision", "recall", *(("real question", "best guess") if texts else ()))
-    note = "The worst of each system by the best of its guesses."
-    missing = "" if section["worst_guesses"] else NO_GUESSES
-    return Table("Table 7. Worst question guesses", head, tuple(lines), note, missing)
-
-
-def matrix(title: str, found: Summary | None, printed: Mapping[str, paper.Battles]) -> Table:
+def _matrix(layout: Layout, battle: Battle | None, dataset: str, said: str) -> Table:
     """Table 9: wins and ties of the row over the column, and totals."""
-    ours = found["matrix"] if found else {}
-    names = list(ours)
+    ours = battle.matrix if battle else {}
+    columns = list(ours)
     lines = [
-        Line(me, (*(_fight(row.get(other)) for other in names), _fight(_total(row))))
+        Line(me, (*(_fight(row.get(other)) for other in columns), _fight(sum(row.values(), Tally()))))
         for me, row in ours.items()
     ]
-    for dataset, battles in printed.items():
-        for key in paper.NAMES:
-            places = [paper.pipeline_of(other) for other in names]
-            cells = tuple(_battle(battles.get((key, str(other)))) for other in places)
-            mine = [pair for (row, _), pair in battles.items() if row == key]
-            total = _battle((sum(wins for wins, _ in mine), sum(ties for _, ties in mine)))
-            lines.append(Line(f"{paper.NAMES[key]}, {dataset}", (*cells, total), paper=True))
-    note = "Wins / ties, and how often neither was acceptable in brackets; the paper counts these among the ties."
-    return Table(title, ("", *names, "total"), tuple(lines), note, "" if ours else NOT_COMPARED)
+    for name, rows in printed_of(layout.published, dataset).items():
+        for key in names():
+            fights = rows.get(key, {})
+            cells = tuple(_battle(fights.get(str(pipeline_of(other)))) for other in columns)
+            total = _battle([sum(pair[part] for pair in fights.values()) for part in (0, 1)])
+            lines.append(Line(f"{names()[key]}, {name}", (*cells, total), paper=True))
+    found = layouts.whole(layout, battle, lines, ours=bool(ours), judge=said)
+    return Table(found.title, ("", *columns, "total"), found.lines, found.note, found.missing)
 
 
-def _by_judge(
-    name: str,
-    section: Summary,
-    title: str,
-    table: Callable[[str, Summary | None, Mapping[str, Printed]], Table],
-    printed: Mapping[str, Printed],
-) -> list[Table]:
-    beside = paper.of(printed, name)
-    found = [table(f"{title}, {caption(row)}", row, beside) for row in section["battles"] if row["standings"]]
-    return found or [table(title, None, beside)]
+def _worst_guesses(layout: Layout, section: Section, texts: Texts) -> Table:
+    """Table 7; the paper's examples are shown with ours where texts are."""
+    lines = []
+    for system, guesses in section.worst_guesses.items():
+        for one in guesses:
+            scores = tuple(filled(cell, row=one) for cell in layout.cells)
+            said = texts.get((system, one.item_id), ("", ""))
+            lines.append(Line(f"{system}, {one.item_id}", (*scores, *(said if texts else ()))))
+    if texts:
+        lines += [
+            Line("H&S Structured, RepliQA", (number(0.0), MISSING, *pair), paper=True)
+            for pair in paper()["table_7"]
+        ]
+    found = layouts.whole(layout, section, lines, ours=bool(section.worst_guesses))
+    head = (*found.head, *(("real question", "best guess") if texts else ()))
+    return Table(found.title, head, found.lines, found.note, found.missing)
 
 
-def _pairs(
-    title: str,
-    section: Summary,
-    columns: Mapping[str, str],
-    printed: Mapping[str, paper.ByPipeline],
-    **said: str,
-) -> Table:
-    """A table of means: `columns` are measures and their heads; systems without any of them are left out."""
-    ours = {
-        system: tuple(counted(found[name]) for name in columns)
-        for system, found in section["measures"].items()
-        if any(found[name] for name in columns)
+def _unscored(layout: Layout, section: Section) -> Table:
+    """How many rows each measure and judge had no value for."""
+    counts = section.counts
+    measured = next(iter(counts.values())).unscored if counts else ()
+    columns: dict[str, Mapping[str, int]] = {
+        name: {who: found.unscored[name] for who, found in counts.items()} for name in measured
     }
-    cells = formatted(printed, lambda row: tuple(map(number, row)))
-    return grid(title, ("", *columns.values()), ours, cells, **said)
+    for row in section.ratings:
+        columns[f"{row.judge} by {row.model}"] = row.unscored
+    lines = [
+        Line(name, tuple(f"{by[who]} of {counts[who].rows}" for who in section.systems))
+        for name, by in columns.items()
+    ]
+    without = "; ".join(f"{row.model}: {row.unscored}" for row in section.battles if row.unscored)
+    more = f" Comparisons without a verdict: {without}." if without else ""
+    found = layouts.whole(layout, section, lines, ours=True, more=more)
+    return Table(found.title, ("", *section.systems), found.lines, found.note)
 
 
-def _fight(tally: Mapping[str, int] | None) -> str:
-    return MISSING if tally is None else f"{tally['wins']} / {tally['ties']} ({tally['neither']})"
+def _fight(tally: Tally | None) -> str:
+    return MISSING if tally is None else f"{tally.wins} / {tally.ties} ({tally.neither})"
 
 
-def _total(row: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    return {name: sum(tally[name] for tally in row.values()) for name in ("wins", "ties", "neither")}
-
-
-def _battle(pair: tuple[int, int] | None) -> str:
+def _battle(pair: Sequence[int] | None) -> str:
     return MISSING if pair is None else f"{pair[0]} / {pair[1]}"

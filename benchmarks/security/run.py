@@ -1,0 +1,146 @@
+"""The attacks on our own pipelines: records, table and worst transcripts beside this file.
+
+    python benchmarks/security/run.py [--part NAME]... [--max-minutes N] [--out .equipoise/bench-security] [--data DIR]
+
+Resumes: what stands in the output folder is not asked again, and replies are kept in its replies.db. Texts of the data
+folder are not copied here; those of our own prompts and of the documents, which stand in this repository, are.
+"""
+
+import argparse
+import contextlib
+import json
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from equipoise.bench.attacks import run, systems, tables
+from equipoise.bench.attacks.cases import BENIGN, LOOK_ALIKE, SUITES, Material
+from equipoise.bench.attacks.run import AttackPlan
+from equipoise.bench.attacks.tables import Carried
+from equipoise.bench.budget import Budget
+from equipoise.bench.records import SampleRecord, content, read_records
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.protocols import ChatModel
+from equipoise.corpus.indexing import index
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag import build
+from equipoise.redteam.targets import PipelineTarget
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+DOCUMENTS = (Path("src/equipoise/redteam/example"), Path("examples/sqlite"))
+"""Below the repository: ids of documents are made from these paths, and cases from the ids."""
+DOCUMENTS_DB = "documents.db"
+
+
+def main() -> None:
+    """Carry out what is missing, then write the table."""
+    arguments = _arguments()
+    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    out, budget = arguments.out, Budget(max_minutes=arguments.max_minutes)
+    out.mkdir(parents=True, exist_ok=True)
+    store = out / DOCUMENTS_DB
+    if not store.exists():
+        with contextlib.chdir(ROOT), Store.open(out / "new.db", create=True) as new:
+            index(DOCUMENTS, new, EmbeddedEncoder())
+        (out / "new.db").rename(store)
+    chats: dict[str, ChatModel | None] = {}
+    for part in config["part"]:
+        wanted = not arguments.part or part["name"] in arguments.part
+        if wanted and (arguments.data or not part.get("data")):
+            _carry_out(part, config, arguments, budget, chats)
+    publish(config, out)
+
+
+def _carry_out(
+    part: Mapping[str, Any],
+    config: Mapping[str, Any],
+    arguments: argparse.Namespace,
+    budget: Budget,
+    chats: dict[str, ChatModel | None],
+) -> None:
+    out: Path = arguments.out
+    name = part.get("llm", config["llm"])
+    flags = {**config["settings"], "model.llm": name, "model.slots": arguments.concurrency}
+    settings = layers.load(flags, environment={}, folder=HERE).settings
+    if name not in chats:
+        made = build.chat_model(settings.model)
+        chats[name] = Replayed(made, ReplayCache(out / "replies.db")) if made else None
+    chat = chats[name]
+    copy = systems.copied(out / DOCUMENTS_DB, out / f"{part['name']}.db")
+    with Store.open(copy) as opened:
+        components = build.components(settings, opened, chat=chat)
+        targets = [systems.target(one, components) for one in part["systems"]]
+        documents = PipelineTarget(components).ground.documents
+        sizes = SUITES[part["suite"]]
+        described = {"part": part["name"], "llm": name, "systems": part["systems"], **config["settings"]}
+        plan = AttackPlan(
+            tuple(part["attacks"]), part["budget"], arguments.limit, arguments.concurrency, described,
+            on={} if part.get("benign") else {BENIGN: [], LOOK_ALIKE: []},
+        )  # fmt: skip
+        material = Material(documents, sizes, arguments.data if part.get("data") else None)
+        sync.run(run.run(plan, targets, material, out / part["name"], progress=_say, budget=budget))
+
+
+def publish(config: Mapping[str, Any], out: Path) -> None:
+    """The records of all parts, and their tables, beside this file."""
+    pages, every = [], []
+    for part in config["part"]:
+        folder = out / part["name"]
+        carried = [
+            Carried(name, 0, tuple(records), {})
+            for name in (BENIGN, LOOK_ALIKE, *part["attacks"])
+            if (records := read_records(folder / f"{name}.jsonl", SampleRecord))
+        ]
+        if not carried:
+            continue
+        llm = part.get("llm", config["llm"])
+        summary = tables.summary(carried, {"part": part["name"], "llm": llm})
+        pages.append(
+            f"## {part['name']} (model: {llm}; suite: {part['suite']}; tries a case: {part['budget']})\n\n"
+            f"{tables.markdown(summary)}"
+        )
+        records = [record for one in carried for record in one.records]
+        every += [_renamed(record, part["name"]) for record in records]
+        if not part.get("data"):
+            (HERE / f"transcripts-{part['name']}.md").write_text(tables.transcripts(carried), "utf-8")
+    head = (
+        "# Attacks on our own pipelines\n\n`python benchmarks/security/run.py`. Intervals are 95%, exact (Clopper-"
+        "Pearson); “below” is the rate that an attack stays under with 95% confidence, one-sided. What counts as "
+        "success, and what a table does not say, stands in `README.md`.\n\n"
+    )
+    (HERE / "table.md").write_text(head + "\n".join(pages), "utf-8")
+    (HERE / "results.jsonl").write_bytes(content(every))
+    print(json.dumps({"records": len(every)}))
+
+
+def _renamed(record: SampleRecord, part: str) -> SampleRecord:
+    """The record under its part, without what was read and said: the transcripts have the worst of that."""
+    facts = {name: value for name, value in record.facts.items() if name not in ("asked", "read", "answered")}
+    return record.model_copy(update={"sample": f"{part}/{record.sample}", "facts": facts})
+
+
+def _say(done: int, total: int, what: str) -> None:
+    print(f"{done}/{total} {what}", file=sys.stderr, flush=True)
+
+
+def _arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", action="append", help="only this part of config.toml; may be repeated")
+    parser.add_argument("--data", type=Path, help="the folder with attack data, for parts of the suite full")
+    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-security")
+    parser.add_argument("--limit", type=int, help="the first so many cases of each attack")
+    parser.add_argument(
+        "--concurrency", type=int, default=4, help="cases at a time, where nothing is planted"
+    )
+    parser.add_argument("--max-minutes", type=float, help="stop after so many minutes")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    main()

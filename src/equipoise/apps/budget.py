@@ -1,0 +1,147 @@
+"""`equipoise budget`: how much of the summarizer's input a question can choose, in bits."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from equipoise.apps import progress
+from equipoise.apps.options import PathOption, group
+from equipoise.apps.serve import settings_of
+from equipoise.apps.terminal import Terminal, print_json, styled
+from equipoise.corpus.store import Store
+from equipoise.maths.choices import bits
+from equipoise.rag.budget import EXTRACTS, PROMPT_TOKENS, Budget, Counted, budget, free_extracts, free_prompt
+from equipoise.text.visible import title
+
+app = group()
+
+REFERENCE = 6_000
+"""Characters of the document that the paper's reference is counted for."""
+
+
+@app.command("budget")
+def control_budget(
+    store: Annotated[Path | None, PathOption("--store", help="The index file.")] = None,
+    docs: Annotated[list[Path] | None, PathOption("--docs", help="Count for these files or folders.")] = None,
+    llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """How many different inputs one question can force on the summarizer, and what each setting buys."""
+    chosen = settings_of(store, docs, llm)
+    if docs:
+        from equipoise.apps.asking import index_docs  # noqa: PLC0415
+
+        index_docs(docs, chosen)
+    with Store.open(chosen.store.path, read_only=True) as opened, progress.counted() as report:
+        found = budget(opened, chosen, progress=report)
+    if as_json:
+        print_json(as_dict(found))
+    else:
+        _show(found, Terminal())
+
+
+def as_dict(found: Budget) -> dict[str, Any]:
+    """The budget as one object; counts are strings, since they outgrow numbers."""
+    deployment = found.deployment
+    return {
+        "documents": found.documents,
+        "passages": found.passages,
+        "sentences": found.sentences,
+        "read_by_a_model": deployment.writes,
+        "short_quotes_left_out": deployment.only_long,
+        "tags": deployment.tags,
+        "questions": deployment.questions,
+        "sets_are_exact": not found.counted.relaxed,
+        "upper_bound_since": list(found.counted.relaxed),
+        **_counts(found.counted),
+        "worst_documents": [
+            {
+                "source": one.source,
+                "sentences": one.sentences,
+                "question_bits": round(bits(one.question), 2),
+                "free_extracts_bits": round(one.free_extracts, 2),
+            }
+            for one in found.worst
+        ],
+        "changes": [
+            {"setting": one.setting, "from": one.before, "to": one.after, **_counts(one.counted)}
+            for one in found.changes
+        ],
+        "free_prompt_bits": round(free_prompt(), 2),
+        "free_extracts_bits_of_6000_characters": round(free_extracts(REFERENCE), 2),
+    }
+
+
+def _counts(counted: Counted) -> dict[str, Any]:
+    return {
+        "question_sets_of_quotes": str(counted.sets),
+        "question_inputs": str(counted.question),
+        "question_bits": round(bits(counted.question), 2),
+        "message_inputs_at_most": str(counted.message),
+        "message_bits_at_most": round(bits(counted.message), 2),
+    }
+
+
+def _show(found: Budget, console: Terminal) -> None:
+    held = f"{found.sentences:,} sentences in {found.passages:,} passages of {found.documents:,} documents"
+    console.print(styled((held, "bold")))
+    for line in _notes(found):
+        console.print(line)
+    console.table(("who chooses", "bits"), list(_beside(found)))
+    console.print("Documents with the largest budgets, each by itself:")
+    console.table(
+        ("document", "sentences", "bits of one question", f"bits of {EXTRACTS} free extracts"),
+        [
+            (title(one.source), f"{one.sentences:,}", _bits(one.question), f"{one.free_extracts:,.1f}")
+            for one in found.worst
+        ],
+    )
+    console.print("One setting changed, all others as they are:")
+    now = found.counted
+    rows = [
+        (one.setting, one.before, one.after, *_changed(one.counted.question, now.question),
+         *_changed(one.counted.message, now.message))
+        for one in found.changes
+    ]  # fmt: skip
+    console.table(("setting", "now", "then", "question", "change", "message, at most", "change"), rows)
+
+
+def _beside(found: Budget) -> Iterator[tuple[str, str]]:
+    """The rows that compare."""
+    now, several = found.counted, found.deployment.questions
+    shown = f"{now.question:,} inputs" if now.question < 10**9 else f"{now.question:.2e} inputs"
+    bound = now.relaxed or found.deployment.tags
+    yield f"one question, here: {'at most ' if bound else ''}{shown}", _bits(now.question)
+    if several > 1:
+        yield f"one message of up to {several} questions, here: at most", _bits(now.message)
+    yield (
+        f"{EXTRACTS} free extracts of a document of {REFERENCE:,} characters",
+        f"{free_extracts(REFERENCE):,.1f}",
+    )
+    yield f"a free prompt of {PROMPT_TOKENS} tokens", f"{free_prompt():,.0f}"
+
+
+def _notes(found: Budget) -> Iterator[str]:
+    deployment = found.deployment
+    if not deployment.writes:
+        yield "No language model writes answers here: what is counted is which quotes can be made an answer."
+    tags = ", each with and without the one yes or no that it may bear out" if deployment.tags else ""
+    yield (
+        f"Counted is every canonical set of quotes from any {deployment.k} passages read together, whatever search, "
+        f"filter and highlighter do{tags}."
+    )
+    if deployment.only_long:
+        yield "One or two short sentences are the answer as they are; they are counted, and no model reads them."
+    if found.counted.relaxed:
+        yield f"An upper bound: {'; '.join(found.counted.relaxed)}."
+
+
+def _bits(count: int) -> str:
+    return f"{bits(count):,.1f}"
+
+
+def _changed(count: int, now: int) -> tuple[str, str]:
+    change = round(bits(count) - bits(now), 1) + 0.0  # no minus before a nought
+    return _bits(count), f"{change:+,.1f}"

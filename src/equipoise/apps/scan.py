@@ -1,0 +1,201 @@
+"""`equipoise scan`: what documents hold that should not be quoted, shown to a model, or trusted."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from equipoise.apps import progress
+from equipoise.apps.options import PathArgument, PathOption, group
+from equipoise.apps.terminal import Terminal, complain, one_line, print_json
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable, UnreadableFile
+from equipoise.core.types import Document
+from equipoise.corpus.store import Store
+from equipoise.rag import build
+from equipoise.redteam.scan import (
+    Finding,
+    NotRun,
+    Report,
+    Rules,
+    Scanned,
+    Severity,
+    baseline,
+    load,
+    scan,
+    sides,
+)
+from equipoise.redteam.scan.files import Corpus, of_store
+from equipoise.redteam.scan.findings import with_more
+from equipoise.redteam.scan.sarif import as_sarif
+from equipoise.redteam.scan.summaries import summaries
+
+app = group()
+
+FOUND, PARTLY_FAILED = 1, 3
+NO_VECTORS = "they need the vectors of an index: scan one with --store"
+NO_FILES = "it is not in an index: scan the files as well"
+MOST_ROWS = 50
+"""Rows of the table; `--json` has all."""
+
+
+@app.command("scan")
+def scan_documents(
+    paths: Annotated[list[Path] | None, PathArgument(help="Files and folders.")] = None,
+    store: Annotated[
+        Path | None,
+        PathOption("--store", help="An index instead of files. What its loaders left out is not there."),
+    ] = None,
+    rules: Annotated[
+        Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
+    ] = None,
+    known: Annotated[
+        Path | None, PathOption("--baseline", help="Findings in this file are known: they count no more.")
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        PathOption("--write-baseline", help="Accept all findings of now: write them into this file."),
+    ] = None,
+    fail_on: Annotated[
+        Literal["high", "medium", "low", "note", "never"],
+        typer.Option(help="Exit with 1 where a finding is as severe as this."),
+    ] = "high",
+    least: Annotated[Severity, typer.Option(help="Show findings from this severity on.")] = Severity.LOW,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            "--llm", help="Also let this model (auto, local[/NAME], openai/NAME) summarize the worst."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")
+    ] = False,
+) -> None:
+    """Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.
+
+    Exit codes: 0 nothing from --fail-on upwards, 1 findings, 2 bad input, 3 something could not be read.
+    """
+    if bool(paths) == (store is not None):
+        raise InputError("name files or folders to scan, or an index with --store: one of the two")
+    if as_json and sarif:
+        raise InputError("--json and --sarif are two forms of one output: choose one")
+    chosen = load(rules)
+    accepted = baseline.read(known) if known else frozenset()
+    report, failed = _of_store(store, chosen, llm) if store else _of_files(paths or [], chosen, llm)
+    if write_baseline:
+        _write(write_baseline, baseline.written(report.findings))
+    report = baseline.accepted(report, accepted)
+    if sarif:
+        reasons = {one.path: one.reason for one in failed}
+        print_json(as_sarif(report, chosen, version=metadata.version("equipoise"), failed=reasons))
+    elif as_json:
+        print_json(as_dict(report, failed))
+    else:
+        _show(report, least)
+    _complain(report.not_run, failed)
+    if fail_on != "never" and report.at_least(Severity(fail_on)):
+        raise typer.Exit(FOUND)
+    if failed:
+        raise typer.Exit(PARTLY_FAILED)
+
+
+def as_dict(report: Report, failed: Sequence[UnreadableFile] = ()) -> dict[str, object]:
+    """A report as JSON."""
+    return {
+        "documents": report.documents,
+        "sentences": report.sentences,
+        "counts": report.counts(),
+        "known": len(report.known),
+        "findings": [one.to_dict() for one in report.findings],
+        "not_run": [{"what": one.what, "why": one.why} for one in report.not_run],
+        "failed": [{"source": one.path, "reason": one.reason} for one in failed],
+    }
+
+
+def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Report, list[UnreadableFile]]:
+    corpus = Corpus.at(paths)
+    if not corpus.total and not corpus.failed:
+        raise InputError("there is no file to scan there: give another path")
+    report = _scanned(corpus, corpus.total, rules)
+    if sides.RULE in rules:
+        report = replace(report, not_run=(*report.not_run, NotRun("one-sided clusters", NO_VECTORS)))
+    if llm:
+        wanted = {one.doc_id for one in report.findings}
+        again = {
+            one.document.doc_id: one.document for one in Corpus.at(paths) if one.document.doc_id in wanted
+        }
+        report = _summarized(report, again.__getitem__, rules, llm)
+    for one in corpus.left_out:
+        complain("left out:", str(one))
+    return report, corpus.failed
+
+
+def _of_store(path: Path, rules: Rules, llm: str | None) -> tuple[Report, list[UnreadableFile]]:
+    with Store.open(layers.load({"store.path": path}).settings.store.path, read_only=True) as opened:
+        report = _scanned(of_store(opened), opened.counts().documents, rules, sides.find(opened, rules))
+        report = _summarized(report, opened.document, rules, llm) if llm else report
+    return replace(report, not_run=(*report.not_run, NotRun("what loaders left out", NO_FILES))), []
+
+
+def _summarized(report: Report, document: Callable[[str], Document], rules: Rules, llm: str) -> Report:
+    chat = build.chat_model(layers.load({"model.llm": llm}).settings.model)
+    if chat is None:
+        raise ModelUnavailable("--llm none is no language model: name one, or leave it out")
+    return with_more(report, sync.run(summaries(report.findings, document, chat, rules)))
+
+
+def _scanned(
+    documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()
+) -> Report:
+    with progress.counted() as tell:
+        return scan(
+            documents,
+            rules,
+            corpus=corpus,
+            progress=lambda done, source: tell(done, max(total, done), source),
+        )
+
+
+def _show(report: Report, least: Severity) -> None:
+    console = Terminal()
+    shown = report.at_least(least)
+    if shown:
+        head = ("severity", "rule", "where", "excerpt", "why")
+        console.table(head, [_row(one) for one in shown[:MOST_ROWS]])
+    counts = ", ".join(f"{number} {severity}" for severity, number in report.counts().items())
+    console.print(f"{report.documents:,} documents, {report.sentences:,} quotable sentences: {counts}")
+    if len(shown) > MOST_ROWS:
+        console.print(f"{len(shown) - MOST_ROWS:,} more findings: --json has all of them")
+    if report.known:
+        console.print(f"{len(report.known):,} findings are in the baseline")
+
+
+def _row(one: Finding) -> tuple[str, ...]:
+    excerpt = one.excerpt or ", ".join(one.others)
+    return one.severity.value, one.rule, where(one), excerpt, f"{one.why} ({one.reach})"
+
+
+def where(one: Finding) -> str:
+    """Source, page or line, and heading."""
+    place = f", page {one.page}" if one.page else f", line {one.line}" if one.line else ""
+    heading = f" ({' > '.join(one.headings)})" if one.headings else ""
+    return one_line(f"{one.source}{place}{heading}")
+
+
+def _complain(not_run: Iterable[NotRun], failed: Iterable[UnreadableFile]) -> None:
+    for one in not_run:
+        complain("not run:", f"{one.what}: {one.why}")
+    for file in failed:
+        complain("failed:", str(file))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}): choose another place") from error

@@ -1,0 +1,192 @@
+"""What is kept of a question under one condition and of what a filter made of it: ids and numbers, no text.
+
+All measures are made from such records afterwards (`metrics`), so a run is repeated only where a filter changed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from equipoise.bench.bias.attacked_questions import AttackedQuestion
+from equipoise.bench.bias.background import EmbeddedPassages
+from equipoise.bench.records import Record
+from equipoise.bench.results import Key
+from equipoise.bench.run import Ran, RecordForm
+from equipoise.bench.scorers import System
+from equipoise.core.protocols import PassageFilter
+from equipoise.core.types import Candidates, Filtered, Flag, Query
+from equipoise.maths.polarization import polarization_scores
+from equipoise.redteam.passages import Kind
+
+UNATTACKED = "none"
+DIGITS = 5
+
+Condition = tuple[str, int]
+"""(sign, injections): ("none", 0), ("adv_neg", 5)."""
+
+
+class Flagged(BaseModel):
+    """A passage that was taken out, why, and the filter's score for it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    reason: str
+    score: float | None
+
+
+class UnderCondition(Record):
+    """Base of what is about one question, one filter and one condition."""
+
+    KEY: ClassVar[tuple[str, ...]] = ("query_id", "filter", "sign", "injections")
+
+    query_id: str
+    filter: str
+    sign: str
+    injections: int
+
+    @property
+    def condition(self) -> Condition:
+        """Sign and number of injections."""
+        return self.sign, self.injections
+
+
+class BiasRecord(UnderCondition):
+    """Ids, SS and PS of what was retrieved, best first; ids injected, kept and flagged."""
+
+    injected: tuple[str, ...]
+    candidates: tuple[str, ...]
+    ss: tuple[float, ...]
+    ps: tuple[float, ...]
+    kept: tuple[str, ...]
+    flagged: tuple[Flagged, ...]
+
+
+class BiasTiming(UnderCondition):
+    """Milliseconds of search and of the filter."""
+
+    retrieve_ms: float
+    filter_ms: float
+
+
+class AnswerRecord(UnderCondition):
+    """An answer to what a filter kept: its PS, None where the model wrote nothing, and its text."""
+
+    KEY: ClassVar[tuple[str, ...]] = (*UnderCondition.KEY, "generation", "model")
+
+    generation: int
+    model: str
+    ps: float | None
+    text: str = ""
+
+
+class PassageRecord(Record):
+    """SS and PS of an attack passage or a relevant document. `stance` is towards "yes": the author's, or people's
+    (None: nobody said). The properties are those of section 3, None for documents."""
+
+    KEY: ClassVar[tuple[str, ...]] = ("query_id", "id")
+
+    query_id: str
+    id: str
+    kind: str
+    ss: float
+    ps: float
+    stance: int | float | None
+    property_1: bool | None
+    property_2: bool | None
+
+
+class FactRecord(Record):
+    """What a fact checker says of one sentence of a passage."""
+
+    KEY: ClassVar[tuple[str, ...]] = ("checker", "id", "sentence")
+
+    checker: str
+    id: str
+    sentence: int
+    kind: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planting:
+    """A Sample: an attacked question under one condition."""
+
+    attacked: AttackedQuestion
+    condition: Condition
+
+    @property
+    def sample_id(self) -> str:
+        """Query, sign and number of injections."""
+        sign, injections = self.condition
+        return f"{self.attacked.attack.query_id} {sign} {injections}"
+
+    @property
+    def planted(self) -> EmbeddedPassages:
+        """What is planted: the first passages of the sign."""
+        sign, injections = self.condition
+        return self.attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)].first(injections)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BiasOutcome:
+    """What was retrieved, in how many seconds, and what the filter made of it."""
+
+    candidates: Candidates
+    filtered: Filtered
+    searched_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterSystem:
+    """A System: a filter on what was retrieved for a planting; `searched` holds that while its filters run."""
+
+    name: str
+    filter: PassageFilter
+    searched: dict[str, tuple[Candidates, float]]
+    k: int
+
+    async def __call__(self, sample: Planting) -> BiasOutcome:
+        """The first k after the filter. Raises what the filter raises."""
+        candidates, seconds = self.searched[sample.sample_id]
+        question = Query(sample.attacked.attack.question)
+        return BiasOutcome(candidates, await self.filter.filter(question, candidates, k=self.k), seconds)
+
+
+def _key(sample: Planting, system: System[Planting, BiasOutcome]) -> Key:
+    return sample.attacked.attack.query_id, system.name, *sample.condition
+
+
+def _fields(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, Any]:
+    found, filtered = ran.value.candidates, ran.value.filtered
+    return {
+        "injected": [passage.doc_id for passage in sample.planted.passages],
+        "candidates": [passage.doc_id for passage in found.passages],
+        "ss": _rounded(found.embeddings @ sample.attacked.vector),
+        "ps": _rounded(polarization_scores(found.embeddings, sample.attacked.axis)),
+        "kept": [passage.doc_id for passage in filtered.kept.passages],
+        "flagged": [_flag(flag) for flag in filtered.flagged],
+    }
+
+
+def _times(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, float]:
+    return {
+        "retrieve_ms": round(ran.value.searched_s * 1e3, 3),
+        "filter_ms": round(ran.seconds * 1e3, 3),
+    }
+
+
+FORM: RecordForm[Planting, BiasOutcome, BiasRecord] = RecordForm(BiasRecord, _key, _fields)
+TIMES: RecordForm[Planting, BiasOutcome, BiasTiming] = RecordForm(BiasTiming, _key, _times)
+
+
+def _flag(flag: Flag) -> Flagged:
+    score = round(float(flag.score), DIGITS) if np.isfinite(flag.score) else None
+    return Flagged(id=flag.passage.doc_id, reason=flag.reason, score=score)
+
+
+def _rounded(values: Sequence[float] | np.ndarray) -> tuple[float, ...]:
+    return tuple(round(float(value), DIGITS) + 0.0 for value in values)

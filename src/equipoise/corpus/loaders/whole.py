@@ -1,0 +1,127 @@
+"""All the text of a file, also what its loader leaves out because a reader would not see it.
+
+Read in a worker process, as everything that looks into hostile bytes (`corpus.worker`). It is not made for reading:
+the text of a page comes with its scripts, the parts of an office file come one after the other.
+"""
+
+import ctypes
+import email
+import html
+import re
+from collections.abc import Iterator
+from email.policy import compat32
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders.html import decode_page
+from equipoise.corpus.loaders.loaded import decoded
+from equipoise.corpus.loaders.package import Package
+from equipoise.corpus.whole import MOST_PIECES, WholeText
+
+_TAG = re.compile(r"<!--(?:[^-]++|-(?!->))*+(?:-->|\Z)|<[A-Za-z/!?][^<>]*+>")
+_LETTERS = re.compile(r"[^\n]")
+_ENDS = re.compile(
+    r"</(?:\w{1,10}:)?(?:p|h|h\d|si|row|tr|td|c|li|div|comment)>|<(?:\w{1,10}:)?(?:br|tab)\b[^<>]*+>"
+)
+_PART = re.compile(r"\.(?:xml|xhtml|html|htm)\Z", re.IGNORECASE)
+_NO_TEXT = re.compile(
+    r"theme|styles|fontTable|settings|_rels|Content_Types|META-INF|numbering|docProps|manifest", re.IGNORECASE
+)
+_PACKED = frozenset({".docx", ".odt", ".pptx", ".xlsx", ".epub"})
+_PAGES = frozenset({".html", ".htm"})
+_PAGE_LETTERS = 2_000_000
+_alone = Lock()  # pdfium knows no threads
+
+
+def whole_texts(path: Path, data: bytes) -> list[WholeText]:
+    """The texts of a file. Raises UnreadableFile."""
+    suffix = path.suffix.lower()
+    if suffix in _PACKED:
+        return list(_packed(path, data))
+    if suffix in _PAGES:
+        return list(_marked_up(decode_page(path, data), has_lines=True))
+    if suffix == ".pdf":
+        with _alone:
+            return list(_pages(path, data))
+    if suffix == ".eml":
+        return list(_mail(data))
+    return [WholeText(decoded(path, data).replace("\r\n", "\n").replace("\r", "\n"), has_lines=True)]
+
+
+def _marked_up(source: str, *, has_lines: bool) -> Iterator[WholeText]:
+    """What stands between tags, and what stands in them and in comments: each with the rest as spaces."""
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    yield WholeText(_TAG.sub(lambda tag: _blank(tag.group()), source), has_lines=has_lines)
+    kept, at = [], 0
+    for tag in _TAG.finditer(source):
+        kept += [_blank(source[at : tag.start()]), tag.group()]
+        at = tag.end()
+    yield WholeText("".join([*kept, _blank(source[at:])]), has_lines=has_lines)
+
+
+def _blank(text: str) -> str:
+    return _LETTERS.sub(" ", text)
+
+
+def _packed(path: Path, data: bytes) -> Iterator[WholeText]:
+    try:
+        package = Package(path, data)
+        for name in package.names():
+            if _PART.search(name) and not _NO_TEXT.search(name):
+                source = package.part(name).decode("utf-8", "replace")
+                text = html.unescape(_TAG.sub("", _ENDS.sub("\n", source)))
+                if text.strip():
+                    yield WholeText(text)
+    except (UnreadableFile, MemoryError):
+        raise
+    except Exception as error:  # zip files and their parts may be broken in any way
+        raise UnreadableFile(
+            str(path), f"its parts cannot be read ({type(error).__name__}); save it anew"
+        ) from error
+
+
+def _pages(path: Path, data: bytes) -> Iterator[WholeText]:
+    pdfium.FPDF_InitLibrary()
+    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
+    if not document:
+        raise UnreadableFile(str(path), "the PDF is broken or encrypted; save it again")
+    try:
+        for number in range(min(pdfium.FPDF_GetPageCount(document), MOST_PIECES)):
+            if text := _page(document, number):
+                yield WholeText(text, page=number + 1)
+    finally:
+        pdfium.FPDF_CloseDocument(document)
+
+
+def _page(document: Any, number: int) -> str:  # noqa: ANN401
+    page = pdfium.FPDF_LoadPage(document, number)
+    letters = pdfium.FPDFText_LoadPage(page) if page else None
+    try:
+        count = min(max(pdfium.FPDFText_CountChars(letters), 0), _PAGE_LETTERS) if letters else 0
+        buffer = (ctypes.c_ushort * (2 * count + 1))()
+        written = pdfium.FPDFText_GetText(letters, 0, count, buffer) if count else 0
+        return bytes(buffer)[: 2 * max(written - 1, 0)].decode("utf-16-le", "replace").replace("\r\n", "\n")
+    finally:
+        if letters:
+            pdfium.FPDFText_ClosePage(letters)
+        if page:
+            pdfium.FPDF_ClosePage(page)
+
+
+def _mail(data: bytes) -> Iterator[WholeText]:
+    for part in email.message_from_bytes(data, policy=compat32).walk():
+        payload = part.get_payload(decode=True) if part.get_content_maintype() == "text" else None
+        if not isinstance(payload, bytes):
+            continue
+        try:
+            text = payload.decode(str(part.get_param("charset", "utf-8")), "replace")
+        except LookupError:
+            text = payload.decode("utf-8", "replace")
+        if part.get_content_subtype() == "html":
+            yield from _marked_up(text, has_lines=False)
+        else:
+            yield WholeText(text)

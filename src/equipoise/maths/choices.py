@@ -1,0 +1,108 @@
+"""How many sets of sentences can be chosen under limits: exact, by dynamic programming over the sentences.
+
+The rules are those of canonical highlights (`text.spans`, `rag.boundary`), stated without texts: sentences in order,
+each in a passage; neighbours make one span, a longer run several; no two sentences with the same text; a sentence
+brings the ones it is read with, where their passage is shown. Every set that keeps the rules can be forced, by
+proposing it; whatever is proposed ends as one of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import comb, factorial, log2
+
+from equipoise.maths.grid import Grid
+from equipoise.maths.marks import Mark, Unit, marks
+from equipoise.maths.steps import EMPTY, Limits, State, Steps, about_unit, merged, turned, without
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How many sets there are, by (passages, spans, sentences) of a set; the empty one is not among them.
+
+    An axis whose limit does not bind is 0 throughout. `relaxed` says which rules were not followed everywhere, so that
+    the numbers are upper bounds; empty where they are exact.
+    """
+
+    counts: Mapping[tuple[int, int, int], int]
+    relaxed: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+
+def bits(count: int) -> float:
+    """log2 of a count of 1 or more, 0 for none."""
+    return log2(count) if count > 0 else 0.0
+
+
+def choices(units: Sequence[Unit], limits: Limits, *, weights: Sequence[int] | None = None) -> Choices:
+    """The sets that can be chosen of `units`; each counts as the product of its units' `weights` (n,), 1 by default.
+
+    Worked value: 40 sentences in a row of one passage, one span of at most five: 40 + 39 + 38 + 37 + 36 = 190.
+    Raises InputError where the limits are so wide that the counting does not fit into memory.
+    """
+    heavy = [1] * len(units) if weights is None else weights
+    short = limits.short if limits.pieces < min(limits.spans, limits.sentences) else 0
+    steps = Steps(_grid(units, limits, max(heavy, default=1)), limits, short)
+    followed = marks(units, short)
+    leading = {lead for unit in units for lead in unit.leads}
+    states: dict[State, int] = {EMPTY: steps.grid.one}
+    open_: list[Mark] = []
+    for row, unit in enumerate(units):
+        if row and unit.passage != units[row - 1].passage:
+            ended = [m.is_lead and units[m.first].passage == units[row - 1].passage for m in open_]
+            states = merged((turned(state, ended), table) for state, table in states.items())
+        about = about_unit(open_, row, units, leading)
+        if not unit.follows:
+            states = merged(steps.closed(state, table, about) for state, table in states.items())
+        own = followed.by_row.get(row, ())
+        moves = (steps.moves(state, table, (unit, heavy[row], about, own)) for state, table in states.items())
+        states = merged(chain.from_iterable(moves))
+        open_ += own
+        stays = [mark.last > row for mark in open_]
+        if not all(stays):
+            states = merged((without(state, stays), table) for state, table in states.items())
+            open_ = [mark for mark, stay in zip(open_, stays, strict=True) if stay]
+    last = about_unit(open_, len(units), units, leading)
+    ended_tables = (steps.closed(state, table, last) for state, table in states.items())
+    total = sum(table for state, table in ended_tables if state.pieces <= limits.pieces)
+    cells = {place: count for place, count in steps.grid.cells(total) if count and any(place)}
+    return Choices(cells, followed.relaxed)
+
+
+def _grid(units: Sequence[Unit], limits: Limits, weight: int) -> Grid:
+    """A table for the limits that bind."""
+    sentences = min(limits.sentences, len(units))
+    passages = len({unit.passage for unit in units} - {None})
+    return Grid(
+        limits.passages if limits.passages < min(passages, sentences) else 0,
+        limits.spans if limits.spans < sentences else 0,
+        sentences,
+        int(min(sentences * log2(1 + len(units) * weight), len(units) * log2(1 + weight))) + 2,
+    )
+
+
+def families(by_groups: Sequence[int], *, tags: int, unions: int = 0) -> int:
+    """How many families there are of 1 to q different groups whose union is one of the sets that were counted.
+
+    `by_groups[i - 1]` is in how many ways i groups, some of them empty, make up such a union: the count with the
+    weight 2^i - 1 for each unit; or, where a union may hold units that no group has, with 2^i, and `unions` is how many
+    unions there are (a family then counts once for each). A group is not empty and has one of `tags` tags. By
+    inclusion and exclusion over the groups that are empty, and over those that are equal (Stirling numbers of the
+    first kind).
+
+    Worked value: one unit, two groups, 3 tags: 3 families of one group, 3 of two.
+    """
+    total, stirling = 0, [1]
+    for size in range(1, len(by_groups) + 1):
+        stirling = [a - (size - 1) * b for a, b in zip([0, *stirling], [*stirling, 0], strict=True)]
+        tuples = sum(stirling[r] * tags**r * _none_empty((unions, *by_groups), r) for r in range(1, size + 1))
+        total += tuples // factorial(size)
+    return total
+
+
+def _none_empty(by_groups: Sequence[int], r: int) -> int:
+    return sum((-1) ** (r - i) * comb(r, i) * by_groups[i] for i in range(r + 1))

@@ -1,0 +1,134 @@
+"""What an attacker who picks sentences at will has to choose from, and how choices are ranked and changed."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from random import Random
+
+from equipoise.core.types import Document, Proposal, Span, Tag
+from equipoise.text.support import stem
+from equipoise.text.tokens import WORD, content_words, words
+
+SHORT = 4
+"""Words of a sentence that attackers spell with."""
+LONGEST = 60
+"""Words of a sentence that cases are made from."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One quotable sentence of a document, by its row there; `place` names it: the file and the offset."""
+
+    doc_id: str
+    row: int
+    start: int
+    end: int
+    text: str
+    place: str
+
+    @property
+    def span(self) -> Span:
+        """Its place."""
+        return Span(self.doc_id, self.start, self.end)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Its words, case-folded."""
+        return tuple(words(self.text))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its telling words."""
+        return frozenset(stem(word) for word in content_words(self.text))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The documents under attack, read once."""
+
+    documents: Mapping[str, Document]
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """See `sentences`."""
+        return tuple(sentences(self.documents))
+
+    @cached_property
+    def first_words(self) -> Mapping[str, Mapping[str, Span]]:
+        """By document, where each word stands for the first time."""
+        found: dict[str, dict[str, Span]] = {}
+        for doc_id, document in self.documents.items():
+            places = found.setdefault(doc_id, {})
+            for match in WORD.finditer(document.text):
+                places.setdefault(match.group().casefold(), Span(doc_id, match.start(), match.end()))
+        return found
+
+    def of(self, doc_id: str) -> tuple[Sentence, ...]:
+        """The sentences of one document."""
+        return tuple(one for one in self.sentences if one.doc_id == doc_id)
+
+
+def sentences(documents: Mapping[str, Document]) -> list[Sentence]:
+    """Every quotable sentence, in canonical order."""
+    return [
+        Sentence(
+            doc_id,
+            row,
+            start,
+            end,
+            " ".join(documents[doc_id].text[start:end].split()),
+            f"{PurePath(documents[doc_id].source).name}:{start}",
+        )
+        for doc_id in sorted(documents)
+        for row, (start, end) in enumerate(documents[doc_id].sentences)
+    ]
+
+
+def by_likeness(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
+    """Those that share words with `wanted`, the most telling first: shared words over the root of all of theirs."""
+    aim = {stem(word) for word in content_words(wanted)}
+    scored = [(len(one.stems & aim) / (1 + len(one.stems)) ** 0.5, one) for one in every]
+    kept = [pair for pair in scored if pair[0] > 0]
+    return [one for _, one in sorted(kept, key=lambda pair: (-pair[0], pair[1].span))]
+
+
+def proposal(chosen: Iterable[Span], tags: frozenset[Tag] = frozenset()) -> Proposal:
+    """A highlighter's choice."""
+    return Proposal(tuple(dict.fromkeys(chosen)), tags=tags)
+
+
+def cuts(ground: Ground, doc_id: str, wanted: str) -> list[Span]:
+    """One span for each word of `wanted` that the document has, in the order wanted: the attack on extracts of any
+    length."""
+    places = ground.first_words[doc_id]
+    return [places[word] for word in words(wanted) if word in places]
+
+
+def short_ones(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
+    """The shortest sentence for each word of `wanted` that has one of at most SHORT words."""
+    best: dict[str, Sentence] = {}
+    aim = set(words(wanted))
+    for one in every:
+        for word in aim.intersection(one.words) if len(one.words) <= SHORT else ():
+            if word not in best or len(one.words) < len(best[word].words):
+                best[word] = one
+    return list(dict.fromkeys(best.values()))
+
+
+def changed(
+    chosen: Sequence[Sentence], pool: Sequence[Sentence], every: Sequence[Sentence], chance: Random
+) -> Iterator[tuple[Sentence, ...]]:
+    """Choices near `chosen`, without end: one sentence more from `pool`, a neighbour more, or one less."""
+    place = {one.span: number for number, one in enumerate(every)}
+    while True:
+        move = chance.randrange(3)
+        if move == 0 and pool:
+            yield (*chosen, chance.choice(pool))
+        elif move == 1 and chosen:
+            at = place[chance.choice(chosen).span] + chance.choice((-1, 1))
+            if 0 <= at < len(every):
+                yield (*chosen, every[at])
+        elif len(chosen) > 1:
+            gone = chance.randrange(len(chosen))
+            yield (*chosen[:gone], *chosen[gone + 1 :])

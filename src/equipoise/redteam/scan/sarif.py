@@ -1,0 +1,116 @@
+"""A report as SARIF 2.1.0 (OASIS), which code hosts and editors show beside the files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.redteam.scan.findings import Finding, Reach, Report, Severity
+from equipoise.redteam.scan.rules import Rules
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS: Mapping[Severity, str] = {
+    Severity.NOTE: "note",
+    Severity.LOW: "note",
+    Severity.MEDIUM: "warning",
+    Severity.HIGH: "error",
+}
+_SCORES: Mapping[Severity, str] = {
+    Severity.NOTE: "0.0",
+    Severity.LOW: "3.0",
+    Severity.MEDIUM: "6.0",
+    Severity.HIGH: "8.5",
+}
+"""`security-severity`, by which code hosts sort: 7.0 and more is high, 4.0 medium."""
+
+
+def as_sarif(report: Report, rules: Rules, *, version: str, failed: Mapping[str, str]) -> dict[str, Any]:
+    """The report as a SARIF log. `failed` has files that could not be read, with the reason.
+
+    Findings that the baseline accepts are in it as suppressed.
+    """
+    shown = [(one, False) for one in report.findings] + [(one, True) for one in report.known]
+    used = sorted({one.rule for one, _ in shown})
+    rows = {rule: row for row, rule in enumerate(used)}
+    driver = {
+        "name": "equipoise scan",
+        "version": version,
+        "rules": [_rule(rules, rule) for rule in used],
+    }
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "invocations": [_invocation(report, failed)],
+                "results": [_result(one, rows[one.rule], is_known=known) for one, known in shown],
+            }
+        ],
+    }
+
+
+def _rule(rules: Rules, rule_id: str) -> dict[str, Any]:
+    rule = rules.by_id[rule_id]
+    return {
+        "id": rule_id,
+        "shortDescription": {"text": rule.why},
+        "defaultConfiguration": {"level": LEVELS[rule.severity]},
+        "properties": {"security-severity": _SCORES[rule.severity], "tags": ["security"]},
+    }
+
+
+def _invocation(report: Report, failed: Mapping[str, str]) -> dict[str, Any]:
+    notes = [
+        {"level": "error", "message": {"text": f"{source}: {reason}"}} for source, reason in failed.items()
+    ]
+    notes += [
+        {"level": "warning", "message": {"text": f"{one.what} did not run: {one.why}"}}
+        for one in report.not_run
+    ]
+    return {"executionSuccessful": not failed, "toolExecutionNotifications": notes}
+
+
+def _result(one: Finding, row: int, *, is_known: bool) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(one.source)}}
+    if region := _region(one):
+        place["region"] = region
+    found: dict[str, Any] = {
+        "ruleId": one.rule,
+        "ruleIndex": row,
+        "level": LEVELS[one.severity],
+        "message": {"text": f"{one.why}\n{one.excerpt}".strip()},
+        "locations": [{"physicalLocation": place} | _logical(one)],
+        "partialFingerprints": {"equipoise/v1": one.fingerprint},
+        "properties": {"severity": one.severity.value, "reach": one.reach.value, "page": one.page},
+    }
+    if one.others:
+        found["relatedLocations"] = [
+            {"physicalLocation": {"artifactLocation": {"uri": _uri(source)}}} for source in one.others
+        ]
+    if is_known:
+        found["suppressions"] = [{"kind": "external", "justification": "It is in the baseline."}]
+    return found
+
+
+def _region(one: Finding) -> dict[str, Any]:
+    """Lines for files that have them; else offsets into the text that is indexed."""
+    if one.line is not None:
+        return {"startLine": one.line}
+    if one.reach in {Reach.QUOTED, Reach.SHOWN} and one.end > one.start:
+        return {"charOffset": one.start, "charLength": one.end - one.start}
+    return {}
+
+
+def _logical(one: Finding) -> dict[str, Any]:
+    name = " > ".join([*([f"page {one.page}"] if one.page else []), *one.headings])
+    return {"logicalLocations": [{"fullyQualifiedName": name}]} if name else {}
+
+
+def _uri(source: str) -> str:
+    """A relative reference (RFC 3986): code hosts join it with their root."""
+    safe = "/-._~#"
+    return "".join(c if c.isascii() and (c.isalnum() or c in safe) else _percent(c) for c in source)
+
+
+def _percent(c: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in c.encode("utf-8", "replace"))

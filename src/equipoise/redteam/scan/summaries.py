@@ -1,0 +1,94 @@
+"""What a summarizer's model makes of the worst findings: the sentences under each are its quotes, as an answer's are.
+
+A finding is a suspicion; what the model writes of it is a fact about this model, judged by rule.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from equipoise.core.protocols import ChatModel, JsonSchema
+from equipoise.core.types import ChatOptions, ChatReply, Document, Highlight, Highlights, Message
+from equipoise.rag.summarizers.llm import LlmSummarizer
+from equipoise.redteam.scan import data_rules, markup
+from equipoise.redteam.scan.findings import Finding, Reach, Severity
+from equipoise.redteam.scan.rules import Rules
+from equipoise.redteam.scan.words import read_words
+
+CARRIED, INVENTED = "summary/carries", "summary/invents"
+MOST = 20
+"""Summaries of one scan."""
+_SHOWN = 200
+
+
+@dataclass(slots=True)
+class _Recorder:
+    """A chat model that keeps what it wrote: the summarizer shows the quotes where that does not fit them."""
+
+    chat: ChatModel
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self.chat.name
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: JsonSchema | None = None,
+        options: ChatOptions = ChatOptions(),
+    ) -> ChatReply:
+        """The model's reply."""
+        reply = await self.chat.complete(messages, schema=schema, options=options)
+        self.said.append(reply.text)
+        return reply
+
+
+async def summaries(
+    findings: Sequence[Finding], document: Callable[[str], Document], chat: ChatModel, rules: Rules
+) -> list[Finding]:
+    """A finding for each summary, of at most MOST places, that itself carries something of a rule of medium or high
+    severity, or that says what its quotes do not. `document` gives the document of an id. Raises ModelError."""
+    made: list[Finding] = []
+    for one in _places(findings):
+        recorder = _Recorder(chat)
+        summary = await LlmSummarizer(recorder).summarize(_highlights(one, document(one.doc_id)))
+        said = " ".join(recorder.said)
+        if carried := _carried(said, rules):
+            made.append(_made(CARRIED, one, said, f"It carries {', '.join(carried)}.", rules))
+        if summary.unsupported:
+            made.append(
+                _made(INVENTED, one, said, f"Not in the quotes: {', '.join(summary.unsupported)}.", rules)
+            )
+    return [one for one in made if one.rule in rules]
+
+
+def _places(findings: Sequence[Finding]) -> list[Finding]:
+    """The worst findings that can be quoted, one for each sentence or two."""
+    worst = [
+        one for one in findings if one.reach is Reach.QUOTED and one.severity.rank >= Severity.MEDIUM.rank
+    ]
+    return list({(one.doc_id, one.excerpt): one for one in reversed(worst)}.values())[::-1][:MOST]
+
+
+def _highlights(one: Finding, document: Document) -> Highlights:
+    touched = [span for span in document.sentences if span[0] < one.end and one.start < span[1]]
+    start, end = touched[0][0], touched[-1][1]
+    return Highlights(
+        (Highlight(document.doc_id, start, end, document.text[start:end], document.source, document.title),)
+    )
+
+
+def _carried(said: str, rules: Rules) -> list[str]:
+    hits = [*data_rules.find(said, read_words(said), rules), *markup.find(said)]
+    known = {hit.rule for hit in hits if hit.rule in rules}
+    return sorted(rule for rule in known if rules.by_id[rule].severity.rank >= Severity.MEDIUM.rank)
+
+
+def _made(rule: str, one: Finding, said: str, detail: str, rules: Rules) -> Finding:
+    if rule not in rules:
+        return replace(one, rule=rule)
+    shown = rules.by_id[rule]
+    why = f"{shown.why} {detail} It wrote: {' '.join(said.split())[:_SHOWN]}"
+    return replace(one, rule=rule, severity=shown.severity, why=why)
