@@ -26,7 +26,7 @@ NAMES = (
 """What the values of `style` are, in their order."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_END = re.compile(r"[.!?]+[\"”’')\]]?\s+")
+_END = re.compile(r"(?<=[.!?])[\"”’')\]]?\s+")
 _SPACING = re.compile(r" [,.;:!?]|[,;:!?](?=[^\W\d_])|[a-z]\.(?=[A-Z])|  ")
 _TYPOGRAPHIC = str.maketrans("", "", "“”‘’–—…")
 
