@@ -50,9 +50,13 @@ LOCAL_MODEL = """Qwen2.5-Coder-1.5B on the same documents, `benchmarks/field/run
 model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Reader, fitted", "calibration/reader.md", ()),
+    ("Retrieval, questions that nothing was fitted on", "retrieval/reporting.md", ()),
     ("Retrieval, fitting half", "retrieval/fitting.md", ()),
     ("Questions with known answers", "qa/table.md", ("Table 3.", "Table 5.", "Answers", "Table 4.")),
     ("Tool hijack", "hijack/table.md", ()),
+    ("Attacks", "security/table.md", ()),
+    ("Attacks: the limit of short pieces", "security/pieces.md", ()),
+    ("Attacks: the check of verdicts", "security/tags.md", ()),
     ("Bias", "bias/table.md", ("Table 2.", "Table 3.", "Table 4.")),
     ("Speed", "speed/table.md", ()),
 )

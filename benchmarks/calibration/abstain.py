@@ -24,7 +24,7 @@ from fit import logistic
 from equipoise.bench.results import Lines, check_config
 from equipoise.core import settings as layers
 from equipoise.core.protocols import ChatModel
-from equipoise.core.types import ChatOptions, Query
+from equipoise.core.types import ChatOptions
 from equipoise.maths.calibration import auc, best_threshold
 from equipoise.models.odds import LIMIT
 from equipoise.rag import build
@@ -48,7 +48,7 @@ def main() -> None:
     check_config(arguments.out, {"llm": arguments.llm, "reader": evidence.calibration().weights.tolist()})
     flags = {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
     chat = build.chat_model(layers.load(flags, environment={}).settings.model)
-    with Lines(arguments.out / "rows.jsonl", ("source", "group", "id")) as lines:
+    with Lines(arguments.out / "rows.jsonl", reader.KEY) as lines:
         for name in arguments.only or [*reader.field_names(), "squad2"]:
             asyncio.run(_collect(name, chat, arguments, lines))
         rows = lines.rows()
@@ -64,16 +64,16 @@ def main() -> None:
 async def _collect(name: str, chat: ChatModel, arguments: Namespace, lines: Lines) -> None:
     ranker = reader.Reader()
     second = {
-        "reader": ReaderHighlighter(ranker.reranker, ranker.encoder, evidence.calibration(), 0.0),
+        "reader": ReaderHighlighter(ranker.reranker, evidence.calibration(), 0.0),
         "sentence": SentenceHighlighter(ranker.encoder, sentence.calibration(), 0.0),
     }
     number = 0
     async for key, question, answerable, is_gold, store in reader.cases(name, arguments, lines):
         number += 1
-        if tuple(key.values()) in lines or (name in reader.SAMPLE and number % OF_SAMPLE):
+        if lines.key_of(key) in lines or (name in reader.SAMPLE and number % OF_SAMPLE):
             continue
-        text, _, found = ranker.ranked(store, question)
-        query, passages = Query(text), found.passages[: reader.K]
+        query = ranker.query(store, question)
+        passages = ranker.ranked(store, query)[1].passages[: reader.K]
         odds, _ = await check_odds(chat, query, passages, ChatOptions())
         row = {**key, "answerable": answerable, "check": cut(odds)}
         row["read"] = any(is_gold(one, 0, len(one.text)) for one in passages)

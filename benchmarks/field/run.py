@@ -3,7 +3,8 @@
     python benchmarks/field/run.py [SET ...] [--half fitting] [--out .equipoise/bench-field] [--set KEY=VALUE ...]
 
 Each set is indexed by itself, through `equipoise.rag.library`, and asked with the pipeline's own settings; without
-`--set model.llm=...` there is no language model. A run resumes: a question that stands in the output folder's
+`--set model.llm=...` there is no language model. Without SET and --half the fresh sets are left out: they are for one
+last run, which names them. A run resumes: a question that stands in the output folder's
 rows.jsonl is not asked again. Rows hold places of quotes, never text. The table goes to standard output.
 """
 
@@ -40,13 +41,22 @@ def main() -> None:
     check_config(arguments.out, {"pipeline": arguments.pipeline, "settings": kept})
     rows: list[dict[str, Any]] = []
     with Lines(arguments.out / "rows.jsonl", KEY) as lines:
-        for one in sets.chosen(arguments.sets, half=arguments.half):
+        for one in _wanted(arguments.sets, arguments.half):
             asked = {_key(question): question for question in questions.load(one.name)[:: arguments.every]}
             missing = [question for key, question in asked.items() if key not in lines]
             if missing:
                 _ask(one, missing, layered, arguments, lines)
             rows += [row for row in lines.rows() if lines.key_of(row) in asked]
     print(page(rows))
+
+
+def _wanted(names: list[str], half: str | None) -> tuple[DocumentSet, ...]:
+    """The sets to ask: the fresh ones only where their name or their half is given."""
+    some = sets.chosen(names, half=half)
+    if names or half:
+        return some
+    print("the fresh sets are left out: --half fresh asks them", file=sys.stderr)
+    return tuple(one for one in some if one.half != "fresh")
 
 
 def outcome(question: Question, result: Answer | Refusal) -> str:

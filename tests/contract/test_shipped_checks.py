@@ -52,7 +52,7 @@ class TestOurs:
     def test_filters(self, name):
         check_filter(make("filter", FILTERS, name, Components(SETTINGS, None, ENCODER)))
 
-    @pytest.mark.parametrize("highlighter", [SENTENCE, ReaderHighlighter(RERANKER, ENCODER, calibration())])
+    @pytest.mark.parametrize("highlighter", [SENTENCE, ReaderHighlighter(RERANKER, calibration())])
     def test_highlighters(self, highlighter):
         check_highlighter(highlighter)
 

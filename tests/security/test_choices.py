@@ -235,3 +235,14 @@ def test_limits_that_are_too_wide_are_refused_in_a_sentence():
     units = [Unit(n, False, n) for n in range(5_000)]
     with pytest.raises(InputError, match=r"lower highlight\.max_sentences"):
         choices(units, Limits(100, 900, 1000, 5))
+
+
+def test_a_lead_that_is_dropped_as_a_repeat_of_what_is_dropped_as_a_piece_is_an_upper_bound():
+    """Sentence 5 then stands without its lead 4, whose text sentence 3 had, a piece too many."""
+    texts, leads = ["No.", "No.", "No.", "Cc.", "Cc.", "Not dd ee."], iter([0, 1, 0, 0, 4])
+    whole, passages = document("a", texts, [True, True, True, True, False, False], lambda _: next(leads))
+    policy = SpanPolicy(2, max_spans=3, max_sentences_per_span=3, max_sentences=4, max_pieces=1)
+    found = counted([(whole, passages)], 3, policy)
+    sentences = [Span("a", *sentence) for sentence in whole.sentences]
+    assert found.relaxed
+    assert found.total >= len(outcomes([(whole, passages)], 3, policy, sentences)) == 16

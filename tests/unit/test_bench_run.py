@@ -106,6 +106,16 @@ def test_the_order_of_work_leaves_no_trace(tmp_path, concurrency):
     assert same[0] == same[1]
 
 
+def test_a_scorer_that_is_added_later_sees_every_sample(tmp_path):
+    adder = Adder("good")
+    sync.run(evaluate(SUMS, [adder], SCORERS[:1], tmp_path))
+    found = sync.run(evaluate(SUMS, [adder], SCORERS, tmp_path)).records
+    assert len(adder.asked) == 2 * len(SUMS)
+    assert all({"right", "distance"} <= set(one.scores) for one in found)
+    sync.run(evaluate(SUMS, [adder], SCORERS[:1], tmp_path))
+    assert len(adder.asked) == 2 * len(SUMS)
+
+
 def test_an_error_is_a_record_and_is_tried_again_unless_that_is_not_wanted(tmp_path):
     found = run(tmp_path, [Adder("good", broken=3)])
     (failed,) = [one for one in found.records if one.failed]

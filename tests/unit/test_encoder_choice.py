@@ -13,15 +13,15 @@ from equipoise.core.types import Document, Passage, Query
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import encode_questions, is_e5, is_multilingual
+from equipoise.models.bge import BgeEncoder
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters import evidence, sentence
+from equipoise.rag.highlighters import sentence
 from equipoise.rag.highlighters.features import FEATURES, features
-from equipoise.rag.highlighters.reading import read
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.rag.library import private_index, update
@@ -61,6 +61,7 @@ class TestByName:
         [
             ("auto", EmbeddedEncoder),
             ("minilm", EmbeddedEncoder),
+            ("bge-small", BgeEncoder),
             ("multilingual", MultilingualEncoder),
             ("hf/intfloat/multilingual-e5-small", PooledEncoder),
             ("hf/./folder", PooledEncoder),
@@ -73,7 +74,7 @@ class TestByName:
 
     @pytest.mark.parametrize("name", ["", "e5", "hf", "hf/", "Multilingual", "multilingual/x"])
     def test_an_unknown_one_lists_the_names(self, name, tmp_path):
-        with pytest.raises(InputError, match=r"write auto, minilm, multilingual or hf/NAME"):
+        with pytest.raises(InputError, match=r"write auto, minilm, bge-small, multilingual or hf/NAME"):
             build.encoder(name)
         with pytest.raises(InputError, match="there is no encoder"):
             update(tmp_path / "index.db", [tmp_path], encoder=name)
@@ -153,13 +154,6 @@ class TestClues:
         place = FEATURES.index("similarity")
         assert row[place] == 0
         assert backwards[place] == pytest.approx(3 / (np.sqrt(3) * 3))  # "the" twice: a length of 3
-
-    def test_so_does_the_reader(self):
-        encoder, question = Apart(4096), "der xof speels"
-        found = read(question, [self.PASSAGE], CrossEncoder())
-        assert evidence.features(question, found, encoder)[
-            evidence.FEATURES.index("similarity")
-        ] == pytest.approx(3 / (np.sqrt(3) * 3))  # "the" twice: a length of 3
 
     def test_a_guess_is_a_question_too(self):
         assert Monitor(Apart(), 0.5).nearest("red fox", ["red fox"]) == pytest.approx(1)

@@ -47,7 +47,7 @@ def field(monkeypatch: pytest.MonkeyPatch):
 
 def test_every_set_is_pinned_free_and_not_one_that_is_kept_apart(field):
     for one in field("sets").load():
-        assert one.half in ("fitting", "reporting")
+        assert one.half in field("sets").HALVES
         assert one.licence
         for package in one.packages:
             assert re.fullmatch(r"[0-9a-f]{64}", package.sha256)
@@ -172,6 +172,37 @@ def test_a_page_becomes_a_word_file_with_its_headings_lists_tables_and_code(fiel
     assert word.core_properties.title == "Bread"
     with zipfile.ZipFile(tmp_path / "page.docx") as archive:
         assert {part.date_time for part in archive.infolist()} == {(2020, 1, 1, 0, 0, 0)}
+
+
+def test_a_question_is_asked_once_in_all_parts_and_no_package_belongs_to_two_of_them(field):
+    sets, questions = field("sets"), field("questions")
+    asked = [
+        question.question
+        for one in sets.load()
+        for question in questions.load(one.name)
+        if not question.before
+    ]
+    homes = {package.name: set() for one in sets.load() for package in one.packages}
+    for one in sets.load():
+        for package in one.packages:
+            homes[package.name].add(one.half)
+    assert [question for question, count in Counter(asked).items() if count > 1] == []
+    assert [name for name, halves in homes.items() if len(halves) > 1] == []
+
+
+def test_the_fresh_sets_are_asked_only_by_name(field, capsys):
+    wanted, sets = field("run")._wanted, field("sets")
+    fresh = {one.name for one in sets.chosen((), half="fresh")}
+    assert {one.name for one in wanted([], "fresh")} == fresh
+    assert [one.name for one in wanted(["argyll"], None)] == ["argyll"]
+    assert capsys.readouterr().err == ""
+    assert {one.name for one in wanted([], None)} == {one.name for one in sets.load()} - fresh
+    assert "--half fresh" in capsys.readouterr().err
+
+
+def test_a_scoped_npm_package_has_the_file_name_that_npm_gives_it(field):
+    package = field("sets").Package("npm", "@scope/name", "1.2.3", "0" * 64, ())
+    assert package.file_name == "scope-name-1.2.3.tgz"
 
 
 def test_a_file_that_is_not_the_pinned_one_is_refused(field, tmp_path):

@@ -48,7 +48,7 @@ def test_there_are_enough_triggers_of_every_rule_for_single_documents(planted):
     triggers, _, _ = planted
     assert len(VISIBLE) + len(CHARACTERS) + len(EXTRA) >= 60
     planted_rules = {rule for _, rule, _ in triggers} | {rule for rule, _ in EXTRA}
-    elsewhere = {"copies/near", "copies/same", "sides/cluster", "hidden/left-out", "hidden/text-layer"}
+    elsewhere = {"copies/near", "copies/same", "hidden/left-out", "hidden/text-layer"}
     elsewhere |= {"summary/carries", "summary/invents"}
     assert planted_rules == set(load().by_id) - elsewhere
 

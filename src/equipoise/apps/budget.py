@@ -35,39 +35,39 @@ def control_budget(
 
         index_docs(docs, chosen)
     with Store.open(chosen.store.path, read_only=True) as opened, progress.counted() as report:
-        found = budget(opened, chosen, progress=report)
+        result = budget(opened, chosen, progress=report)
     if as_json:
-        print_json(as_dict(found))
+        print_json(as_dict(result))
     else:
-        _show(found, Terminal())
+        _show(result, Terminal())
 
 
-def as_dict(found: Budget) -> dict[str, Any]:
+def as_dict(result: Budget) -> dict[str, Any]:
     """The budget as one object; counts are strings, since they outgrow numbers."""
-    deployment = found.deployment
+    deployment = result.deployment
     return {
-        "documents": found.documents,
-        "passages": found.passages,
-        "sentences": found.sentences,
+        "documents": result.documents,
+        "passages": result.passages,
+        "sentences": result.sentences,
         "read_by_a_model": deployment.writes,
         "short_quotes_left_out": deployment.only_long,
         "tags": deployment.tags,
         "questions": deployment.questions,
-        "sets_are_exact": not found.counted.relaxed,
-        "upper_bound_since": list(found.counted.relaxed),
-        **_counts(found.counted),
+        "sets_are_exact": not result.counted.relaxed,
+        "upper_bound_since": list(result.counted.relaxed),
+        **_counts(result.counted),
         "worst_documents": [
             {
-                "source": one.source,
-                "sentences": one.sentences,
-                "question_bits": round(bits(one.question), 2),
-                "free_extracts_bits": round(one.free_extracts, 2),
+                "source": document.source,
+                "sentences": document.sentences,
+                "question_bits": round(bits(document.question), 2),
+                "free_extracts_bits": round(document.free_extracts, 2),
             }
-            for one in found.worst
+            for document in result.worst
         ],
         "changes": [
-            {"setting": one.setting, "from": one.before, "to": one.after, **_counts(one.counted)}
-            for one in found.changes
+            {"setting": change.setting, "from": change.before, "to": change.after, **_counts(change.counted)}
+            for change in result.changes
         ],
         "free_prompt_bits": round(free_prompt(), 2),
         "free_extracts_bits_of_6000_characters": round(free_extracts(REFERENCE), 2),
@@ -84,35 +84,40 @@ def _counts(counted: Counted) -> dict[str, Any]:
     }
 
 
-def _show(found: Budget, console: Terminal) -> None:
-    held = f"{found.sentences:,} sentences in {found.passages:,} passages of {found.documents:,} documents"
+def _show(result: Budget, console: Terminal) -> None:
+    held = f"{result.sentences:,} sentences in {result.passages:,} passages of {result.documents:,} documents"
     console.print(styled((held, "bold")))
-    for line in _notes(found):
+    for line in _notes(result):
         console.print(line)
-    console.table(("who chooses", "bits"), list(_beside(found)))
+    console.table(("who chooses", "bits"), list(_beside(result)))
     console.print("Documents with the largest budgets, each by itself:")
     console.table(
         ("document", "sentences", "bits of one question", f"bits of {EXTRACTS} free extracts"),
         [
-            (title(one.source), f"{one.sentences:,}", _bits(one.question), f"{one.free_extracts:,.1f}")
-            for one in found.worst
+            (
+                title(document.source),
+                f"{document.sentences:,}",
+                _bits(document.question),
+                f"{document.free_extracts:,.1f}",
+            )
+            for document in result.worst
         ],
     )
     console.print("One setting changed, all others as they are:")
-    now = found.counted
+    now = result.counted
     rows = [
-        (one.setting, one.before, one.after, *_changed(one.counted.question, now.question),
-         *_changed(one.counted.message, now.message))
-        for one in found.changes
+        (change.setting, change.before, change.after, *_changed(change.counted.question, now.question),
+         *_changed(change.counted.message, now.message))
+        for change in result.changes
     ]  # fmt: skip
     console.table(("setting", "now", "then", "question", "change", "message, at most", "change"), rows)
 
 
-def _beside(found: Budget) -> Iterator[tuple[str, str]]:
+def _beside(result: Budget) -> Iterator[tuple[str, str]]:
     """The rows that compare."""
-    now, several = found.counted, found.deployment.questions
+    now, several = result.counted, result.deployment.questions
     shown = f"{now.question:,} inputs" if now.question < 10**9 else f"{now.question:.2e} inputs"
-    bound = now.relaxed or found.deployment.tags
+    bound = now.relaxed or result.deployment.tags
     yield f"one question, here: {'at most ' if bound else ''}{shown}", _bits(now.question)
     if several > 1:
         yield f"one message of up to {several} questions, here: at most", _bits(now.message)
@@ -123,8 +128,8 @@ def _beside(found: Budget) -> Iterator[tuple[str, str]]:
     yield f"a free prompt of {PROMPT_TOKENS} tokens", f"{free_prompt():,.0f}"
 
 
-def _notes(found: Budget) -> Iterator[str]:
-    deployment = found.deployment
+def _notes(result: Budget) -> Iterator[str]:
+    deployment = result.deployment
     if not deployment.writes:
         yield "No language model writes answers here: what is counted is which quotes can be made an answer."
     tags = ", each with and without the one yes or no that it may bear out" if deployment.tags else ""
@@ -134,8 +139,8 @@ def _notes(found: Budget) -> Iterator[str]:
     )
     if deployment.only_long:
         yield "One or two short sentences are the answer as they are; they are counted, and no model reads them."
-    if found.counted.relaxed:
-        yield f"An upper bound: {'; '.join(found.counted.relaxed)}."
+    if result.counted.relaxed:
+        yield f"An upper bound: {'; '.join(result.counted.relaxed)}."
 
 
 def _bits(count: int) -> str:

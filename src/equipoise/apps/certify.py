@@ -52,14 +52,14 @@ def certify(
     """Try every input that one question can force on the summarizer, and check every answer by rules."""
     secret = _secret(key) if key else None
     if check:
-        found = _checked(check, secret, store)
+        result = _checked(check, secret, store)
     else:
-        found = _certified(settings_of(store, docs, llm), docs, out, secret, yes=yes, most=most)
-    figures = work.figures(found.rows)
+        result = _certified(settings_of(store, docs, llm), docs, out, secret, yes=yes, most=most)
+    figures = work.figures(result.rows)
     if as_json:
-        print_json({**found.header, **(found.end or {}), "kind": "certificate"})
+        print_json({**result.header, **(result.end or {}), "kind": "certificate"})
     else:
-        _show(check or out, found, figures)
+        _show(check or out, result, figures)
     if figures["answers_that_break_a_rule"]:
         raise typer.Exit(BROKEN)
 
@@ -128,8 +128,8 @@ def _secret(path: Path) -> bytes:
     return secret
 
 
-def _show(path: Path, found: record.Record, figures: Mapping[str, Any]) -> None:
-    console, header, end = Terminal(), found.header, found.end or {}
+def _show(path: Path, result: record.Record, figures: Mapping[str, Any]) -> None:
+    console, header, end = Terminal(), result.header, result.end or {}
     signed = "signed" if "signature" in end else "not signed"
     console.print(
         f"{path}: complete and unchanged, {signed}; begun {header['begun']}, ended {end.get('ended', '')}"
@@ -138,6 +138,6 @@ def _show(path: Path, found: record.Record, figures: Mapping[str, Any]) -> None:
     rows += [(f"  {name}", f"{count:,}") for name, count in figures["by_rule"].items()]
     model = title(str(header["model"])) or "none"
     console.table(("what", "value"), [("model", model), ("summarizer", str(header["summarizer"])), *rows])
-    for row in [row for row in found.rows if row["broken"]][:SHOWN]:
+    for row in [row for row in result.rows if row["broken"]][:SHOWN]:
         pieces = "; ".join(f"{name}: {', '.join(map(str, some))}" for name, some in row["broken"].items())
         complain(f"input {row['number']}:", f"{pieces} -- {row['answer']}")

@@ -28,7 +28,10 @@ COMMANDS = {
     "init": ("init", "Write a commented settings file into the current folder."),
     "config": ("config", "Settings, and which folders may say where to."),
     "cache": ("cache", "The indexes that --docs made: list, clear."),
-    "scan": ("scan", "Look for instructions, hidden text, secrets and copies in documents."),
+    "scan": (
+        "scan",
+        "Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.",
+    ),
     "attack": ("attack", "Attack a store of your own, to measure its defences."),
     "budget": ("budget", "How much of the summarizer's input a question can choose."),
     "certify": ("certify", "Try every input that one question can force on the summarizer."),

@@ -1,4 +1,4 @@
-"""`equipoise models`: local language models on this disk, and which model answers."""
+"""`equipoise models`: local models on this disk, and which one answers."""
 
 from importlib.util import find_spec
 from typing import Annotated
@@ -9,7 +9,7 @@ from equipoise.apps import progress
 from equipoise.apps.options import group
 from equipoise.apps.terminal import Terminal, one_line
 from equipoise.core import settings as layers
-from equipoise.core.errors import ModelUnavailable
+from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.models import weights
 from equipoise.rag import build
 
@@ -20,23 +20,24 @@ COST = "Without a graphics card it takes from some seconds to minutes for an ans
 
 @app.command("list")
 def listing() -> None:
-    """Local language models: what there is and what is here."""
+    """Local models: what there is and what is here."""
     folder = layers.load().settings.model.folder
     rows = [
         (
             row.weights.name,
+            row.weights.role,
             f"{row.weights.size / 1e6:,.0f} MB",
             row.weights.licence,
             "yes" if row.path else "no",
         )
         for row in weights.listing(folder=folder)
     ]
-    Terminal().table(("name", "size", "licence", "here"), rows)
+    Terminal().table(("name", "role", "size", "licence", "here"), rows)
 
 
 @app.command("pull")
 def pull(name: Annotated[str, typer.Argument(help="A name from `equipoise models list`.")]) -> None:
-    """Fetch a local language model; resumes where it stopped."""
+    """Fetch a local model; resumes where it stopped."""
     folder = layers.load().settings.model.folder
     with progress.download(name) as report:
         path = weights.pull(name, folder=folder, progress=report)
@@ -54,7 +55,12 @@ def use(
 ) -> None:
     """Choose which model writes answers, in your own settings; none: quotes only, auto: an endpoint you have set."""
     found = layers.load().settings.model
-    chosen = f"local/{name}" if name in weights.read_catalogue() else name
+    known = weights.read_catalogue().get(name)
+    if known and known.role == "encoder":
+        raise InputError(
+            f"{name} reads documents, it writes no answers: run  equipoise index FOLDER --encoder {name}"
+        )
+    chosen = f"local/{name}" if known else name
     build.check_llm(chosen)
     if chosen.startswith("local"):
         _refuse_unless_here(chosen.partition("/")[2] or build.DEFAULT_LOCAL, found)

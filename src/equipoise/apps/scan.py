@@ -27,7 +27,6 @@ from equipoise.redteam.scan import (
     baseline,
     load,
     scan,
-    sides,
 )
 from equipoise.redteam.scan.files import Corpus, of_store
 from equipoise.redteam.scan.findings import with_more
@@ -37,40 +36,45 @@ from equipoise.redteam.scan.summaries import summaries
 app = group()
 
 FOUND, PARTLY_FAILED = 1, 3
-NO_VECTORS = "they need the vectors of an index: scan one with --store"
 NO_FILES = "it is not in an index: scan the files as well"
 MOST_ROWS = 50
 """Rows of the table; `--json` has all."""
 
 
+PathsArgument = Annotated[list[Path] | None, PathArgument(help="Files and folders.")]
+StoreOption = Annotated[
+    Path | None,
+    PathOption("--store", help="An index instead of files. What its loaders left out is not there."),
+]
+RulesOption = Annotated[
+    Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
+]
+BaselineOption = Annotated[
+    Path | None, PathOption("--baseline", help="Findings in this file are known: they count no more.")
+]
+WriteOption = Annotated[
+    Path | None, PathOption("--write-baseline", help="Accept all findings of now: write them into this file.")
+]
+FailOption = Annotated[
+    Literal["high", "medium", "low", "note", "never"],
+    typer.Option(help="Exit with 1 where a finding is as severe as this."),
+]
+LlmOption = Annotated[
+    str | None,
+    typer.Option("--llm", help="Also let this model (auto, local[/NAME], openai/NAME) summarize the worst."),
+]
+
+
 @app.command("scan")
 def scan_documents(
-    paths: Annotated[list[Path] | None, PathArgument(help="Files and folders.")] = None,
-    store: Annotated[
-        Path | None,
-        PathOption("--store", help="An index instead of files. What its loaders left out is not there."),
-    ] = None,
-    rules: Annotated[
-        Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
-    ] = None,
-    known: Annotated[
-        Path | None, PathOption("--baseline", help="Findings in this file are known: they count no more.")
-    ] = None,
-    write_baseline: Annotated[
-        Path | None,
-        PathOption("--write-baseline", help="Accept all findings of now: write them into this file."),
-    ] = None,
-    fail_on: Annotated[
-        Literal["high", "medium", "low", "note", "never"],
-        typer.Option(help="Exit with 1 where a finding is as severe as this."),
-    ] = "high",
+    paths: PathsArgument = None,
+    store: StoreOption = None,
+    rules: RulesOption = None,
+    known: BaselineOption = None,
+    write_baseline: WriteOption = None,
+    fail_on: FailOption = "high",
     least: Annotated[Severity, typer.Option(help="Show findings from this severity on.")] = Severity.LOW,
-    llm: Annotated[
-        str | None,
-        typer.Option(
-            "--llm", help="Also let this model (auto, local[/NAME], openai/NAME) summarize the worst."
-        ),
-    ] = None,
+    llm: LlmOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     sarif: Annotated[
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")
@@ -122,8 +126,6 @@ def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Rep
     if not corpus.total and not corpus.failed:
         raise InputError("there is no file to scan there: give another path")
     report = _scanned(corpus, corpus.total, rules)
-    if sides.RULE in rules:
-        report = replace(report, not_run=(*report.not_run, NotRun("one-sided clusters", NO_VECTORS)))
     if llm:
         wanted = {one.doc_id for one in report.findings}
         again = {
@@ -137,7 +139,7 @@ def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Rep
 
 def _of_store(path: Path, rules: Rules, llm: str | None) -> tuple[Report, list[UnreadableFile]]:
     with Store.open(layers.load({"store.path": path}).settings.store.path, read_only=True) as opened:
-        report = _scanned(of_store(opened), opened.counts().documents, rules, sides.find(opened, rules))
+        report = _scanned(of_store(opened), opened.counts().documents, rules)
         report = _summarized(report, opened.document, rules, llm) if llm else report
     return replace(report, not_run=(*report.not_run, NotRun("what loaders left out", NO_FILES))), []
 
@@ -149,14 +151,11 @@ def _summarized(report: Report, document: Callable[[str], Document], rules: Rule
     return with_more(report, sync.run(summaries(report.findings, document, chat, rules)))
 
 
-def _scanned(
-    documents: Iterable[Scanned], total: int, rules: Rules, corpus: Iterable[Finding] = ()
-) -> Report:
+def _scanned(documents: Iterable[Scanned], total: int, rules: Rules) -> Report:
     with progress.counted() as tell:
         return scan(
             documents,
             rules,
-            corpus=corpus,
             progress=lambda done, source: tell(done, max(total, done), source),
         )
 

@@ -4,7 +4,7 @@ A benchmark declares its record as a class; the fields stand in a line in the or
 is not written, so a line that is read and written again keeps its bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -39,6 +39,10 @@ class Record(BaseModel):
     def settled(self) -> bool:
         """Whether it needs no second run."""
         return not self.failed
+
+    def lacks(self, scorers: Iterable[str]) -> bool:
+        """Whether a scorer had no say in it, because it came later than the record."""
+        return False
 
     def row(self) -> dict[str, Any]:
         """The fields that were set, in order, as JSON has them."""
@@ -76,6 +80,10 @@ class SampleRecord(Record):
     def failed(self) -> bool:
         """See Record."""
         return bool(self.error)
+
+    def lacks(self, scorers: Iterable[str]) -> bool:
+        """See Record."""
+        return not self.failed and any(name not in self.scores for name in scorers)
 
     def score(self, name: str) -> float | None:
         """A score; None where there is none. Flags stay flags."""

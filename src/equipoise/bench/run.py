@@ -152,9 +152,9 @@ async def evaluate(
     """Run what the folder `out` does not hold yet; the records of these samples and systems by their keys.
 
     `config` is what must not change between the runs that share the folder. Records that are not settled are made
-    anew with `retry`. `budget` stops what has not begun. `errors` become records, all others end the run: what was
-    kept stays. `setup` is entered for each group of samples (of `group`; without it all are one) that has work left;
-    with `in_turn` the samples of a group follow each other too.
+    anew with `retry`, and SampleRecords that a new scorer has not seen. `budget` stops what has not begun. `errors`
+    become records, all others end the run: what was kept stays. `setup` is entered for each group of samples (of
+    `group`; without it all are one) that has work left; with `in_turn` the samples of a group follow each other too.
     Raises InputError for a file of other records, another configuration, or two samples with one key.
     """
     if config is not None:
@@ -197,7 +197,10 @@ class _Work(Generic[S, O, R]):
 
     async def all(self, groups: Sequence[Sequence[S]], gate: asyncio.Semaphore) -> None:
         """Every group that has work left, several at a time."""
-        settled = {one.key for one in self.records if one.settled or not self.retry}
+        names = [scorer.name for scorer in self.scorers]
+        settled = {
+            one.key for one in self.records if (one.settled or not self.retry) and not one.lacks(names)
+        }
         left = [
             todo
             for samples in groups

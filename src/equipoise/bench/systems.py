@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from equipoise.core.errors import EquipoiseError, InputError
-from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline
+from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipeline, Reranker
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Filtered, Query
@@ -157,10 +157,14 @@ class Asks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolPipeline:
-    """A System: the product's own pipeline, with models that are told of the tool."""
+    """A System: the product's own pipeline, with models that are told of the tool.
+
+    `reader` is the cross-encoder of its highlighter, loaded once for all questions; nothing is reranked with it.
+    """
 
     name: str
     components: Components
+    reader: Reranker
 
     async def __call__(self, sample: Asks) -> HijackOutcome:
         """Ask the question with fresh records of the models; an error is part of the outcome."""
@@ -180,7 +184,8 @@ class ToolPipeline:
             return replace(plain, filter=InOrder(plain.filter), prompt=PLAIN[self.name]), None, writer
         chosen = _changed(components.settings, self.name, ALWAYS)
         reading = replace(components, settings=chosen, chat=reader)
-        whole = build.highlight_summarize(reading)
+        highlighter = build.highlighter(replace(reading, reranker=self.reader))
+        whole = build.highlight_summarize(replace(reading, highlighter=highlighter))
         summarizer = build.summarizer(replace(reading, chat=writer))
         return replace(whole, filter=InOrder(whole.filter), summarizer=summarizer), reader, writer
 

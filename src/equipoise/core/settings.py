@@ -64,9 +64,9 @@ __all__ = [
 FILE_NAME = "equipoise.toml"
 USER_FILE_NAME = "config.toml"
 PREFIX = "EQUIPOISE_"
-NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_", "EQUIPOISE_SERVER_KEY")
-"""Variables that begin like ours (the second: all that begin so) and set nothing here; the last one holds the key that
-`--server` shows."""
+NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_", "EQUIPOISE_SERVER_KEY", "EQUIPOISE_ATTACK_KEY")
+"""Variables that begin like ours (the second: all that begin so) and set nothing here; the last two hold the keys that
+`--server` and `attack run` show."""
 DEFAULT_STORE = Settings().store.path
 GONE = "the current folder is gone: change to one that is there"
 

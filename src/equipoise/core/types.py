@@ -25,9 +25,13 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The user's question: untrusted. No module below the boundary imports this type."""
+    """The user's question: untrusted. No module below the boundary imports this type.
+
+    `last` is a follow-up by itself, where `text` has the earlier question before it.
+    """
 
     text: str
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)

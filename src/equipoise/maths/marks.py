@@ -51,8 +51,8 @@ class Marks:
 def marks(units: Sequence[Unit], short: int = 0) -> Marks:
     """The marks of `units`: of those that are open at the same time the shortest, so many as can be followed.
 
-    Leads that make a span of fewer than `short` words with a neighbour are not followed: such a span may be dropped for
-    being short, and what it leads stays.
+    A span of fewer than `short` words may be dropped, and what it leads stays: so leads are not followed that make one
+    with a neighbour, or by themselves where their text is repeated.
     """
     texts, leads = _texts(units), _leads(units)
     load = [0] * len(units)
@@ -66,6 +66,7 @@ def marks(units: Sequence[Unit], short: int = 0) -> Marks:
         if units[mark.first].text not in open_texts
         and _in_passages(mark, units)
         and not _drops_with_a_neighbour(mark.first, units, short)
+        and not (units[mark.first].text in repeated and units[mark.first].words < short)
     ]
     led = _fitting(sure, load, most)
     by_row: dict[int, list[Mark]] = defaultdict(list)
@@ -79,18 +80,18 @@ def marks(units: Sequence[Unit], short: int = 0) -> Marks:
         ),
     }
     return Marks(
-        {row: tuple(found) for row, found in by_row.items()},
+        {row: tuple(some) for row, some in by_row.items()},
         tuple(s for s, holds in relaxed.items() if holds),
     )
 
 
 def _texts(units: Sequence[Unit]) -> dict[int, Mark]:
     """From the first to the last unit of each text."""
-    found: dict[int, Mark] = {}
+    spread: dict[int, Mark] = {}
     for row, unit in enumerate(units):
-        first = found[unit.text].first if unit.text in found else row
-        found[unit.text] = Mark(first, row, is_lead=False)
-    return found
+        first = spread[unit.text].first if unit.text in spread else row
+        spread[unit.text] = Mark(first, row, is_lead=False)
+    return spread
 
 
 def _leads(units: Sequence[Unit]) -> list[Mark]:

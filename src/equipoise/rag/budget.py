@@ -128,8 +128,12 @@ def budget(store: Store, settings: Settings, *, progress: Progress = lambda *_: 
     for number, (setting, _, _, changed) in enumerate([("this deployment", "", "", deployment), *variants]):
         progress(number, len(variants) + 1, setting)
         counts.append(counted(units, changed))
-    changes = [Change(*named[:3], one) for named, one in zip(variants, counts[1:], strict=True)]
-    worst = sorted((one for _, one in documents), key=lambda one: (-one.question, one.source))[:WORST]
+    changes = [
+        Change(*named[:3], counted_then) for named, counted_then in zip(variants, counts[1:], strict=True)
+    ]
+    worst = sorted((by_itself for _, by_itself in documents), key=lambda each: (-each.question, each.source))[
+        :WORST
+    ]
     passages = sum(len(whole.passages) for whole, _ in documents)
     return Budget(deployment, len(documents), passages, len(units), counts[0], tuple(worst), tuple(changes))
 
@@ -148,10 +152,10 @@ def _read(
 
 def counted(units: Sequence[Unit], deployment: Deployment) -> Counted:
     """The inputs that a deployment over these units lets one question and one message choose among."""
-    found = choices(units, deployment.limits)
-    question = found.total * (1 + deployment.tags)
+    quotes = choices(units, deployment.limits)
+    question = quotes.total * (1 + deployment.tags)
     message = question if deployment.questions == 1 else _of_a_message(units, deployment)
-    return Counted(found.total, question, message, found.relaxed)
+    return Counted(quotes.total, question, message, quotes.relaxed)
 
 
 def _of_a_message(units: Sequence[Unit], deployment: Deployment) -> int:

@@ -39,6 +39,7 @@ from equipoise.text.visible import title
 
 ENCODERS = {
     "minilm": "equipoise.models.encoder:EmbeddedEncoder",
+    "bge-small": "equipoise.models.bge:BgeEncoder",
     "multilingual": "equipoise.models.multilingual:MultilingualEncoder",
 }
 """The first one is for a new index; beside them hf/NAME."""
@@ -248,7 +249,7 @@ def components(settings: Settings, store: Store, **given: Unpack[Objects]) -> Co
 
 
 def encoder(name: str, store: Store | None = None) -> Encoder:
-    """The encoder `minilm`, `multilingual` or `hf/NAME`; "auto" is that of the store, `minilm` where it has none yet.
+    """The encoder of that name, or `hf/NAME`; "auto" is that of the store, `minilm` where it has none yet.
 
     Raises InputError for another name, and where with "auto" the store names a model of Hugging Face: whoever made
     the store would have it fetched and loaded here.

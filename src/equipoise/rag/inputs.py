@@ -34,8 +34,8 @@ def inputs(documents: Sequence[Quotable], deployment: Deployment) -> Iterator[In
         raise InputError(
             "sentences of this index run over the end of their passage: index the documents again"
         )
-    texts = {one.document.doc_id: one.document for one in documents}
-    passages = [passage for one in documents for passage in one.passages]
+    texts = {whole.document.doc_id: whole.document for whole in documents}
+    passages = [passage for whole in documents for passage in whole.passages]
     tag_sets = [frozenset[Tag](), *(frozenset({tag}) for tag in Tag if deployment.tags)]
     for rows in candidates(units, deployment.limits):
         numbers = dict.fromkeys(units[row].passage for row in rows)
@@ -86,5 +86,9 @@ def _unchanged(
 
 def _sentences(span: Span, documents: Mapping[str, Document]) -> list[Span]:
     """The sentences of a canonical span."""
-    inside = (one for one in documents[span.doc_id].sentences if span.start <= one[0] and one[1] <= span.end)
-    return [Span(span.doc_id, *one) for one in inside]
+    sentences = documents[span.doc_id].sentences
+    return [
+        Span(span.doc_id, *offsets)
+        for offsets in sentences
+        if span.start <= offsets[0] and offsets[1] <= span.end
+    ]

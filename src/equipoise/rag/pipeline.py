@@ -83,7 +83,8 @@ def _as_read(
     question: Question, models: Mapping[str, str], observer: Observer | None
 ) -> tuple[Query, Journal]:
     """The question with all that is read with it, and a journal that says so."""
-    query = checked(question.whole)
+    follows = question.before and not question.alone
+    query = replace(checked(question.whole), last=question.text if follows else "")
     return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
 
 
@@ -155,7 +156,8 @@ class HighlightSummarize(Search):
             with journal.stage("retrieve"):
                 spelling = await asyncio.to_thread(self.speller, query.text)
             journal.trace = replace(journal.trace, spelling=spelling)
-        return Query(corrected(query.text, journal.trace.spelling)), journal
+        text, last = (corrected(one, journal.trace.spelling) for one in (query.text, query.last))
+        return Query(text, last), journal
 
     async def _read(self, query: Query, journal: Journal, found: Candidates | ModelError) -> Reading:
         """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""

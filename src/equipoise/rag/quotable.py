@@ -76,7 +76,7 @@ def joined_units(documents: Iterable[Quotable]) -> list[Unit]:
     """The units of all `documents`, rows and passages numbered through."""
     joined: list[Unit] = []
     passages = 0
-    for one in documents:
+    for whole in documents:
         rows = len(joined)
         joined += [
             replace(
@@ -84,15 +84,15 @@ def joined_units(documents: Iterable[Quotable]) -> list[Unit]:
                 passage=None if unit.passage is None else unit.passage + passages,
                 leads=tuple(lead + rows for lead in unit.leads),
             )
-            for unit in one.units
+            for unit in whole.units
         ]
-        passages += len(one.passages)
+        passages += len(whole.passages)
     return joined
 
 
 def joined_spans(documents: Iterable[Quotable]) -> list[Span]:
     """The spans of all `documents`, row by row as `joined_units`."""
-    return list(chain.from_iterable(one.spans for one in documents))
+    return list(chain.from_iterable(whole.spans for whole in documents))
 
 
 def _words(text: str) -> int:

@@ -1,12 +1,13 @@
 """Passages in the order of a cross-encoder."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.protocols import Reranker
-from equipoise.core.types import Candidates, Passage
+from equipoise.core.types import Candidates, Passage, Query
 from equipoise.corpus.pieces import search_text
 
 RERANKED = 10
@@ -26,3 +27,29 @@ def reranked(reranker: Reranker, question: str, found: Candidates) -> Candidates
     first = found.passages[:RERANKED]
     order = np.argsort(-passage_scores(question, first, reranker), kind="stable").tolist()
     return found.take([*order, *range(len(first), len(found))])
+
+
+@dataclass(frozen=True, slots=True)
+class BothWays:
+    """A reranker for a follow-up: the mean of its scores with the earlier question before it, and of the `last` one's.
+
+    With both questions in one text, passages about the earlier one win; by itself, it often does not say what it is
+    about.
+    """
+
+    reranker: Reranker
+    last: str
+
+    @property
+    def name(self) -> str:
+        """That of the reranker."""
+        return self.reranker.name
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """(n,) as the reranker's. Raises ModelError."""
+        return (self.reranker.scores(question, texts) + self.reranker.scores(self.last, texts)) / 2
+
+
+def reader_of(reranker: Reranker, query: Query) -> Reranker:
+    """The reranker as it reads this query."""
+    return BothWays(reranker, query.last) if query.last else reranker

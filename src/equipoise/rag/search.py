@@ -9,7 +9,7 @@ from equipoise.core.errors import CorpusError, ModelError
 from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.rag.journal import Journal
-from equipoise.rag.reranking import reranked
+from equipoise.rag.reranking import reader_of, reranked
 
 NOT_SAID = "left out by the filter, which gave no reason"
 OVER = "over the number of passages to read"
@@ -48,7 +48,7 @@ class Search:
             raise found
         if self.reranker is not None:
             with journal.stage("rerank"):
-                found = await asyncio.to_thread(reranked, self.reranker, query.text, found)
+                found = await asyncio.to_thread(reranked, reader_of(self.reranker, query), query.text, found)
         with journal.stage("filter"):
             filtered = accounted(found, await self.filter.filter(query, found, k=self.k), self.k)
         journal.spent(filtered.usage)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Set
 
 from equipoise.core.types import Highlights, Tag
 from equipoise.rag.summarizers.llm import evidence
+from equipoise.text.polar import verdict_in
 from equipoise.text.support import unsupported
 from equipoise.text.visible import flowing, visible
 
-_VERDICT = re.compile(r"\A[\s\"'“‘*_(]{0,9}(yes|no)\b(?=[\s\"'”’*_)]{0,9}(?:[,.:;!–—-]|\Z))", re.IGNORECASE)
 _LINK = re.compile(
     r"\b(?:https?|ftp|file|data|javascript|mailto):[^\s<>\"')\]]++|\bwww\.[^\s<>\"')\]]++", re.IGNORECASE
 )
@@ -24,17 +24,16 @@ Rule = Callable[[str, Highlights, Set[Tag]], tuple[str, ...]]
 
 def _unsaid(answer: str, highlights: Highlights, tags: Set[Tag]) -> tuple[str, ...]:
     """Names, numbers and words that no quote has; a verdict is the next rule's."""
-    return unsupported(_VERDICT.sub(" ", answer), evidence(highlights))
+    return unsupported(answer, evidence(highlights))
 
 
 def _turned(answer: str, highlights: Highlights, tags: Set[Tag]) -> tuple[str, ...]:
-    """A yes or no at the beginning that is not the tag, or that a tag is missing from where another one stands."""
-    found = _VERDICT.match(answer)
-    if found is None or any(
-        flowing(item.text).startswith(found.group().strip()) for item in highlights.items
-    ):
+    """A yes or no that the answer begins with, and neither the tag nor a quote."""
+    verdict = verdict_in(answer)
+    if verdict is None or tags == {verdict}:
         return ()
-    return () if tags == {Tag(found.group(1).lower())} else (found.group(1),)
+    quoted = {verdict_in(flowing(item.text)) for item in highlights.items}
+    return () if verdict in quoted else (verdict.value,)
 
 
 def _foreign(pattern: re.Pattern[str]) -> Rule:
@@ -64,5 +63,5 @@ RULES: Mapping[str, Rule] = {
 
 def broken(answer: str, highlights: Highlights, tags: Set[Tag]) -> dict[str, list[str]]:
     """The rules that `answer` breaks, each with the pieces that break it; empty for a good answer."""
-    found = {name: list(rule(answer, highlights, tags)) for name, rule in RULES.items()}
-    return {name: pieces for name, pieces in found.items() if pieces}
+    breaks = {name: list(rule(answer, highlights, tags)) for name, rule in RULES.items()}
+    return {name: pieces for name, pieces in breaks.items() if pieces}

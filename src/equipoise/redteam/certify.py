@@ -21,6 +21,7 @@ from equipoise.core.protocols import ChatModel, JsonSchema, Summarizer
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, ChatReply, Message
 from equipoise.corpus.store import Store
+from equipoise.models import weights
 from equipoise.models.replay import request_key
 from equipoise.models.roles import for_role
 from equipoise.rag.budget import Deployment, counted
@@ -72,9 +73,9 @@ class Watched:
 
     def taken(self) -> tuple[list[str], list[str]]:
         """Keys and replies since the last time."""
-        found = self.requests, self.replies
+        taken = self.requests, self.replies
         self.requests, self.replies = [], []
-        return found
+        return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +90,15 @@ class Subject:
     def digest(self) -> str:
         """sha256 (hex) over all the inputs, in order."""
         total = hashlib.sha256()
-        for one in self.inputs:
-            total.update(input_key(one).encode())
+        for case in self.inputs:
+            total.update(input_key(case).encode())
         return total.hexdigest()
 
 
-def input_key(one: Input) -> str:
+def input_key(case: Input) -> str:
     """sha256 (hex) of quotes, contexts, titles and tags: of all that the summarizer gets."""
-    items = [[i.doc_id, i.start, i.end, i.text, i.title, i.context] for i in one.highlights.items]
-    return hashlib.sha256(json.dumps([items, sorted(one.tags)]).encode()).hexdigest()
+    items = [[i.doc_id, i.start, i.end, i.text, i.title, i.context] for i in case.highlights.items]
+    return hashlib.sha256(json.dumps([items, sorted(case.tags)]).encode()).hexdigest()
 
 
 def subject(store: Store, deployment: Deployment, *, most: int = MOST) -> Subject:
@@ -111,7 +112,7 @@ def subject(store: Store, deployment: Deployment, *, most: int = MOST) -> Subjec
     every = tuple(inputs(documents, deployment))
     if not every:
         raise InputError("the index holds no sentence that could be quoted: index documents first")
-    sets = len({one.highlights for one in every})
+    sets = len({case.highlights for case in every})
     if sets > count.sets or (sets < count.sets and not count.relaxed):
         raise InputError(
             f"{sets} sets of quotes were found where {count.sets} were counted: please report this, with the index"
@@ -126,7 +127,10 @@ def fingerprint(documents: Sequence[Quotable]) -> str:
     total = hashlib.sha256()
     for whole in documents:
         document = whole.document
-        places = [[one.start, one.end] for one in whole.passages], [list(one) for one in document.sentences]
+        places = (
+            [[passage.start, passage.end] for passage in whole.passages],
+            [list(one) for one in document.sentences],
+        )
         total.update(
             json.dumps([document.doc_id, document.source, document.title, document.text, *places]).encode()
         )
@@ -150,20 +154,21 @@ def _plainly(count: int) -> str:
     return f"{count:,}" if count < 10**9 else f"{count:.1e}"
 
 
-def header(it: Subject, settings: Settings, model: str, summarizer: str) -> dict[str, Any]:
-    """What the first line of a record says, but for the date."""
+def header(wanted: Subject, settings: Settings, model: str, summarizer: str) -> dict[str, Any]:
+    """What the first line of a record says, but for the date. `weights` is the sha256 of a local model's file."""
     keep = {"highlight", "summarize", "retrieval", "question", "monitor"}
     return {
         "format": FORMAT,
         "equipoise": metadata.version("equipoise"),
-        "store": dict(it.store),
-        "deployment": asdict(it.deployment),
+        "store": dict(wanted.store),
+        "deployment": asdict(wanted.deployment),
         "settings": settings.model_dump(mode="json", include=keep),
         "summarizer": summarizer,
         "model": model,
+        "weights": _weights(settings.model.llm, model),
         "rules": list(RULES),
-        "inputs": len(it.inputs),
-        "inputs_digest": it.digest,
+        "inputs": len(wanted.inputs),
+        "inputs_digest": wanted.digest,
     }
 
 
@@ -192,20 +197,26 @@ class Run:
             yield perf_counter() - begin
 
     def _tried(self, number: int) -> dict[str, Any]:
-        one = self.subject.inputs[number]
-        summary = sync.run(self.summarizer.summarize(one.highlights, tags=one.tags))
+        case = self.subject.inputs[number]
+        summary = sync.run(self.summarizer.summarize(case.highlights, tags=case.tags))
         requests, replies = self.watched.taken() if self.watched else ([], [])
         return {
             "number": number,
-            "input": input_key(one),
-            "spans": [[i.doc_id, i.start, i.end] for i in one.highlights.items],
-            "tags": sorted(one.tags),
+            "input": input_key(case),
+            "spans": [[i.doc_id, i.start, i.end] for i in case.highlights.items],
+            "tags": sorted(case.tags),
             "requests": requests,
             "replies": replies,
             "answer": summary.answer,
             "grounded": summary.grounded,
-            "broken": broken(summary.answer, one.highlights, one.tags),
+            "broken": broken(summary.answer, case.highlights, case.tags),
         }
+
+
+def _weights(llm: str, model: str) -> str:
+    """The sha256 that a local model's file has, or it would not have been loaded."""
+    catalogue = weights.read_catalogue()
+    return catalogue[model].sha256 if llm.partition("/")[0] == "local" and model in catalogue else ""
 
 
 def begin(path: Path, wanted: Mapping[str, Any]) -> tuple[Writer, int]:
@@ -221,15 +232,15 @@ def begin(path: Path, wanted: Mapping[str, Any]) -> tuple[Writer, int]:
     if not path.stat().st_size:
         path.unlink()
         return begin(path, wanted)
-    found = record.read(path)
-    if found.end is not None:
+    written = record.read(path)
+    if written.end is not None:
         raise InputError(f"{path} is complete: look at it with --check, or write another one with --out")
     plain = json.loads(json.dumps(wanted))
-    if changed := [name for name, value in plain.items() if found.header.get(name) != value]:
+    if changed := [name for name, value in plain.items() if written.header.get(name) != value]:
         raise InputError(
             f"{path} was begun with another {', '.join(changed)}: go on with the same, or write another one with --out"
         )
-    return Writer(path, found.last), len(found.rows)
+    return Writer(path, written.last), len(written.rows)
 
 
 def now() -> str:
@@ -256,27 +267,29 @@ def checked(path: Path, *, key: bytes | None = None, store: Store | None = None)
     With the `store` it speaks of, also that every input is in it, once and in order, and that its answers break no
     rules but those that it says. Raises InputError for the first thing that does not hold.
     """
-    found = record.read(path, key=key)
+    written = record.read(path, key=key)
     try:
-        _check(found, path, store)
+        _check(written, path, store)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{path} lacks what a record says ({error!r}): give the file that certify wrote"
         ) from error
-    return found
+    return written
 
 
-def _check(found: Record, path: Path, store: Store | None) -> None:
-    if found.end is None:
+def _check(written: Record, path: Path, store: Store | None) -> None:
+    if written.end is None:
         raise InputError(
-            f"{path} is not complete: {len(found.rows):,} of {found.header['inputs']:,} inputs were tried"
+            f"{path} is not complete: {len(written.rows):,} of {written.header['inputs']:,} inputs were tried"
         )
-    if [row["number"] for row in found.rows] != list(range(found.header["inputs"])):
+    if [row["number"] for row in written.rows] != list(range(written.header["inputs"])):
         raise InputError(f"{path} leaves inputs out: certify again")
-    if any(found.end[name] != value for name, value in figures(found.rows).items()):
+    if any(written.end[name] != value for name, value in figures(written.rows).items()):
         raise InputError(f"{path} has other figures than its rows: certify again")
     if store is not None:
-        _compare(found, subject(store, deployment_in(found.header), most=2 * found.header["inputs"]), path)
+        _compare(
+            written, subject(store, deployment_in(written.header), most=2 * written.header["inputs"]), path
+        )
 
 
 def deployment_in(said: Line) -> Deployment:
@@ -285,11 +298,13 @@ def deployment_in(said: Line) -> Deployment:
     return Deployment(**values | {"policy": SpanPolicy(**values["policy"])})
 
 
-def _compare(found: Record, it: Subject, path: Path) -> None:
-    if found.header["store"] != it.store or found.header["inputs_digest"] != it.digest:
+def _compare(written: Record, wanted: Subject, path: Path) -> None:
+    if written.header["store"] != wanted.store or written.header["inputs_digest"] != wanted.digest:
         raise InputError(
             f"{path} is about other documents than this index holds: give the index it was made with"
         )
-    for row, one in zip(found.rows, it.inputs, strict=True):
-        if row["input"] != input_key(one) or row["broken"] != broken(row["answer"], one.highlights, one.tags):
+    for row, case in zip(written.rows, wanted.inputs, strict=True):
+        if row["input"] != input_key(case) or row["broken"] != broken(
+            row["answer"], case.highlights, case.tags
+        ):
             raise InputError(f"{path}: input {row['number']} is not what it says: the record proves nothing")

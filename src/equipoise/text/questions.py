@@ -1,7 +1,8 @@
 """A message that asks several questions, cut into its questions. For English; anything in doubt stays together.
 
 A question ends with a question mark outside quotation marks and brackets, and has a question word or begins with
-an auxiliary verb; or it is an item of a list whose items all are questions.
+an auxiliary verb; or it is an item of a list whose items all are questions. Where one joins two with "and", it is cut
+there (`coordination`).
 
 What only makes sense after an earlier question is read with it: with one of the same message, or of the messages
 that the same person typed before.
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from equipoise.text.coordination import coordinated
 from equipoise.text.references import ASKING, AUXILIARY, JOINING, follows_up
 from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import content_words, words
@@ -66,7 +68,8 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
     that is what it has.
     """
     listed = _listed(message)
-    lead, texts = listed or _marked(message)
+    lead, asked = listed or _marked(message)
+    texts = [part for text in asked for part in coordinated(text)]
     first = {text.casefold().rstrip("?! "): text for text in reversed(texts)}
     texts = [first[key] for key in reversed(first)]
     if len(texts) < 2:

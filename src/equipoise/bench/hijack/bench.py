@@ -14,6 +14,7 @@ from equipoise.bench.hijack.summary import HijackSummary, Measured, summarise
 from equipoise.bench.results import check_config, fingerprint
 from equipoise.bench.run import Progress, evaluate
 from equipoise.core.errors import InputError
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.redteam.hijack import told
 
@@ -68,7 +69,8 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
     config = _config(plan, emails, everything, components)
     check_config(place.out, config)
     inbox.fill(components.store, emails, components.encoder)
-    attacked = [systems.ToolPipeline(name, components) for name in plan.pipelines]
+    reader = components.reranker or CrossEncoder()
+    attacked = [systems.ToolPipeline(name, components, reader) for name in plan.pipelines]
     found = await evaluate(
         wanted, attacked, SCORERS, place.out, form=FORM, progress=progress,
         concurrency=plan.concurrency, retry=plan.again, errors=(),

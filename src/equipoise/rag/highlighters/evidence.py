@@ -5,6 +5,7 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 
 import json
 import re
+from calendar import day_name, month_name
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,33 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
-from equipoise.core.protocols import Encoder
-from equipoise.models.abilities import encode_questions
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.tokens import content_words, names, numbers
 
 FEATURES = (
     "passage",
     "window",
-    "missing_words",
     "missing_names",
     "missing_terms",
     "missing_numbers",
-    "similarity",
 )
-"""The highest logit of a passage or window, that of the best window, what the question names and the passages lack
-(words: the best passage), and the cosine of question and best passage. More of them, such as margins to the next best
-or words missing in the window, did not help."""
+"""The highest logit of a passage or window, the highest of a window, and what the question names and no passage has.
+More of them, such as margins to the next best, words missing in passage or window, or the cosine of question and
+passage, did not help."""
 SCALE = 10.0
 """Logits are divided by it, so that all features are of like size."""
 ALIKE = 80.0
 """From this share of equal letters (0 to 100) on, a word of the text is taken for the question's, misspelt."""
 STEM = 5
+CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
+"""Names that a text may write as numbers."""
 MOST_WORDS = 40
 """Words of a question that are looked for."""
 
 Floats = NDArray[np.float64]
-_TERM = re.compile(r"\w++(?:[._:]\w++)*+")
+_TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +74,24 @@ def calibration() -> Calibration:
     )
 
 
-def features(question: str, found: Reading, encoder: Encoder) -> Floats:
+def features(question: str, found: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
-    best = found.windows[0]
-    passage = f"{best.passage.title}\n{best.passage.text}"
     every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
-    named = [name.casefold() for name in names(question)][:MOST_WORDS]
-    (asked,), (vector,) = encode_questions(encoder, [question]), encoder.encode([best.passage.text])
+    named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
+    window = max(one.score for one in found.windows)
     values = {
-        "passage": max(float(found.scores[0]), best.score) / SCALE,
-        "window": best.score / SCALE,
-        "missing_words": missing(list(dict.fromkeys(content_words(question)))[:MOST_WORDS], passage),
+        "passage": max(float(found.scores[0]), window) / SCALE,
+        "window": window / SCALE,
         "missing_names": missing(named, every),
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent(numbers(question), numbers(every)),
-        "similarity": float(asked @ vector),
     }
     return np.array([values[name] for name in FEATURES])
 
 
 def terms_missing(question: str, text: str) -> float:
-    """The share (0 to 1) of the question's terms, such as onRedirect, smtp_delay, MT940 or 4.2.1, that the text
-    does not hold; case aside."""
+    """The share (0 to 1) of the question's terms, such as onRedirect, smtp_delay, --dry-run, MT940 or 4.2.1, that the
+    text does not hold; case aside."""
     terms = [one for one in _TERM.findall(question) if _is_term(one)]
     there = text.casefold()
     return sum(term.casefold() not in there for term in terms) / len(terms) if terms else 0.0
@@ -105,7 +100,7 @@ def terms_missing(question: str, text: str) -> float:
 def _is_term(word: str) -> bool:
     inner = any(map(str.isupper, word[1:])) and not word.isupper()
     mixed = any(map(str.isdigit, word)) and not word.isdigit()
-    return inner or mixed or any(mark in word for mark in "_.")
+    return inner or mixed or word.startswith("-") or any(mark in word for mark in "_.")
 
 
 def missing(wanted: Sequence[str], text: str) -> float:
@@ -125,4 +120,9 @@ def _has(word: str, there: set[str], stems: set[str]) -> bool:
 
 
 def _absent(wanted: Sequence[str], there: Sequence[str]) -> float:
-    return len(set(wanted) - set(there)) / len(set(wanted)) if wanted else 0.0
+    """The share of the numbers that are not there; 2.0 is, where 2.0.1 is."""
+    found = set(there)
+    absent = [
+        n for n in set(wanted) if n not in found and not any(each.startswith(f"{n}.") for each in found)
+    ]
+    return len(absent) / len(set(wanted)) if wanted else 0.0

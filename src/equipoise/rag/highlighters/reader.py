@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from equipoise.core.protocols import Encoder, Reranker
+from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.reading import read
+from equipoise.rag.reranking import reader_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,6 @@ class ReaderHighlighter:
     the fitted one)."""
 
     reranker: Reranker
-    encoder: Encoder
     fitted: Calibration
     threshold: float | None = None
 
@@ -26,17 +26,17 @@ class ReaderHighlighter:
     def from_components(cls, components: Components) -> "ReaderHighlighter":
         """Built from the settings."""
         reranker = components.reranker or CrossEncoder()
-        return cls(reranker, components.encoder, calibration(), components.settings.highlight.threshold)
+        return cls(reranker, calibration(), components.settings.highlight.threshold)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The best windows of sentences, none where they hardly answer. Raises ModelError."""
-        return await asyncio.to_thread(self._highlight, query.text, passages)
+        return await asyncio.to_thread(self._highlight, query, passages)
 
-    def _highlight(self, question: str, passages: Sequence[Passage]) -> Proposal:
-        found = read(question, passages, self.reranker)
+    def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        found = read(query.text, passages, reader_of(self.reranker, query))
         if not found.windows:
             return Proposal(())
-        probability = self.fitted.probability(features(question, found, self.encoder))
+        probability = self.fitted.probability(features(query.last or query.text, found))
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         chosen = self.fitted.choose(found.windows) if probability >= threshold else []
         return Proposal(tuple(one.span for one in chosen), probability=probability, threshold=threshold)

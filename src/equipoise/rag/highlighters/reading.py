@@ -1,7 +1,11 @@
-"""The passages of a question, read by a cross-encoder: whole passages first, sentences only in the best of them."""
+"""The passages of a question, read by a cross-encoder: whole passages first, sentences only in the best of them.
+
+A sentence is read below the heading it stands under, since what it is about often stands only there, and it counts
+together with its passage: of two like sentences the one in the better passage is the better one.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +33,7 @@ COST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Neighbouring sentences of one passage, from row `first` to before row `last`, and their score."""
+    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's."""
 
     passage: Passage
     start: int
@@ -37,6 +41,7 @@ class Window:
     first: int
     last: int
     score: float = 0.0
+    beside: float = 0.0
 
     @property
     def text(self) -> str:
@@ -50,8 +55,8 @@ class Window:
 
     @property
     def worth(self) -> float:
-        """The score less the cost of its length: what windows are ranked by."""
-        return self.score - COST * (self.last - self.first - 1)
+        """Both scores less the cost of its length: what windows are ranked by."""
+        return self.score + self.beside - COST * (self.last - self.first - 1)
 
     def overlaps(self, other: "Window") -> bool:
         """Whether the two share a sentence."""
@@ -72,15 +77,22 @@ def read(question: str, passages: Sequence[Passage], reranker: Reranker) -> Read
     scores = passage_scores(question, passages, reranker)
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
-    return Reading(ranked, scores[order], distinct(windows_of(question, ranked[:READ], reranker)))
+    beside = dict(zip(ranked[:READ], scores[order].tolist(), strict=False))
+    return Reading(ranked, scores[order], distinct(windows_of(question, beside, reranker)))
 
 
-def windows_of(question: str, passages: Sequence[Passage], reranker: Reranker) -> list[Window]:
-    """Every sentence that is no fragment, scored, and the wider windows around the best of them."""
+def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reranker) -> list[Window]:
+    """Every sentence that is no fragment, scored, and the wider windows around the best of them; `passages` have their
+    scores."""
     groups = {passage: sentences_of([passage]) for passage in passages}
     single = _scored(
         question,
-        [_window(g, n, n + 1) for g in groups.values() for n in range(len(g)) if not is_fragment(g[n].text)],
+        [
+            _window(g, n, n + 1, passages[g[n].passage])
+            for g in groups.values()
+            for n in range(len(g))
+            if not is_fragment(g[n].text)
+        ],
         reranker,
     )
     single = _by_cells(question, single, reranker)
@@ -99,17 +111,24 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
 
 
 def cells(text: str) -> list[str]:
-    """Each column of a long table row together with the first one, which says what the row is about; none for other
-    text. A row is `name: value; name: value`, as `corpus/loaders/tables.py` writes it.
+    """Each column of a long table row as a sentence about the first one, which says what the row is about; none for
+    other text. A row is `name: value; name: value`, as `corpus/loaders/tables.py` writes it; the reader was trained on
+    sentences.
 
     >>> cells("river: Elbe; length: 1094 km; mouth: North Sea; sluices: 0")
-    ['river: Elbe; length: 1094 km', 'river: Elbe; mouth: North Sea', 'river: Elbe; sluices: 0']
+    ['The length of Elbe is 1094 km.', 'The mouth of Elbe is North Sea.', 'The sluices of Elbe is 0.']
     """
     head, *others = text.split(BETWEEN_CELLS)
     named = [other for other in (head, *others) if _NAMED.match(other)]
     if len(others) < WIDE or len(named) <= len(others) // 2:
         return []
-    return [f"{head}{BETWEEN_CELLS}{other}" for other in others]
+    about = _NAMED.sub("", head, count=1)
+    return [_said(about, other) for other in others]
+
+
+def _said(about: str, cell: str) -> str:
+    name, colon, value = cell.partition(": ")
+    return f"The {name} of {about} is {value}." if colon else f"{about}: {cell}"
 
 
 def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
@@ -129,13 +148,19 @@ def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
     """The windows of two to WIDEST sentences that hold the seed."""
     for size in range(2, WIDEST + 1):
         for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
-            yield _window(group, first, first + size)
+            yield _window(group, first, first + size, seed.beside)
 
 
-def _window(group: Sequence[Sentence], first: int, last: int) -> Window:
-    return Window(group[0].passage, group[first].start, group[last - 1].end, first, last)
+def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> Window:
+    return Window(group[0].passage, group[first].start, group[last - 1].end, first, last, beside=beside)
+
+
+def _below_heading(window: Window) -> str:
+    """The window's text below the last heading of its passage, else the document's title."""
+    above = next(iter(window.passage.headings[-1:]), window.passage.title)
+    return f"{above}\n{window.text}" if above and above not in window.text else window.text
 
 
 def _scored(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
-    scores = reranker.scores(question, [window.text for window in windows])
+    scores = reranker.scores(question, [_below_heading(window) for window in windows])
     return [replace(one, score=float(score)) for one, score in zip(windows, scores, strict=True)]

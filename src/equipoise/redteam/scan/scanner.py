@@ -55,10 +55,9 @@ def scan(
     documents: Iterable[Scanned],
     rules: Rules,
     *,
-    corpus: Iterable[Finding] = (),
     progress: Progress | None = None,
 ) -> Report:
-    """All findings of `rules` in `documents`, a function of both; `corpus` are findings that were made elsewhere.
+    """All findings of `rules` in `documents`, a function of both.
 
     Detectors whose extra is not installed are named in `Report.not_run`.
     """
@@ -67,7 +66,7 @@ def scan(
         if progress:
             progress(number, one.document.source)
         work.take(one)
-    return work.report(corpus)
+    return work.report()
 
 
 @dataclass(slots=True)
@@ -98,9 +97,9 @@ class Scan:
         self._sources.append((document.doc_id, document.source))
         self.sentences += len(document.sentences)
 
-    def report(self, corpus: Iterable[Finding] = ()) -> Report:
+    def report(self) -> Report:
         """What was found, the worst first."""
-        found = [*self.findings, *self._copies(), *corpus]
+        found = [*self.findings, *self._copies()]
         return Report(
             worst_first(with_fingerprints(found)),
             len(self._sources),

@@ -1,0 +1,110 @@
+"""The encoder bge-small-en-v1.5 with 8-bit weights, on the CPU, without torch; pulled by `equipoise models pull`."""
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort  # type: ignore[import-untyped]
+from tokenizers import Tokenizer
+
+from equipoise.core.errors import ModelUnavailable
+from equipoise.core.types import Array
+from equipoise.models import weights
+from equipoise.models.control import encodable
+from equipoise.models.encoder import DATA, DIMENSIONS, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, checked
+
+WEIGHTS = "bge-small"
+MAX_TOKENS = 512
+QUESTION = "Represent this sentence for searching relevant passages: "
+"""What the model was trained to read before a question (Xiao and others 2023, "C-Pack")."""
+
+
+class BgeEncoder:
+    """Xiao and others 2023: 384 dimensions, English, texts are read up to 512 tokens; the state of the first token.
+
+    A text's vector is a function of the text alone, bit for bit on one machine: the file has one scale of activations
+    for a batch, so each text is a batch of its own. Its words are those of the embedded encoder, whose tokenizer
+    reads them. Objects are thread safe and load the weights at the first use.
+    """
+
+    def __init__(self, *, folder: Path | None = None, threads: int | None = None) -> None:
+        """`folder` holds the weights; by default EQUIPOISE_MODEL_FOLDER, else the user's cache. `threads` texts are
+        read at a time; by default one for each processor, at most 8."""
+        self._folder = folder
+        self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor] | None = None
+
+    @property
+    def name(self) -> str:
+        """The vector space: changes whenever vectors would."""
+        return "bge-small-en-v1.5/int8-1"
+
+    @property
+    def dimensions(self) -> int:
+        """384."""
+        return DIMENSIONS
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        """(n, 384) float32 rows of length 1, in the order of `texts`; (0, 384) for none.
+
+        An empty text has a vector too. Raises ModelUnavailable where the weights were not pulled, WeightsError where
+        they are not the published ones, TypeError for a single string.
+        """
+        return self._rows("", texts)
+
+    def encode_questions(self, questions: Sequence[str]) -> Array:
+        """The same for what is asked."""
+        return self._rows(QUESTION, questions)
+
+    def knows(self, word: str) -> bool:
+        """Whether `word`, in lower case, is one of the 20,000 or so commonest English words, a token by itself."""
+        return self._load()[0].token_to_id(word) is not None
+
+    def _rows(self, prefix: str, texts: Sequence[str]) -> Array:
+        if isinstance(texts, str):
+            raise TypeError("encode() takes a sequence of texts: pass [text] for one")
+        tokenizer, session, pool = self._load()
+
+        def read(text: str) -> Array:
+            ids = np.array([tokenizer.encode(prefix + encodable(text[:MAX_CHARACTERS])).ids], np.int64)
+            feed = {
+                "input_ids": ids,
+                "attention_mask": np.ones_like(ids),
+                "token_type_ids": np.zeros_like(ids),
+            }
+            state: Array = session.run(["last_hidden_state"], feed)[0][0, 0]
+            return state / np.float32(np.linalg.norm(state))
+
+        return np.array(list(pool.map(read, texts)), np.float32).reshape(len(texts), DIMENSIONS)
+
+    def _load(self) -> tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor]:
+        with self._lock:
+            if self._loaded is None:
+                pool = ThreadPoolExecutor(self._threads, thread_name_prefix="bge")
+                self._loaded = _tokenizer(), _session(self._path()), pool
+            return self._loaded
+
+    def _path(self) -> Path:
+        set_folder = os.environ.get("EQUIPOISE_MODEL_FOLDER")
+        folder = self._folder or (Path(set_folder) if set_folder else weights.default_folder())
+        path = weights.find(WEIGHTS, folder=folder)
+        if path is None:
+            raise ModelUnavailable(f"{WEIGHTS} is not in {folder}: run  equipoise models pull {WEIGHTS}")
+        return path
+
+
+def _tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def _session(path: Path) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3  # errors only
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
