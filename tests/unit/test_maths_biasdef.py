@@ -136,7 +136,9 @@ def test_trimming_is_that_of_the_algorithm(data, count, bins):
     scores = data.draw(st.lists(st.integers(0, 5), min_size=count, max_size=count))
     size = data.draw(st.integers(1, count - 1))
     inside = [row < size for row in range(count)]
-    assert bd.trim_false_positives(inside, scores, bins=bins).tolist() == trimmed_as_written(inside, scores, bins)
+    assert bd.trim_false_positives(inside, scores, bins=bins).tolist() == trimmed_as_written(
+        inside, scores, bins
+    )
 
 
 def test_trimming_goes_on_where_a_move_changes_nothing():

@@ -52,9 +52,7 @@ def test_one_untrusted_document_has_a_quota_of_its_own():
 def test_what_the_inner_filter_flags_keeps_its_reason():
     class First:
         async def filter(self, query, given_, *, k):
-            return Filtered(
-                given_.take(list(range(1, len(given_)))), (Flag(given_.passages[0], "first", 1.0),)
-            )
+            return Filtered(given_.take(list(range(1, 1 + k))), (Flag(given_.passages[0], "first", 1.0),))
 
     result = filtered(QuotaFilter(First(), untrusted=1), two_trusted())
     assert kept(result) == [1, 5, 7]

@@ -50,22 +50,33 @@ class QuotaFilter:
         return cls(inner, wanted.untrusted, wanted.per_document, lambda: store.counts().trusted > 0)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """At most k passages within the quotas, in the order they came; of what only a quota keeps out, those are
-        flagged that would have been among the k without it. Raises what `inner` raises."""
-        inner = await self.inner.filter(query, candidates, k=max(k, len(candidates)))
+        """At most k passages within the quotas, in the order they came: what `inner` keeps, and for what a quota keeps
+        out of that, with a flag, the next ones that nobody flagged. Raises what `inner` raises."""
+        inner = await self.inner.filter(query, candidates, k=k)
         most = bound(k, self.untrusted, applies=self.applies())
+        chosen = {passage.passage_id for passage in inner.kept.passages}
+        out = {flag.passage.passage_id for flag in inner.flagged}
+        ids = [passage.passage_id for passage in candidates.passages]
+        first = [row for row, number in enumerate(ids) if number in chosen]
+        rest = [row for row, number in enumerate(ids) if number not in chosen | out]
         kept: list[int] = []
         flags = list(inner.flagged)
         taken: Counter[str] = Counter()
-        for row, passage in enumerate(inner.kept.passages):
-            document = inner.kept.documents.get(passage.doc_id)
-            if document is None or document.trust is not Trust.TRUSTED:
+        for row in (*first, *rest):
+            passage = candidates.passages[row]
+            if len(kept) == k:
+                break
+            if self._is_untrusted(candidates, passage.doc_id):
                 if over := self._over(taken, passage.doc_id, most, k):
-                    flags += [Flag(passage, over, float(inner.kept.scores[row]))] if row < k else []
+                    flags += [Flag(passage, over, float(candidates.scores[row]))] if row in first else []
                     continue
                 taken[passage.doc_id] += 1
             kept.append(row)
-        return Filtered(inner.kept.take(kept[:k]), tuple(flags), inner.usage)
+        return Filtered(candidates.take(sorted(kept)), tuple(flags), inner.usage)
+
+    def _is_untrusted(self, candidates: Candidates, doc_id: str) -> bool:
+        document = candidates.documents.get(doc_id)
+        return document is None or document.trust is not Trust.TRUSTED
 
     def _over(self, taken: "Counter[str]", doc_id: str, most: int, k: int) -> str:
         """Why no further passage of this document may be read; empty where one may."""
