@@ -26,9 +26,10 @@ from equipoise.core import settings as layers
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions
 from equipoise.maths.calibration import auc, best_threshold
+from equipoise.models.odds import LIMIT
 from equipoise.rag import build
 from equipoise.rag.highlighters import evidence, sentence
-from equipoise.rag.highlighters.abstention import LIMIT, check_odds, log_odds
+from equipoise.rag.highlighters.abstention import check_odds, log_odds
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 

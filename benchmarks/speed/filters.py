@@ -14,7 +14,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from equipoise.core.types import Array, Candidates, Passage, Query
-from equipoise.rag.filters import BiasDefFilter, BrraFilter, ByTrust, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.filters import BiasDefFilter, BrraFilter, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.trust import ByTrust
 
 RUNS, DIMENSIONS, SIZES, K = 200, 384, (20, 100), 5
 
@@ -49,7 +50,7 @@ async def main() -> None:
         "smart (nli: instant)": SmartFilter(Neutral()),
         "brra": BrraFilter(),
         "biasdef": BiasDefFilter(),
-        "auto (all open)": ByTrust(BiasDefFilter(), lambda doc_ids: {}),
+        "auto (all open)": ByTrust(BiasDefFilter()),
     }
     for name, chosen in filters.items():
         for count in SIZES:

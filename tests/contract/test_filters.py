@@ -12,7 +12,11 @@ from equipoise.core.protocols import PassageFilter
 from equipoise.core.sync import run
 from equipoise.core.types import Query, Trust
 from equipoise.rag.build import FILTERS
-from equipoise.rag.filters import BiasDefFilter, BrraFilter, ByTrust, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.filters import BiasDefFilter, BrraFilter, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.quotas import QuotaFilter
+from equipoise.rag.stance import Sides
+from equipoise.rag.trust import ByTrust
+from equipoise.rag.voices import VoicesFilter, shipped_hands
 from geometry import angles, candidates, planted, random_candidates
 
 QUERY = Query("Should cats be let out at night?")
@@ -26,6 +30,13 @@ class Opposed:
         return np.array([[0.05, 0.95 - s, s] for s in share], np.float32)
 
 
+class ByLength:
+    """A text of odd length argues for yes, another one for no; the question does not matter."""
+
+    async def sides(self, query, texts):
+        return Sides(np.array([1.0 if len(text) % 2 else -1.0 for text in texts]))
+
+
 EVERY = {
     "none": NoFilter(),
     "mmr": MmrFilter(),
@@ -35,8 +46,14 @@ EVERY = {
     "biasdef": BiasDefFilter(),
     "auto": ByTrust(BiasDefFilter()),
     "by trust, mmr": ByTrust(MmrFilter()),
+    "voices": VoicesFilter(ByLength(), shipped_hands()),
+    "voices, no chat model": VoicesFilter(None, shipped_hands()),
+    "quotas": QuotaFilter(NoFilter()),
+    "quotas, biasdef": QuotaFilter(BiasDefFilter()),
 }
-READING = {name: chosen for name, chosen in EVERY.items() if name != "none"}
+BLIND = ("none", "voices", "voices, no chat model", "quotas")
+"""Filters that do not look at vectors."""
+READING = {name: chosen for name, chosen in EVERY.items() if name not in BLIND}
 
 
 def ids(found):

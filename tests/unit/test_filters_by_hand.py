@@ -13,7 +13,8 @@ from equipoise.maths import biasdef
 from equipoise.maths.biasdef import BiasDefSettings
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.filters import BEST, BiasDefFilter, BrraFilter, ByTrust, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.filters import BiasDefFilter, BrraFilter, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.trust import BEST, ByTrust
 from geometry import angles, candidates, planted
 
 QUERY = Query("?")
@@ -161,7 +162,7 @@ class TestBiasDef:
         more = candidates(
             np.vstack([found.embeddings, weak]), question=found.query_embedding, doc_ids=["d"] * 21
         )
-        settings = BiasDefSettings(bins=6, max_flagged_share=0.5, distance=25.0)
+        settings = BiasDefSettings(bins=6, max_flagged_share=0.5, distance=50.0)
         result = filtered(BiasDefFilter(settings), more, k=20)
         assert flagged(result) == [0, 1, 2, 3, 4, 5, 20]
         assert result.flagged[-1].reason.startswith("mahalanobis: in a one-sided cluster by its distance")
@@ -224,7 +225,7 @@ class TestBuild:
         assert build.make("filter", build.FILTERS, "smart", components) == SmartFilter(None, 7, 2.0)
 
     def test_an_unknown_name_lists_those_there_are(self):
-        with pytest.raises(InputError, match="auto, none, mmr, smart, brra, biasdef"):
+        with pytest.raises(InputError, match="auto, none, mmr, smart, brra, biasdef, voices, quotas"):
             build.make("filter", build.FILTERS, "best", Components(settings_of(), None, None))
 
     @pytest.mark.parametrize("wrong", [{"trade_off": 2}, {"bins": 1}, {"most": 0}, {"nli_pairs": -1}])

@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import timing
 from equipoise.core.errors import SettingsError
 from equipoise.maths import biasdef as bd
+from equipoise.maths.covariance import mahalanobis
 
 LOG3, LOG_EPS = np.log(3), np.log(1e6)
 
@@ -107,6 +108,44 @@ def test_trimming_works_towards_either_side_and_stops_when_nothing_improves():
     assert not bd.trim_false_positives([0, 0], [1, 0]).any()
 
 
+def trimmed_as_written(inside, scores, bins):
+    """Lines 10 to 14 of Algorithm 1, word for word: α grows while the divergence is no less than before."""
+    inside, scores = list(map(bool, inside)), np.asarray(scores, float)
+    numbers = bd.bin_numbers(scores, bins)
+
+    def divergence(mask):
+        p, q = (np.bincount(numbers[np.asarray(side)], minlength=bins) for side in (mask, ~np.asarray(mask)))
+        p, q = p / p.sum() + 1e-6, q / q.sum() + 1e-6
+        p, q = p / p.sum(), q / q.sum()
+        return float((p * np.log(p / q)).sum())
+
+    mask = np.array(inside)
+    high = scores[mask].mean() > scores[~mask].mean()
+    for row in sorted(np.flatnonzero(mask), key=lambda row: scores[row] if high else -scores[row])[:-1]:
+        smaller = mask.copy()
+        smaller[row] = False
+        if divergence(smaller) < divergence(mask) - 1e-9:
+            break
+        mask = smaller
+    return mask.tolist()
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), count=st.integers(2, 12), bins=st.integers(2, 6))
+def test_trimming_is_that_of_the_algorithm(data, count, bins):
+    scores = data.draw(st.lists(st.integers(0, 5), min_size=count, max_size=count))
+    size = data.draw(st.integers(1, count - 1))
+    inside = [row < size for row in range(count)]
+    assert bd.trim_false_positives(inside, scores, bins=bins).tolist() == trimmed_as_written(
+        inside, scores, bins
+    )
+
+
+def test_trimming_goes_on_where_a_move_changes_nothing():
+    """With all PS equal the divergence is 0 whoever is inside: all but one move out."""
+    assert bd.trim_false_positives([1, 1, 1, 0], [0.5] * 4, bins=3).tolist() == [False, False, True, False]
+
+
 @st.composite
 def separated(draw):
     """SS and PS under the conditions of Theorem 1, PS intervals further apart than any bin of 20 is wide."""
@@ -175,10 +214,29 @@ def test_a_planted_passage_of_low_similarity_is_recovered_by_its_distance():
     far = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, max_flagged_share=0.5, distance=0.0))
     assert far.flagged == (0, 1, 2, 3, 4, 5)
     assert np.isnan(far.distances).all()
-    near = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, max_flagged_share=0.5, distance=4.0))
+    near = bd.bias_def(question, rows, bd.BiasDefSettings(bins=6, max_flagged_share=0.5, distance=9.0))
     assert near.reasons[near.flagged.index(20)] == bd.FlagReason.MAHALANOBIS
     assert near.flagged == (0, 1, 2, 3, 4, 5, 20)
-    assert near.distances[20] < 4.0 < min(near.distances[6:20])
+    assert near.distances[20] < 9.0 < min(near.distances[6:20])
+
+
+def test_distances_are_to_what_is_left_of_the_cut_after_trimming():
+    """Lines 15 to 17 of Algorithm 1: mean and covariance are those of the trimmed set, in units of its own members."""
+    trimmed = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        question, embeddings = planted(seed)
+        embeddings = embeddings + rng.standard_normal(embeddings.shape) * 0.1
+        result = bd.bias_def(question, embeddings, bd.BiasDefSettings(bins=6, distance=1.0))
+        why = dict(zip(result.flagged, result.reasons, strict=True))
+        core = [row for row in result.flagged if why[row] == bd.FlagReason.MAX_KL]
+        if not result.trimmed or len(core) < 2:
+            continue
+        trimmed += 1
+        rest = [row for row in range(len(embeddings)) if row not in core]
+        unit = np.sqrt((mahalanobis(embeddings[core], embeddings[core]) ** 2).mean())
+        assert result.distances[rest] == pytest.approx(mahalanobis(embeddings[rest], embeddings[core]) / unit)
+    assert trimmed >= 3
 
 
 def test_every_mahalanobis_flag_is_nearer_than_the_setting_and_every_kept_row_is_not():

@@ -48,8 +48,19 @@ def test_conflicts_are_symmetric_without_a_diagonal():
 
 
 def test_smart_kernel_by_hand():
-    kernel = dv.smart_kernel([1, 0.5], np.ones((2, 2)), np.zeros((2, 2)), sharpness=np.log(2))
-    assert kernel == pytest.approx(np.array([[1, 0.25], [0.25, 0.25]]))
+    alike, conflict = np.array([[1, 0.4], [0.4, 1]]), np.array([[0, 1], [1, 0]])
+    kernel = dv.smart_kernel([1, 0.5], alike, conflict, sharpness=np.log(2))
+    assert kernel == pytest.approx(np.array([[1, 0.4], [0.4, 0.25]]))
+
+
+@given(st.integers(0, 1000), st.floats(0, 10))
+def test_without_conflicts_smart_is_a_plain_determinantal_process(seed, sharpness):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((6, 4))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    relevance, alike = rng.uniform(0, 1, 6), rows @ rows.T
+    kernel = dv.smart_kernel(relevance, alike, np.zeros((6, 6)), sharpness=sharpness)
+    assert kernel == pytest.approx(relevance[:, None] * alike * relevance, abs=1e-9)
 
 
 def test_smart_kernel_has_no_negative_eigenvalues():

@@ -44,7 +44,10 @@ HighlighterOption = Annotated[
 ]
 FilterOption = Annotated[
     str | None,
-    typer.Option("--filter", help="none, mmr, smart, brra, biasdef; auto: biasdef for untrusted documents."),
+    typer.Option(
+        "--filter",
+        help="none, quotas, voices, mmr, smart, brra, biasdef; auto: voices, for untrusted documents.",
+    ),
 ]
 SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]
 LlmOption = Annotated[

@@ -58,7 +58,9 @@ class FilterSettings(_Section):
 
     `name` "auto": the best filter, for untrusted documents. `nli` (for smart) is `hf[/NAME]`, `chat` (the
     language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
-    `trade_off` is mmr's, `sharpness` smart's, and `bins`, `max_flagged_share`, `distance` are those of biasdef.
+    `trade_off` is mmr's, `sharpness` smart's; `bins`, `max_flagged_share`, `distance`, `rule`, `epsilon` and
+    `delta` are those of biasdef. Whatever the filter, but for "none": where the index holds trusted documents, too, at
+    most `untrusted` of the passages that are read come from others; at most `per_document` come from one of these.
     """
 
     name: Annotated[str, HOW] = "auto"
@@ -69,6 +71,11 @@ class FilterSettings(_Section):
     bins: int | None = Field(default=None, ge=2, le=1000)
     max_flagged_share: float | None = Field(default=None, gt=0, le=1)
     distance: float | None = Field(default=None, ge=0, le=1000)
+    rule: Literal["local", "global"] | None = None
+    epsilon: float | None = Field(default=None, gt=0, lt=1)
+    delta: float | None = Field(default=None, ge=0, le=2)
+    untrusted: int = Field(default=2, ge=0, le=100)
+    per_document: int = Field(default=100, ge=1, le=100)
 
 
 class HighlightSettings(_Section):

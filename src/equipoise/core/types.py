@@ -103,10 +103,11 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """What a filter kept (in the order it came) and what it took out."""
+    """What a filter kept (in the order it came), what it took out, and what it cost."""
 
     kept: Candidates
     flagged: tuple[Flag, ...] = ()
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True, order=True)

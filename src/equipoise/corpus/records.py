@@ -75,12 +75,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much a store holds; `pending` of the passages have no vectors yet and are found by their words alone."""
+    """How much a store holds; `pending` of the passages have no vectors yet and are found by their words alone,
+    `trusted` of the documents were written by their owner only."""
 
     files: int
     documents: int
     passages: int
     pending: int = 0
+    trusted: int = 0
 
 
 def read_document(row: tuple[Any, ...]) -> Document:

@@ -81,13 +81,14 @@ class Store:
                 self._connection.execute("ROLLBACK")
 
     def counts(self) -> Counts:
-        """Files, documents, passages, and passages without vectors; kept in memory as `matrix`."""
+        """Files, documents, passages, passages without vectors, trusted documents; kept in memory as `matrix`."""
         with self.snapshot():
             self._notice_changes()
             if self._counts is None:
                 tables = ("files", "documents", "passages")
                 files, documents, passages = (self._one(f"SELECT count(*) FROM {one}")[0] for one in tables)
-                self._counts = Counts(files, documents, passages, pending.count(self._connection))
+                trusted = self._one("SELECT count(*) FROM documents WHERE trust = ?", (Trust.TRUSTED.value,))[0]
+                self._counts = Counts(files, documents, passages, pending.count(self._connection), trusted)
             return self._counts
 
     def files(self) -> dict[str, FileRecord]:

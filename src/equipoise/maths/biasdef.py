@@ -12,8 +12,8 @@ Three things the paper leaves open are settled here and can be set:
   cut counts as away from the ends when it is not the last one and at most a share `max_flagged_share` of the
   candidates lies above it. The paper says only "excluding 0, 1", which is `max_flagged_share` = 1: on 100 unrelated
   random vectors it can flag 95.
-- Distances in Eq. 12 grow with the square root of the dimensions, so `distance` (the paper's T) is given in
-  units of it: 1 is the root mean square distance of a cluster's own members in any number of dimensions.
+- Distances in Eq. 12 depend on the dimensions and on how a covariance of few passages is shrunken, so `distance` (the
+  paper's T) is given in units of the cluster itself: 1 is the root mean square distance of its own members.
 """
 
 from dataclasses import dataclass, field
@@ -120,7 +120,7 @@ class BiasDefResult:
     `kept` and `flagged` are ascending and together hold every row once; `reasons` stands beside `flagged`.
     `trimmed` are rows that the cut flagged and the false-positive step gave back (the recovery step may have
     flagged them again). `similarities` (SS), `scores` (PS) and `distances` are (n,); a distance is that of
-    Eq. 12 to the flagged cluster, divided by sqrt(d), NaN where none was computed. `axis` is (d,).
+    Eq. 12 to the flagged cluster, in units of the cluster, NaN where none was computed. `axis` is (d,).
     `boundary` is t* of Eq. 11, None when nothing was cut off.
     """
 
@@ -210,7 +210,8 @@ def trim_false_positives(
     """`inside` (n,) without its false positives (section 6.2, footnote 10).
 
     Passages inside with the PS nearest to those outside are moved out one by one (lowest PS first where the
-    inside mean is the higher one, highest first otherwise) as long as each move raises KL[inside || outside].
+    inside mean is the higher one, highest first otherwise) until a move lowers KL[inside || outside]: moves that
+    leave it as it is go on (">=" in line 11 of Algorithm 1).
     At least one passage stays inside. Passages of equal PS move in the order of their rows.
 
     Worked value: PS (0.9, 0.9, 0, 0, 0.1) with the first three inside, 2 bins: row 2 moves out, after which
@@ -230,7 +231,7 @@ def trim_false_positives(
     values_after = _divergences(
         above / above.sum(axis=1, keepdims=True), below / below.sum(axis=1, keepdims=True), epsilon
     )
-    falls = np.flatnonzero(np.diff(values_after) <= _TIE)
+    falls = np.flatnonzero(np.diff(values_after) < -_TIE)
     mask[queue[: falls[0] if len(falls) else len(queue) - 1]] = False
     return mask
 
@@ -309,11 +310,12 @@ def _can_split(scores: Floats) -> bool:
 
 
 def _distances_to(core: Mask, matrix: Floats, settings: BiasDefSettings) -> Floats:
-    """Eq. 12 over sqrt(d) for the rows outside `core`; NaN inside, and everywhere without a covariance."""
+    """Eq. 12 in units of the cluster for the rows outside `core`; NaN inside, and everywhere without a covariance."""
     distances = np.full(len(matrix), np.nan)
     if settings.distance > 0.0 and core.sum() > 1:
-        plain = mahalanobis(matrix[~core], matrix[core], shrinkage=settings.shrinkage, ridge=settings.ridge)
-        distances[~core] = plain / np.sqrt(matrix.shape[1])
+        plain = mahalanobis(matrix, matrix[core], shrinkage=settings.shrinkage, ridge=settings.ridge)
+        own = np.sqrt((plain[core] ** 2).mean())
+        distances[~core] = plain[~core] / own if own > 0.0 else plain[~core]
     return distances
 
 

@@ -60,18 +60,20 @@ def smart_kernel(
 ) -> Floats:
     """SMART's kernel (n, n) for a determinantal point process (Li, Hu and Wan, arXiv 2409.13992).
 
-    L = Diag(r) (K * exp(-sharpness (1 - C))) Diag(r), with r the relevance (n,), K the similarity (n, n), C
-    the conflict (n, n), * entry by entry: two passages that contradict each other count as fully alike, so
-    the process avoids taking both. A passage does not conflict with itself but is fully alike itself, so the
-    diagonal factor is 1. Negative relevance counts as 0. The entrywise product can lose positive
-    semidefiniteness; its negative eigenvalues are then set to 0. Greedy selection by it is `greedy_map`.
+    L = Diag(r) (K * exp(sharpness C)) Diag(r), with r the relevance (n,), K the similarity (n, n), C the conflict
+    (n, n) with zeros on its diagonal, * entry by entry: passages that contradict each other count as more alike than
+    they are, at most as fully alike, so the process avoids taking both. Without conflicts it is a plain determinantal
+    process over relevance and similarity. (The paper writes exp(-(1 - C)), which is the same but for one factor on all
+    of L; that entries stay at most 1 is ours: beyond, a pair would be more alike than a passage is itself.) Negative
+    relevance counts as 0. The entrywise product can lose positive semidefiniteness; its negative eigenvalues are then
+    set to 0. Greedy selection by it is `greedy_map`.
 
-    Worked value: r = (1, 0.5), K = 1 everywhere, C = 0, sharpness log 2: ((1, 0.25), (0.25, 0.25)).
+    Worked value: r = (1, 0.5), K = 0.4 off the diagonal, C = 1 there, sharpness log 2: ((1, 0.4), (0.4, 0.25)).
     """
     scores, alike = _relevance_and_similarity(relevance, similarity)
     conflicts = square_matrix(conflict, len(scores), "conflict").copy()
-    np.fill_diagonal(conflicts, 1.0)
-    weighted = alike * np.exp(-sharpness * (1.0 - conflicts))
+    np.fill_diagonal(conflicts, 0.0)
+    weighted = np.minimum(alike * np.exp(sharpness * conflicts), np.maximum(alike, 1.0))
     quality = np.maximum(scores, 0.0)
     return _nearest_semidefinite(quality[:, None] * (weighted + weighted.T) / 2 * quality)
 

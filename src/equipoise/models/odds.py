@@ -1,17 +1,25 @@
 """What a model thinks of a yes/no question, read from the probability of its first token."""
 
+from dataclasses import replace
 from math import exp, inf, log
 from typing import Literal
 
-from equipoise.core.types import ChatReply
+from equipoise.core.types import ChatOptions, ChatReply
 
 MOST_ALTERNATIVES = 20
 """How many likeliest tokens endpoints tell at most (OpenAI's limit)."""
 
+LIMIT = 8.0
+"""Log-odds are cut off here (0.9997), so that a reply without probabilities does not outweigh everything else."""
 ROUNDING = 1e-3
 """How far above 0 a log-probability may lie that was computed in half precision."""
 
 Word = Literal["yes", "no"]
+
+
+def first_token(options: ChatOptions) -> ChatOptions:
+    """The options of a request of which only the first token counts."""
+    return replace(options, max_tokens=1, top_logprobs=MOST_ALTERNATIVES)
 
 
 def is_logprob(value: float) -> bool:

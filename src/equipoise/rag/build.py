@@ -30,6 +30,7 @@ from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.pipeline import HighlightSummarize, Speller, Vanilla
+from equipoise.rag.quotas import QuotaFilter
 from equipoise.rag.search import Search
 from equipoise.rag.several import QuestionSplitter
 from equipoise.text.spans import SpanPolicy
@@ -50,13 +51,17 @@ RETRIEVERS = {
     "bm25": "equipoise.rag.retrieval:Bm25Retriever",
 }
 FILTERS = {
-    "auto": "equipoise.rag.filters:ByTrust",
+    "auto": "equipoise.rag.trust:ByTrust",
     "none": "equipoise.rag.filters:NoFilter",
     "mmr": "equipoise.rag.filters:MmrFilter",
     "smart": "equipoise.rag.filters:SmartFilter",
     "brra": "equipoise.rag.filters:BrraFilter",
     "biasdef": "equipoise.rag.filters:BiasDefFilter",
+    "voices": "equipoise.rag.voices:VoicesFilter",
+    "quotas": "equipoise.rag.quotas:QuotaFilter",
 }
+UNBOUNDED = ("none", "quotas")
+"""Filters that no quota is put around."""
 HIGHLIGHTERS = {
     "sentence": "equipoise.rag.highlighters.sentence:SentenceHighlighter",
     "reader": "equipoise.rag.highlighters.reader:ReaderHighlighter",
@@ -154,11 +159,12 @@ def retriever(components: Components) -> Retriever:
 
 
 def passage_filter(components: Components) -> PassageFilter:
-    """The one given, else that of the settings."""
+    """The one given, else that of the settings, within the quotas unless it is "none"."""
     if components.filter:
         return components.filter
-    made: PassageFilter = make("filter", FILTERS, components.settings.filter.name, components)
-    return made
+    name = components.settings.filter.name
+    made: PassageFilter = make("filter", FILTERS, name, components)
+    return made if name in UNBOUNDED else QuotaFilter.around(made, components)
 
 
 def highlighter(components: Components) -> Highlighter:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.core.errors import CorpusError, ModelError
-from equipoise.core.protocols import NLI, PassageFilter
-from equipoise.core.types import Candidates, Filtered, Flag, Query, Trust
+from equipoise.core.protocols import NLI
+from equipoise.core.types import Candidates, Filtered, Flag, Query
 from equipoise.maths import biasdef, diversity
 from equipoise.maths.biasdef import BiasDefResult, BiasDefSettings, FlagReason
 from equipoise.maths.checks import Floats
@@ -26,6 +26,9 @@ CONFLICT = 0.5
 
 DIGITS = 12
 """SMART's kernel is rounded to these decimals, so that of equal passages the first one is taken."""
+
+BIASDEF = ("bins", "max_flagged_share", "distance", "rule", "epsilon", "delta")
+"""BiasDef's parameters that are settings, too."""
 
 SEED = 0
 """Of BRRA's noise: a constant, so that nothing in a question but its embedding moves the result."""
@@ -162,11 +165,7 @@ class BiasDefFilter:
     def from_components(cls, components: Components) -> "BiasDefFilter":
         """Built from the settings; those that are None are `maths.biasdef.DEFAULTS`."""
         wanted = components.settings.filter
-        given = {
-            "bins": wanted.bins,
-            "max_flagged_share": wanted.max_flagged_share,
-            "distance": wanted.distance,
-        }
+        given = {name: getattr(wanted, name) for name in BIASDEF}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return cls(replace(biasdef.DEFAULTS, **changes))
 
@@ -182,39 +181,6 @@ class BiasDefFilter:
             for row, why in zip(result.flagged, result.reasons, strict=True)
         ]
         return _filtered(candidates, result.kept[:k], flags)
-
-
-@dataclass(frozen=True, slots=True)
-class ByTrust:
-    """The filter `best`, for passages from documents that anybody may have written.
-
-    Passages of trusted documents take part in its statistics but are never flagged. Where no candidate is
-    untrusted it is not even asked. Trust is that of `candidates.documents`; a passage whose document is not among them
-    counts as untrusted.
-    """
-
-    best: PassageFilter
-
-    @classmethod
-    def from_components(cls, components: Components) -> "ByTrust":
-        """`BEST`, built from the settings."""
-        return cls(BEST.from_components(components))
-
-    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """The first k passages without the untrusted ones that `best` flags; raises what `best` raises."""
-        held = {doc_id for doc_id, one in candidates.documents.items() if one.trust is Trust.TRUSTED}
-        trusted = {passage.passage_id for passage in candidates.passages if passage.doc_id in held}
-        if all(passage.passage_id in trusted for passage in candidates.passages):
-            return await NoFilter().filter(query, candidates, k=k)
-        found = await self.best.filter(query, candidates, k=k)
-        flags = [flag for flag in found.flagged if flag.passage.passage_id not in trusted]
-        out = {flag.passage.passage_id for flag in flags}
-        kept = [row for row, passage in enumerate(candidates.passages) if passage.passage_id not in out]
-        return _filtered(candidates, kept[:k], flags)
-
-
-BEST = BiasDefFilter
-"""What `filter.name = "auto"` uses for untrusted documents: the choice is measured in benchmarks/bias."""
 
 
 def _check(candidates: Candidates) -> None:
@@ -275,7 +241,7 @@ def _smart_reason(
     relevance, alike, conflict = (values[row] for values in measured)
     if relevance <= 0.0 or not kept:
         return f"unlike the question (cosine {relevance:.2f})", float(relevance)
-    near = _nearest(kept, alike * np.exp(-sharpness * (1.0 - conflict)))
+    near = _nearest(kept, alike * np.exp(sharpness * conflict))
     if conflict[near] < CONFLICT:
         return _repeats(candidates, near, alike[near], relevance), float(alike[near])
     other = candidates.passages[near].passage_id

@@ -51,6 +51,7 @@ class Search:
                 found = await asyncio.to_thread(reranked, reader_of(self.reranker, query), query.text, found)
         with journal.stage("filter"):
             filtered = accounted(found, await self.filter.filter(query, found, k=self.k), self.k)
+        journal.spent(filtered.usage)
         journal.filtered(filtered.kept, filtered.flagged)
         return filtered.kept
 
@@ -103,7 +104,7 @@ def accounted(found: Candidates, filtered: Filtered, k: int) -> Filtered:
     named = {*rows, *(row_of[number] for number in out if number in row_of)}
     unsaid = [row for row in range(min(k, len(found))) if row not in named]
     flags = [*_flags(found, rows[k:], OVER), *_flags(found, unsaid, NOT_SAID)]
-    return Filtered(found.take(rows[:k]), (*filtered.flagged, *flags))
+    return Filtered(found.take(rows[:k]), (*filtered.flagged, *flags), filtered.usage)
 
 
 def _flags(found: Candidates, rows: Sequence[int], reason: str) -> list[Flag]:

@@ -16,16 +16,13 @@ from math import exp, log
 from equipoise import prompts
 from equipoise.core.protocols import ChatModel, Highlighter
 from equipoise.core.types import ChatOptions, Passage, Proposal, Query, Span, Usage
-from equipoise.models.odds import MOST_ALTERNATIVES, yes_odds
+from equipoise.models.odds import LIMIT, first_token, yes_odds
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 
 CHECK = "evidence-check-v1"
-LIMIT = 8.0
-"""Log-odds are cut off here (0.9997), so that a reply without probabilities does not silence the second opinion."""
-ONE_TOKEN = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +126,3 @@ def log_odds(probability: float) -> float:
     if not 0.0 < probability < 1.0:
         return LIMIT if probability >= 1.0 else -LIMIT
     return max(-LIMIT, min(LIMIT, log(probability / (1.0 - probability))))
-
-
-def first_token(options: ChatOptions) -> ChatOptions:
-    """The options of a request of which only the first token counts."""
-    return replace(options, max_tokens=ONE_TOKEN, top_logprobs=MOST_ALTERNATIVES)

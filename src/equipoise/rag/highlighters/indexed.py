@@ -15,10 +15,10 @@ from equipoise import prompts
 from equipoise.core.errors import ModelReplyError, after_spending
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span, Tag, Usage
-from equipoise.models.odds import yes_odds
+from equipoise.models.odds import first_token, yes_odds
 from equipoise.models.structured import complete_as
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters.abstention import Check, first_token
+from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.highlighters.sentences import Sentence, numbered, sentences_of
 from equipoise.text.polar import is_yes_no
 from equipoise.text.spans import DropReason

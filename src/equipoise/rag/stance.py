@@ -1,0 +1,66 @@
+"""Which side of a question a text takes, asked of a chat model: the odds of yes against no as its first token."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from equipoise import prompts
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import ChatOptions, Query, Usage
+from equipoise.maths.checks import Floats
+from equipoise.models.odds import LIMIT, first_token, yes_odds
+from equipoise.text.fence import fenced
+
+PROMPT = "stance-v1"
+LONGEST = 900
+"""Characters of a text that the model reads: who argues says so early, and each takes a request of its own."""
+NO_TEXT = "(no text)"
+SURE = 2.0
+"""Log-odds, beyond those of the question alone, from which a side counts in full."""
+CONCURRENCY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """`values` (n,) from -1 (argues for no) to 1 (for yes), NaN where the model said neither; and what it cost."""
+
+    values: Floats
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatStance:
+    """One short request a text and one for the question alone, `concurrency` at a time.
+
+    A model leans towards one answer before it has read anything, so the odds for the question without a text are the
+    zero of its scale: it does not move with what is planted, as the mean of the texts would. Texts stand behind bars,
+    and the reply is one of two words: a text that asks for another reply can at most choose between these.
+    """
+
+    chat: ChatModel
+    options: ChatOptions = ChatOptions()
+    concurrency: int = CONCURRENCY
+
+    async def sides(self, query: Query, texts: Sequence[str]) -> Sides:
+        """The side of each text. Raises ModelError, after ending the other requests."""
+        gate = asyncio.Semaphore(self.concurrency)
+        tasks: list[asyncio.Task[tuple[float, Usage]]] = []
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks.extend(group.create_task(self._odds(query, text, gate)) for text in (NO_TEXT, *texts))
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        odds = np.array([task.result()[0] for task in tasks])
+        usage = sum((task.result()[1] for task in tasks), Usage())
+        zero = 0.0 if np.isnan(odds[0]) else odds[0]
+        return Sides(np.clip((odds[1:] - zero) / SURE, -1.0, 1.0), usage)
+
+    async def _odds(self, query: Query, text: str, gate: asyncio.Semaphore) -> tuple[float, Usage]:
+        messages = prompts.load(PROMPT, text=fenced(text[:LONGEST]), question=query.text)
+        async with gate:
+            reply = await self.chat.complete(messages, options=first_token(self.options))
+        said = yes_odds(reply)
+        return nan if said is None else max(-LIMIT, min(LIMIT, said)), reply.usage

@@ -1,0 +1,142 @@
+"""The filter `voices`: takes out passages by which one writer crowds out the other side.
+
+Several passages by the same hand on the same side are one voice (`maths.voices`). Hands are told by style, with a model
+learnt from documents by people; sides are asked of the operator's chat model, only for passages that could belong to a
+voice. Where no three candidates are by one hand nothing is asked and nothing changes. Without a chat model sides are
+unknown, and nothing is flagged: style alone says who wrote, not that it is one-sided.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Protocol
+
+import numpy as np
+
+from equipoise.core.types import Candidates, Filtered, Flag, Query, Usage
+from equipoise.maths.checks import Floats
+from equipoise.maths.hands import Hands
+from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
+from equipoise.rag.components import Components
+from equipoise.rag.stance import ChatStance, Sides
+from equipoise.text.style import style
+
+LEARNT = "hands.json"
+NAMED = 3
+"""Fellows that a reason names at most."""
+TAKES = 0.5
+"""From this value on a passage takes a side for certain enough to speak for it."""
+
+
+class Stance(Protocol):
+    """Tells which side of a question texts take."""
+
+    async def sides(self, query: Query, texts: Sequence[str]) -> Sides:
+        """One value a text, from -1 (no) to 1 (yes), NaN where it cannot be told. Raises ModelError."""
+        ...
+
+
+@cache
+def shipped_hands() -> Hands:
+    """The model of hands in this package, made by `benchmarks/bias/hands.py`."""
+    values = json.loads(files(__package__).joinpath(LEARNT).read_text("utf-8"))
+    arrays = {name: np.array(values[name]) for name in ("mean", "scale", "axes", "own", "cross")}
+    return Hands(**arrays, constant=values["constant"])
+
+
+@dataclass(frozen=True, slots=True)
+class VoicesFilter:
+    """Takes voices out, and every copy of a text but the first.
+
+    A side is not silenced: where nothing else that is kept takes the side of a voice, the first passage of that voice
+    stays, for what one person says once is information. `stance` None: sides are unknown, and there are no voices.
+    """
+
+    stance: Stance | None
+    hands: Hands
+    threshold: float = THRESHOLD
+
+    @classmethod
+    def from_components(cls, components: Components) -> "VoicesFilter":
+        """Built from the settings; sides are told by the language model, where there is one."""
+        chat = components.chat
+        return cls(ChatStance(chat, components.options) if chat else None, shipped_hands())
+
+    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
+        """The first k candidates that are not flagged. The score of a flag is how many fellows it has in its voice; of
+        a copy, 0. Raises what `stance` raises."""
+        copies = _copies(candidates)
+        rows = [row for row in range(len(candidates)) if row not in copies]
+        reasons = {
+            row: (f"voices: the same text as {_named(candidates, first)}", 0.0)
+            for row, first in copies.items()
+        }
+        alike = self._alike([candidates.passages[row].text for row in rows])
+        told = _Told(self.stance, query, [candidates.passages[row].text for row in rows])
+        for voice in await self._voices(alike, told):
+            out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
+            kept = [place for place in range(len(rows)) if place not in out][:k]
+            alone = not (await told.sides(kept) * np.sign((await told.sides(voice[:1]))[0]) >= TAKES).any()
+            for place in voice[1:] if alone else voice:
+                reasons[rows[place]] = (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
+        kept_rows = [row for row in range(len(candidates)) if row not in reasons]
+        flags = tuple(Flag(candidates.passages[row], *reasons[row]) for row in sorted(reasons))
+        return Filtered(candidates.take(kept_rows[:k]), flags, told.usage)
+
+    def _alike(self, texts: Sequence[str]) -> Floats:
+        if len(texts) < 2:
+            return np.zeros((len(texts), len(texts)))
+        return likeness(self.hands.ratios([style(text) for text in texts]))
+
+    async def _voices(self, alike: Floats, told: "_Told") -> list[list[int]]:
+        """Places of the passages of each voice; nothing is asked where there can be none."""
+        asked = suspects(alike, threshold=self.threshold)
+        if self.stance is None or not asked.any():
+            return []
+        sides = np.zeros(len(alike))
+        sides[asked] = await told.sides(np.flatnonzero(asked).tolist())
+        both = voices(alike, sides, threshold=self.threshold)
+        return [np.flatnonzero(voice).tolist() for voice in both if voice.any()]
+
+
+class _Told:
+    """The sides of texts, each asked for once, and what that cost."""
+
+    def __init__(self, stance: Stance | None, query: Query, texts: Sequence[str]) -> None:
+        self._stance, self._query, self._texts = stance, query, texts
+        self._known: dict[int, float] = {}
+        self.usage = Usage()
+
+    async def sides(self, places: Sequence[int]) -> Floats:
+        """(n,): 0 where a side cannot be told."""
+        new = [place for place in places if place not in self._known]
+        if new and self._stance:
+            told = await self._stance.sides(self._query, [self._texts[place] for place in new])
+            self.usage += told.usage
+            self._known |= zip(new, np.nan_to_num(told.values).tolist(), strict=True)
+        return np.array([self._known.get(place, 0.0) for place in places])
+
+
+def _copies(candidates: Candidates) -> dict[int, int]:
+    """Row of each text that stands among the candidates before it, white space and case apart: row of the first."""
+    first: dict[str, int] = {}
+    keys = [" ".join(passage.text.casefold().split()) for passage in candidates.passages]
+    return {row: first[key] for row, key in enumerate(keys) if first.setdefault(key, row) != row}
+
+
+def _reason(
+    candidates: Candidates, rows: Sequence[int], alike: Floats, voice: Sequence[int], place: int
+) -> str:
+    """In words, naming the fellows it is most like."""
+    fellows = sorted(
+        (other for other in voice if other != place), key=lambda other: (-alike[place, other], other)
+    )
+    named = ", ".join(_named(candidates, rows[other]) for other in fellows[:NAMED])
+    more = f" and {len(fellows) - NAMED} more" if len(fellows) > NAMED else ""
+    return f"voices: written like {named}{more}, and on the same side"
+
+
+def _named(candidates: Candidates, row: int) -> str:
+    return f"[{candidates.passages[row].passage_id}]"

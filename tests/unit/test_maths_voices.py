@@ -1,0 +1,68 @@
+"""Which passages are one voice."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.maths.voices import LEAST, THRESHOLD, likeness, suspects, voices
+
+ALL_ALIKE = np.ones((3, 3)) - np.eye(3)
+
+
+def random_set(seed, count):
+    rng = np.random.default_rng(seed)
+    ratios = rng.normal(0.5, 2.0, (count, count))
+    return likeness((ratios + ratios.T) / 2), rng.uniform(-1, 1, count)
+
+
+def test_likeness_by_hand():
+    alike = likeness([[9.0, 1.5, -3.0], [1.5, 9.0, 2.5], [-3.0, 2.5, 9.0]])
+    assert alike.tolist() == [[0.0, 0.5, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 0.0]]
+
+
+def test_three_by_one_hand_on_one_side_are_a_voice():
+    yes, no = voices(ALL_ALIKE, [1, 1, 1])
+    assert (yes.tolist(), no.tolist()) == ([True] * 3, [False] * 3)
+
+
+def test_one_hand_on_both_sides_is_none():
+    assert not np.any(voices(ALL_ALIKE, [1, 1, -1]))
+
+
+def test_two_are_none_however_alike():
+    assert not np.any(voices(np.array([[0, 1], [1, 0]]) * 9.0, [1, 1]))
+    assert not suspects(np.array([[0, 1], [1, 0]]) * 9.0).any()
+
+
+def test_a_passage_without_a_side_is_none():
+    yes, _ = voices(np.ones((4, 4)) - np.eye(4), [1, 1, 1, 0])
+    assert yes.tolist() == [True, True, True, False]
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 20))
+def test_only_suspects_matter(seed, count):
+    """What is not asked for its side cannot change the result."""
+    alike, sides = random_set(seed, count)
+    asked = suspects(alike)
+    assert np.array_equal(voices(alike, sides), voices(alike, np.where(asked, sides, 0.0)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 20))
+def test_order_and_the_sign_of_the_question_do_not_matter(seed, count):
+    alike, sides = random_set(seed, count)
+    order = np.random.default_rng(seed).permutation(count)
+    yes, no = voices(alike, sides)
+    turned = voices(alike[np.ix_(order, order)], sides[order])
+    assert np.array_equal(turned, (yes[order], no[order]))
+    assert np.array_equal(voices(alike, -sides), (no, yes))
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 20))
+def test_a_voice_has_members_enough_each_with_weight(seed, count):
+    alike, sides = random_set(seed, count)
+    for voice in voices(alike, sides):
+        assert voice.sum() == 0 or voice.sum() >= LEAST
+        assert all(sides[row] * (alike[row] @ sides) >= THRESHOLD for row in np.flatnonzero(voice))
