@@ -41,12 +41,13 @@ ship.
 """
 FIELD = """## Real documentation
 
-`python benchmarks/field/run.py --half reporting`: nine sets of documents that nothing was fitted or tried on, 126
-questions, no language model; how they were made: [benchmarks/field](../benchmarks/field/README.md). Median
-{seconds:.1f} s a question beside other work. The seven sets that everything was fitted on give .69 right quotes and .82
-right refusals: so much did choosing on them flatter.
+`python benchmarks/field/run.py --half fresh`: {sets} sets of documents that nothing was fitted or tried on, {questions}
+questions, asked once, no language model; how they were made: [benchmarks/field](../benchmarks/field/README.md). Median
+{seconds:.1f} s a question beside other work.
 """
-LOCAL_MODEL = """Qwen2.5-Coder-1.5B on the same documents, `benchmarks/field/run.py --half reporting --every N --set
+BEFORE = """`python benchmarks/field/run.py --half reporting`: nine other sets, 126 questions, with the reader of before. Since then
+these sets have been read and fitted on."""
+LOCAL_MODEL = """Qwen2.5-Coder-1.5B on these nine sets, `benchmarks/field/run.py --half reporting --every N --set
 model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Reader, fitted", "calibration/reader.md", ()),
@@ -90,13 +91,14 @@ def files() -> dict[Path, str]:
 
 def page() -> str:
     """docs/results.md."""
-    rows = field_rows("full")
+    rows = field_rows("full", "fresh")
     seconds = sorted(row["seconds"] for row in rows)[len(rows) // 2]
     parts = [
         INTRO,
-        FIELD.format(seconds=seconds),
+        FIELD.format(seconds=seconds, questions=len(rows), sets=len({row["set"] for row in rows})),
         tables.page(rows),
         "### One thing changed at a time",
+        BEFORE,
         ablation(),
         "### With the local model",
         LOCAL_MODEL,
@@ -147,7 +149,7 @@ def excerpt(text: str, wanted: Sequence[str]) -> str:
 
 def summary() -> str:
     """The six rows of README.md."""
-    asked = field_rows("full")
+    asked = field_rows("full", "fresh")
     right, _, _, refused, _ = shares(asked)
     answerable = sum(row["kind"] in tables.ANSWERED for row in asked)
     attacks = [one for one in _json("hijack/summary.json")["attacks"] if one["source"] == "all attacks"]
@@ -165,12 +167,12 @@ def summary() -> str:
             _called(called["indexed"]),
         ),
         (
-            "planted passages among the best five, 5 planted",
+            "planted passages among the best five, 5 planted (BiasDef)",
             f"{mean('none', 5, 'adversarial'):.2f}",
             f"{mean('biasdef', 5, 'adversarial'):.2f}",
         ),
         (
-            "relevant passages among the best five, none planted",
+            "relevant passages among the best five, none planted (BiasDef)",
             f"{mean('none', 0, 'relevant'):.2f}",
             f"{mean('biasdef', 0, 'relevant'):.2f}",
         ),
@@ -196,9 +198,9 @@ def shares(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     )
 
 
-def field_rows(name: str) -> list[dict[str, Any]]:
-    """The rows of a run over the reporting half."""
-    lines = (HERE / "field" / "reporting" / f"{name}.jsonl").read_text("utf-8").splitlines()
+def field_rows(name: str, part: str = "reporting") -> list[dict[str, Any]]:
+    """The rows of a run over a part of the field benchmark."""
+    lines = (HERE / "field" / part / f"{name}.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
