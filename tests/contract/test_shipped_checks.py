@@ -7,6 +7,7 @@ import pytest
 
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatReply, Filtered, Flag, Proposal, Span, Summary
+from equipoise.corpus.store import Store
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.scripted import ScriptedChat
@@ -49,8 +50,9 @@ class TestOurs:
         )
 
     @pytest.mark.parametrize("name", FILTERS)
-    def test_filters(self, name):
-        check_filter(make("filter", FILTERS, name, Components(SETTINGS, None, ENCODER)))
+    def test_filters(self, name, tmp_path):
+        with Store.open(tmp_path / "index.db", create=True) as store:
+            check_filter(make("filter", FILTERS, name, Components(SETTINGS, store, ENCODER)))
 
     @pytest.mark.parametrize("highlighter", [SENTENCE, ReaderHighlighter(RERANKER, calibration())])
     def test_highlighters(self, highlighter):

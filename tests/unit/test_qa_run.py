@@ -105,7 +105,7 @@ def test_declined_and_failed_rows_are_told_apart(done):
 
 def test_timings_stand_apart_and_only_for_fresh_answers(done, file, tmp_path):
     timings = rows_of(done[0], "timings.jsonl")
-    assert len(timings) == 20 - 1 - 4  # one failed, and four have the quotes of an earlier one to summarize
+    assert len(timings) == 20 - 1 - 5  # one failed, and five have the quotes of an earlier one to summarize
     for row in timings:
         rounding = 10**-runner.TIME_DIGITS * (1 + len(row["stages"])) / 2
         assert row["stages"]

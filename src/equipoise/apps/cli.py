@@ -33,8 +33,14 @@ COMMANDS = {
         "Look for instructions to a model, tool calls, links, hidden text, promises, secrets and copies.",
     ),
     "attack": ("attack", "Attack a store of your own, to measure its defences."),
-    "budget": ("budget", "How much of the summarizer's input a question can choose."),
-    "certify": ("certify", "Try every input that one question can force on the summarizer."),
+    "budget": (
+        "budget",
+        "How many different inputs one question can force on the summarizer, and what each setting buys.",
+    ),
+    "certify": (
+        "certify",
+        "Try every input that one question can force on the summarizer, and check every answer by rules.",
+    ),
     "bench": ("bench", "Benchmarks: numbers with intervals, and a report page."),
     "train": ("train", "Train models of your own (needs the extras hf and bench)."),
 }

@@ -46,8 +46,10 @@ class QuotaFilter:
     @classmethod
     def around(cls, inner: PassageFilter, components: Components) -> "QuotaFilter":
         """Built from the settings."""
-        wanted, store = components.settings.filter, components.store
-        return cls(inner, wanted.untrusted, wanted.per_document, lambda: store.counts().trusted > 0)
+        wanted = components.settings.filter
+        return cls(
+            inner, wanted.untrusted, wanted.per_document, lambda: components.store.counts().trusted > 0
+        )
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """At most k passages within the quotas, in the order they came: what `inner` keeps, and for what a quota keeps
