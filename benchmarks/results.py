@@ -45,8 +45,8 @@ FIELD = """## Real documentation
 questions, asked once, no language model; how they were made: [benchmarks/field](../benchmarks/field/README.md). Median
 {seconds:.1f} s a question beside other work.
 """
-BEFORE = """`python benchmarks/field/run.py --half reporting`: nine other sets, 126 questions, with the reader of before. Since
-then these sets have been read and fitted on."""
+BEFORE = """`python benchmarks/field/run.py --half reporting`: nine other sets, 126 questions, with the reader of
+before. Since then these sets have been read and fitted on."""
 LOCAL_MODEL = """Qwen2.5-Coder-1.5B on these nine sets, `benchmarks/field/run.py --half reporting --every N --set
 model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
