@@ -87,9 +87,7 @@ class Store:
             if self._counts is None:
                 tables = ("files", "documents", "passages")
                 files, documents, passages = (self._one(f"SELECT count(*) FROM {one}")[0] for one in tables)
-                trusted = self._one("SELECT count(*) FROM documents WHERE trust = ?", (Trust.TRUSTED.value,))[
-                    0
-                ]
+                (trusted,) = self._one("SELECT count(*) FROM documents WHERE trust = 'trusted'")
                 self._counts = Counts(files, documents, passages, pending.count(self._connection), trusted)
             return self._counts
 
