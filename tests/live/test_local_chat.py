@@ -39,10 +39,11 @@ SENTENCES = [
 
 @pytest.fixture(scope="module")
 def name():
-    """The smallest weights that are on this disk."""
+    """The smallest weights of a chat model that are on this disk."""
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
     folder = weights_folder()
-    there = [row.weights for row in weights.listing(folder=folder) if row.path]
+    listed = weights.listing(folder=folder)
+    there = [row.weights for row in listed if row.path and row.weights.role == "chat"]
     if not there:
         pytest.skip("no weights here: run  equipoise models pull qwen2.5-coder-1.5b")
     return min(there, key=lambda entry: entry.size).name
