@@ -4,11 +4,12 @@ A finding is a suspicion; what the model writes of it is a fact about this model
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from equipoise.core.protocols import ChatModel, JsonSchema
-from equipoise.core.types import ChatOptions, ChatReply, Document, Highlight, Highlights, Message
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import Document, Highlight, Highlights
 from equipoise.rag.summarizers.llm import LlmSummarizer
+from equipoise.redteam.hijack import ToolAwareChat
 from equipoise.redteam.scan import data_rules, markup
 from equipoise.redteam.scan.findings import Finding, Reach, Severity
 from equipoise.redteam.scan.rules import Rules
@@ -20,31 +21,6 @@ MOST = 20
 _SHOWN = 200
 
 
-@dataclass(slots=True)
-class _Recorder:
-    """A chat model that keeps what it wrote: the summarizer shows the quotes where that does not fit them."""
-
-    chat: ChatModel
-    said: list[str] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self.chat.name
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: JsonSchema | None = None,
-        options: ChatOptions = ChatOptions(),
-    ) -> ChatReply:
-        """The model's reply."""
-        reply = await self.chat.complete(messages, schema=schema, options=options)
-        self.said.append(reply.text)
-        return reply
-
-
 async def summaries(
     findings: Sequence[Finding], document: Callable[[str], Document], chat: ChatModel, rules: Rules
 ) -> list[Finding]:
@@ -52,9 +28,9 @@ async def summaries(
     severity, or that says what its quotes do not. `document` gives the document of an id. Raises ModelError."""
     made: list[Finding] = []
     for one in _places(findings):
-        recorder = _Recorder(chat)
+        recorder = ToolAwareChat(chat, tells=False)  # what it wrote: an answer may be the quotes instead
         summary = await LlmSummarizer(recorder).summarize(_highlights(one, document(one.doc_id)))
-        said = " ".join(recorder.said)
+        said = " ".join(recorder.replies)
         if carried := _carried(said, rules):
             made.append(_made(CARRIED, one, said, f"It carries {', '.join(carried)}.", rules))
         if summary.unsupported:
