@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
 
-.PHONY: demo demo-llm serve test test-web test-hf test-multilingual test-live check fuzz kills bench-speed \
-	bench-calibration bench-bias bench-bias-answers bench-qa bench-hijack bench-field bench-retrieval bench-growth \
-	bench-serve serve-kills serve-isolation serve-failing extras bench-security nightly bench-certify clean
+.PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz \
+	kills nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
+	bench-growth bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias \
+	bench-bias-answers bench-bias-stance bench-hijack bench-certify bench-security bench-qa bench-calibration \
+	docs clean extras
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -19,8 +21,11 @@ demo-llm: $(VENV)/.local
 serve: $(VENV)/.serve
 	$(BIN)/equipoise serve --docs examples/sqlite
 
-test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test
+test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.qdrant $(VENV)/.stores-test
 	$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal
+
+test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
+	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_hub.py tests/unit/test_extractive_qa.py \
@@ -38,7 +43,7 @@ test-live: $(VENV)/.test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
-check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve
+check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.qdrant
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -65,6 +70,15 @@ serve-isolation: $(VENV)/.test $(VENV)/.serve
 serve-failing: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_failing.py --users 20 --seconds 600 --seed 7
 
+failover: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
+	$(BIN)/python tests/campaigns/failover.py --times 20
+
+indexers: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
+	$(BIN)/python tests/campaigns/indexers.py --documents 5000 --kills 20 --seed 7
+
+bench-stores: $(VENV)/.test $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test
+	$(BIN)/python benchmarks/stores/run.py
+
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/growth/run.py
 
@@ -80,12 +94,25 @@ bench-field: $(VENV)/.core
 bench-speed: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/run.py
 
+bench-pages: $(VENV)/.core
+	$(BIN)/python benchmarks/speed/pages.py --pages 3000 --alone
+
+bench-fastembed:
+	python3 -m venv .venv-fastembed
+	.venv-fastembed/bin/pip install --quiet . fastembed==0.9.1
+	.venv-fastembed/bin/python benchmarks/speed/pages.py
+
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
+	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA)
 
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
+
+bench-bias-stance: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
@@ -113,8 +140,12 @@ bench-calibration: $(VENV)/.bench $(VENV)/.local $(VENV)/.multilingual
 	$(BIN)/python benchmarks/field/fetch.py --half fitting
 	$(BIN)/python benchmarks/calibration/reader.py --data $(DATA)
 
+docs: $(VENV)/.docs
+	$(BIN)/python scripts/docs_site.py
+	$(BIN)/zensical build --clean --strict
+
 clean:
-	rm -rf $(VENV) .equipoise
+	rm -rf $(VENV) .cache .equipoise build site
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

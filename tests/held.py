@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from equipoise.corpus.indexing import index
-from equipoise.corpus.store import Store
+from equipoise.corpus.sqlite import SqliteStore
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 
@@ -61,7 +61,7 @@ class Points:
                 self.at(name)
 
 
-class Watched(Store):
+class Watched(SqliteStore):
     """A store that tells its points; its transactions count from the first file's turn on."""
 
     def tell(self, points):

@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from equipoise.apps.listening import bound
 from equipoise.apps.server import run
 from equipoise.apps.server.service import open_service
 from equipoise.core.settings import Settings
@@ -30,7 +31,7 @@ run.open_service = partial(open_service, encoder=HashedWords(), reranker=None, h
 
 def main():
     settings = Settings.model_validate({"store": {"path": sys.argv[1]}, "model": {"llm": "none"}})
-    with run.bound("127.0.0.1", 0) as listening:
+    with bound("127.0.0.1", 0) as listening:
         print(listening.getsockname()[1], flush=True)
         run.run(settings, listening, int(sys.argv[2]))
 

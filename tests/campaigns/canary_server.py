@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from canaries import CANARY, NONCE
 
+from equipoise.apps.listening import bound
 from equipoise.apps.server import run
 from equipoise.apps.server.service import open_service
 from equipoise.core.settings import Settings
@@ -93,7 +94,7 @@ def main():
             "serve": {"vanilla": True, "trace": True, "answers": 16, "queue": 500, "wait": 60},
         }
     )
-    with run.bound("127.0.0.1", 0) as listening:
+    with bound("127.0.0.1", 0) as listening:
         print(listening.getsockname()[1], flush=True)
         run.run(settings, listening)
 

@@ -19,16 +19,25 @@ from shutil import copytree
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
 ELSEWHERE = {
     "pip install": "the wheel of this test takes its place",
     "make": "continuous integration calls these",
     ". .venv/bin/activate": "the environment of this test takes its place",
+    "equipoise mcp": "needs the extra mcp: tests/integrations/test_mcp.py",
     "equipoise models pull": "1.1 GB: tests/live",
     "equipoise models use": "needs these weights: tests/live",
     "equipoise attack run": "takes minutes: tests/unit/test_cli_attack_run.py",
     "equipoise train": "needs torch and a model of a hub",
 }
+OWN_EXAMPLES = {
+    "integrations-haystack.md": "tests/integrations/test_haystack_examples.py",
+    "integrations-langchain.md": "tests/integrations/test_langchain_examples.py",
+    "integrations-llamaindex.md": "tests/integrations/test_llamaindex_example.py",
+    "seams.md": "tests/docs/test_seams.py",
+    "serve.md": "tests/server/test_openai_clients.py",
+}
+"""Pages whose Python is no program by itself, and the test that has it."""
 WITHOUT_END = ("equipoise watch", "equipoise serve")
 """These are stopped once they have said something."""
 LONGEST = 600
@@ -48,20 +57,33 @@ def blocks(kinds):
 
 
 def commands():
-    """(page, command) of every line of the shell blocks; of console blocks the lines behind a prompt."""
-    for page, lines in blocks(("sh", "console")):
+    """(page, command) of every line of the shell blocks, each command once."""
+    seen = set()
+    for page, lines in blocks(("sh",)):
         for line in lines:
             bare = re.sub(r"(^|\s)#.*", "", line).strip()
-            if bare.startswith(("$ ", "equipoise ", "make ", ". ", "pip ")):
-                yield page, bare.removeprefix("$ ")
+            if bare.startswith(("equipoise ", "make ", ". ", "pip ", "python ")) and bare not in seen:
+                seen.add(bare)
+                yield page, bare
 
 
 def expected():
-    """(command, output) of the console blocks."""
+    """(command, output) of the console blocks, each once."""
+    found = {}
     for _, lines in blocks(("console",)):
         for said in re.split(r"(?m)^\$ ", "\n".join(lines))[1:]:
             command, _, output = said.partition("\n")
-            yield command, output
+            found[command, " ".join(output.split())] = None
+    return list(found)
+
+
+def examples():
+    """The Python of each page, all its blocks as one program."""
+    found = {}
+    for page, lines in blocks(("python",)):
+        if page not in OWN_EXAMPLES:
+            found[page] = "\n".join([found.get(page, ""), *lines])
+    return found
 
 
 def runs(command):
@@ -147,17 +169,25 @@ def test_every_command_runs_in_its_order(reader):
 
 def test_the_output_is_the_one_shown(reader):
     for command, shown in expected():
-        output, _ = reader(shlex.split(command)).communicate(timeout=LONGEST)
-        assert " ".join(shown.split()) in " ".join(output.split())
+        process = reader(shlex.split(command))
+        output, _ = process.communicate(timeout=LONGEST)
+        assert process.returncode == 0, output
+        assert shown in " ".join(output.split())
 
 
-def test_the_python_of_the_readme_runs(reader):
-    text = (ROOT / "README.md").read_text("utf-8")
-    (code,) = re.findall(r"(?ms)^```python\n(.*?)^```", text)
-    process = reader(["python", "-c", code])
-    output, _ = process.communicate(timeout=LONGEST)
-    assert process.returncode == 0, output
-    assert output.strip().endswith("False")
+def test_the_python_of_the_pages_runs(reader):
+    said = {}
+    for page, code in examples().items():
+        process = reader(["python", "-c", code])
+        said[page], _ = process.communicate(timeout=LONGEST)
+        assert process.returncode == 0, f"{page}: {said[page]}"
+    assert said["README.md"].strip().endswith("False")
+    assert "limits.docx" in said["quick-start.md"]
+
+
+def test_what_is_run_elsewhere_has_its_test_there():
+    there = {page.name for page in PAGES}
+    assert [test for page, test in OWN_EXAMPLES.items() if page in there and not (ROOT / test).exists()] == []
 
 
 def test_nothing_is_left_out_that_is_not_there():

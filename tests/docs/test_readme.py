@@ -100,13 +100,6 @@ def test_every_option_in_the_prose_exists(text):
             assert code.split()[0].split("=")[0] in all_options(), f"no command has the option {code!r}"
 
 
-def test_every_relative_link_leads_to_a_file(text, path):
-    links = [link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text)]
-    for link in links:
-        if link and not re.match(r"[a-z]+:", link):
-            assert (path.parent / link).exists(), f"the link {link} leads nowhere"
-
-
 def test_every_path_in_inline_code_exists(text):
     """Paths into this repository's own folders; others are the reader's."""
     ours = {p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith(".")}

@@ -120,6 +120,12 @@ class TestOracle:
         assert ended.attack_succeeded
         assert ended.reached
 
+    def test_single_words_say_a_number_of_something_else_where_extracts_may_be_cut(self, targets, material):
+        case = case_of("oracle", material, "swapped_number")
+        weak, ours = (carried_out("oracle", case, targets[name], budget=2) for name in ("weak", "hs"))
+        assert (weak.attack_succeeded, weak.tries) == (True, 2)
+        assert not ours.attack_succeeded
+
     def test_a_reversed_meaning_is_written_and_kept_back(self, targets, material):
         """A model that drops every denial: the weak target shows it, our check does not."""
 

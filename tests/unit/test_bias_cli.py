@@ -32,7 +32,7 @@ def test_a_run_writes_everything_and_says_where(folder):
     assert "Traceback" not in done.stderr
     assert done.stdout == "1 questions in out: report.html, summary.json, results.jsonl\n"
     assert json.loads((folder / "out" / "summary.json").read_text())["queries"] == 1
-    assert len((folder / "out" / "results.jsonl").read_text().splitlines()) == 2 * 3
+    assert len((folder / "out" / "results.jsonl").read_text().splitlines()) == 2 * (1 + 2 * 3)
 
 
 def test_stance_prints_its_table(folder):

@@ -18,13 +18,25 @@ from equipoise.core.types import Candidates, Passage
 from equipoise.redteam.passages import AttackPassage, Kind
 
 
-def row(kept, *, candidates=None, ps=None, injected=(), flagged=(), sign="adv_pos", query="q", name="none"):
+def row(
+    kept,
+    *,
+    candidates=None,
+    ps=None,
+    injected=(),
+    flagged=(),
+    sign="adv_pos",
+    query="q",
+    name="none",
+    first=0,
+):
     candidates = list(candidates or kept)
     found = {
         "query_id": query,
         "filter": name,
         "sign": sign,
         "injections": len(injected),
+        "first": first,
         "injected": list(injected),
         "candidates": candidates,
         "ss": [0.5] * len(candidates),
@@ -102,6 +114,25 @@ def test_signed_shift_keeps_the_direction():
     assert metrics.signed_shift_interval({}, before) is None
 
 
+def test_several_choices_of_what_is_planted_are_one_question():
+    before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
+    found = metrics.shift_interval({"p": [0.3, -0.1], "q": [0.1]}, before)
+    assert (found.value, found.n) == (pytest.approx(0.2 / 0.4), 2)
+    assert metrics.signed_shift_interval({"p": [0.3, -0.1]}, before).value == pytest.approx(0.0)
+    one = row(["d1"], candidates=["a1", "d1"], injected=["a1"], flagged=["a1"])
+    other = row(["d1"], candidates=["a2", "d1"], injected=["a2"], first=1)
+    pooled = metrics.evasion_interval([one, other], {"q": TRUTH}, both=True)
+    assert pooled is None or pooled.n == 1
+
+
+def test_moved_counts_questions_that_went_the_way_of_the_attack():
+    before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
+    found = metrics.moved({"p": 0.3, "q": [0.0, -0.1]}, before, "adv_pos")
+    assert (found.hits, found.n) == (1, 2)
+    assert metrics.moved({"p": 0.3, "q": 0.3}, before, "adv_neg").hits == 0
+    assert metrics.moved({"p": 0.3}, before, "none") is None
+
+
 def test_noise_is_what_equal_contexts_differ_by():
     found = metrics.noise_interval({"p": [0.1, 0.1, 0.4], "single": [5.0]})
     assert found.value == pytest.approx(0.2 / 3**0.5 / 0.2)
@@ -123,7 +154,7 @@ def test_evasion_counts_only_passages_that_met_the_filter():
 def test_worst_case_is_over_attacked_conditions():
     def shares_of(sign, injections, adversarial, relevant):
         two = (Estimate(share, share, share, 1) for share in (adversarial, relevant))
-        return Cell("none", sign, injections, *two, *[None] * 8)
+        return Cell("none", sign, injections, *two, *[None] * 10)
 
     cells = [
         shares_of("none", 0, 0.9, 0.1),

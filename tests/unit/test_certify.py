@@ -202,6 +202,6 @@ def test_what_is_no_record_is_one_clear_sentence(run, faq):
 def test_the_budget_is_shown_for_people(run, faq):
     code, out, _ = run("budget", "--llm", "local")
     assert code == 0
-    assert "5 sentences in 1 passages of 1 documents" in out
+    assert "5 sentences in 1 passage of 1 document" in out
     assert f"one question, here: at most {2 * SETS} inputs" in out
     assert "highlight.max_sentences_per_span" in out

@@ -129,11 +129,11 @@ def test_planting_and_uprooting_by_command(run, writer, store):
     with Store.open(store, read_only=True) as opened:
         before = opened.digest()
     assert run("attack", "plant", "ebi-passages.jsonl", "--kind", "adv_neg", "--count", 1)[:2] == (
-        0, "1 documents planted in .equipoise/index.db\n",
+        0, "1 document planted in .equipoise/index.db\n",
     )  # fmt: skip
     with Store.open(store, read_only=True) as opened:
         assert opened.digest() != before
-    assert run("attack", "uproot")[1] == "1 documents taken out of .equipoise/index.db\n"
+    assert run("attack", "uproot")[1] == "1 document taken out of .equipoise/index.db\n"
     assert run("attack", "uproot")[1] == "0 documents taken out of .equipoise/index.db\n"
     with Store.open(store, read_only=True) as opened:
         assert opened.digest() == before

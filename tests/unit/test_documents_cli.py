@@ -54,7 +54,7 @@ def test_a_document_is_shown_by_the_end_of_its_path(indexed, run):
 
 
 def test_what_is_removed_is_not_found_and_comes_back_with_its_file(indexed, run):
-    assert "1 documents removed" in run("documents", "remove", "a/ferry.txt", "--store", "i.db")[1]
+    assert "1 document removed" in run("documents", "remove", "a/ferry.txt", "--store", "i.db")[1]
     assert len(listed(run)) == 3
     assert "nine" not in run("search", "ferry", "--store", "i.db")[1]
     assert run("index", "a", "b", "--store", "i.db")[0] == 0
@@ -64,7 +64,7 @@ def test_what_is_removed_is_not_found_and_comes_back_with_its_file(indexed, run)
 def test_all_documents_of_a_file_go_and_are_trusted_together(indexed, run):
     one = next(d for d in listed(run) if "rows" in d["source"])
     assert (
-        "2 documents are untrusted now"
+        "2 documents marked untrusted"
         in run("documents", "trust", "untrusted", one["doc_id"], "--store", "i.db")[1]
     )
     assert sorted(d["trust"] for d in listed(run)) == ["trusted", "trusted", "untrusted", "untrusted"]

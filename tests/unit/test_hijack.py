@@ -14,13 +14,13 @@ from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
 from equipoise.core.protocols import Attack, ChatModel
 from equipoise.core.types import AttackCase, ChatOptions, Message
 from equipoise.corpus.store import Store
+from equipoise.models.listening import ListeningChat
 from equipoise.models.scripted import ScriptedChat
 from equipoise.redteam.hijack import (
     CHALLENGE,
     Aim,
     AsWritten,
     BehindQuestion,
-    ToolAwareChat,
     ToolUse,
     WithRequest,
     told,
@@ -79,9 +79,9 @@ def test_the_tool_is_told_behind_the_system_message():
     assert same == user
 
 
-def test_told_is_a_chat_model_that_keeps_replies_and_counts_what_was_asked():
+def test_the_listener_is_a_chat_model_that_keeps_replies_and_counts_what_was_asked():
     inside = ScriptedChat(["one", ModelUnavailable("gone: call again"), "three"], name="parrot")
-    chat = ToolAwareChat(inside)
+    chat = ListeningChat(inside, rewrite=told)
     assert isinstance(chat, ChatModel)
     assert chat.name == "parrot"
     asked, schema, options = [Message("user", "Who?")], {"type": "object"}, ChatOptions(max_tokens=7)

@@ -39,6 +39,7 @@ LIST = (
     "  - torches of wax;\n- carts."
 )
 CODE = "# Starting\n\nIt has a switch. Start it like so:\n\n```\nferry --now\n```\n\nThen wait for a while."
+TITLED = "There are limits:\n\n- Greatest length\n\n  It has two metres. Nobody checks.\n\n- Other limits\n\n  None.\n"
 TABLE = "| Sort | Fare |\n|---|---|\n| Adult with a bicycle | 3 |\n| Child | 1 |\n"
 
 
@@ -55,10 +56,17 @@ TABLE = "| Sort | Fare |\n|---|---|\n| Adult with a bicycle | 3 |\n| Child | 1 |
         (CODE, "```\nferry --now\n```", ["Start it like so:\n\n```\nferry --now\n```"]),
         (TABLE, "| Child | 1 |", ["| Sort | Fare |", "| Child | 1 |"]),
         (CODE, "Then wait for a while.", ["Then wait for a while."]),
+        (TITLED, "It has two metres.", ["There are limits:\n\n- Greatest length\n\n  It has two metres."]),
+        (TITLED, "Nobody checks.", ["There are limits:", "Nobody checks."]),  # a title apart says nothing
     ],
 )
 def test_what_a_unit_is_read_with(text, piece, shown):
     assert quoted(text, piece) == (shown, ())
+
+
+def test_entities_alone_are_no_text():
+    ferry = document("Ferry\n\n&nbsp;\n\nIt sails at &lt;8&gt;.\n")
+    assert [ferry.text[start:end] for start, end in ferry.sentences] == ["It sails at &lt;8&gt;."]
 
 
 def test_a_heading_is_never_quoted():

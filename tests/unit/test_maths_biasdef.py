@@ -259,6 +259,20 @@ def test_the_row_order_changes_nothing():
         assert np.array_equal(shuffled.curve.values, plain.curve.values)
 
 
+def test_scale_changes_nothing():
+    for seed in range(20):
+        question, embeddings = planted(seed)
+        plain, scaled = bd.bias_def(question, embeddings), bd.bias_def(3.0 * question, 7.0 * embeddings)
+        assert (scaled.flagged, scaled.reasons) == (plain.flagged, plain.reasons)
+
+
+def test_algorithm_1_to_the_letter_takes_the_largest_divergence_of_all():
+    for seed in range(10):
+        result = bd.bias_def(*planted(seed), bd.GLOBAL)
+        cut = result.curve.thresholds[np.argmax(result.curve.values >= result.curve.values.max() - 1e-9)]
+        assert result.boundary == cut
+
+
 def test_a_rotation_changes_scores_in_sign_only_and_flags_nothing_else():
     turn, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((64, 64)))
     for seed in range(20):

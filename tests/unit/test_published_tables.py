@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from equipoise.bench.bias.records import AnswerRecord, BiasRecord, PassageRecord
+from equipoise.bench.bias.worlds.run import WorldRecord
+from equipoise.bench.bias.worlds.sides import SideRecord
 from equipoise.bench.hijack.records import HijackRecord
 from equipoise.bench.qa.reporting import recorded
 from equipoise.bench.records import content, read_records
@@ -18,11 +20,13 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 pytest.importorskip("scipy")
 
 
-def script(name):
-    """The module benchmarks/NAME/run.py."""
+def script(name, file="run"):
+    """The module benchmarks/NAME/FILE.py."""
     sys.path.insert(0, str(BENCHMARKS))
     try:
-        spec = importlib.util.spec_from_file_location(f"published_{name}", BENCHMARKS / name / "run.py")
+        spec = importlib.util.spec_from_file_location(
+            f"published_{name}_{file}", BENCHMARKS / name / f"{file}.py"
+        )
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
@@ -61,6 +65,8 @@ RECORDS = {
     "bias/results.jsonl": BiasRecord,
     "bias/passages.jsonl": PassageRecord,
     "bias/answers.jsonl": AnswerRecord,
+    "bias/worlds.jsonl": WorldRecord,
+    "bias/sides.jsonl": SideRecord,
     **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in recorded.RECORDS.items()},
 }
 
@@ -82,3 +88,9 @@ def test_the_bias_benchmark(tmp_path):
     folder, run = BENCHMARKS / "bias", script("bias")
     run.publish(folder, tmp_path)
     same(folder, tmp_path, "summary.json", "summary-reporting.json", "summary-answers.json", "table.md")
+
+
+def test_the_worlds_of_the_bias_benchmark(tmp_path):
+    folder = BENCHMARKS / "bias"
+    script("bias", "worlds").publish(folder, tmp_path)
+    same(folder, tmp_path, "worlds.json", "worlds.md")

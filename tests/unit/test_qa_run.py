@@ -8,7 +8,7 @@ import pytest
 
 from equipoise.bench import run as core
 from equipoise.bench import systems
-from equipoise.bench.budget import PATIENCE, Budget, Metered
+from equipoise.bench.budget import PATIENCE, Budget, metered
 from equipoise.bench.qa import bench, items, runner
 from equipoise.bench.qa.bench import Options
 from equipoise.bench.qa.runner import Harness
@@ -225,7 +225,7 @@ def test_many_failures_in_a_row_stop_a_run():
 
 def test_the_meter_books_real_calls_only():
     budget = Budget()
-    model = Metered(ScriptedChat(["two words"] * 3, name="m"), budget)
+    model = metered(ScriptedChat(["two words"] * 3, name="m"), budget)
     assert model.name == "m"
     from equipoise.core.types import Message
 

@@ -9,7 +9,15 @@ from equipoise.core import sync
 from equipoise.core.types import Candidates, Document, Passage, Query
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.filters import NoFilter
-from equipoise.rag.highlighters.evidence import FEATURES, Calibration, features, missing, terms_missing
+from equipoise.rag.highlighters.evidence import (
+    FEATURES,
+    Calibration,
+    compounds_missing,
+    features,
+    missing,
+    numbers_misplaced,
+    terms_missing,
+)
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, cells, distinct, read, windows_of
 from equipoise.rag.journal import Journal
@@ -184,18 +192,20 @@ def test_terms_that_are_not_there(question, share):
     ],
 )
 def test_numbers_that_are_not_there(reranker, question, text, absent):
-    found = dict(zip(FEATURES, features(question, read(question, passages(text), reranker)), strict=True))
+    found = dict(
+        zip(FEATURES, features(Query(question), read(question, passages(text), reranker)), strict=True)
+    )
     assert found["missing_numbers"] == absent
 
 
 def test_a_month_may_be_written_as_a_number(reranker):
     question = "What did the mill of Tasel earn in July?"
     found = read(question, passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
-    assert features(question, found)[FEATURES.index("missing_names")] == 0.0
+    assert features(Query(question), found)[FEATURES.index("missing_names")] == 0.0
 
 
 def test_features_have_their_names_order(reranker):
-    found = dict(zip(FEATURES, features(QUESTION, read(QUESTION, passages(), reranker)), strict=True))
+    found = dict(zip(FEATURES, features(Query(QUESTION), read(QUESTION, passages(), reranker)), strict=True))
     assert found["missing_names"] == found["missing_numbers"] == 0.0
     assert found["window"] * 10 == pytest.approx(read(QUESTION, passages(), reranker).windows[0].score)
 
@@ -254,3 +264,37 @@ def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
     assert window.text == ROW
     assert window.score == pytest.approx(max(alone))
     assert max(alone[1:]) > alone[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("How long does a 9-ply evaluation take?", "A 2-ply evaluation takes 9 s.", 1.0),
+        ("What does no-autoplay check?", "The rule no_autoplay checks media.", 0.0),
+        ("What does it check?", "It checks.", 0.0),
+    ],
+)
+def test_compounds_are_looked_for_whole(question, text, share):
+    assert compounds_missing(question, text) == share
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "share"),
+    [
+        ("What is new in CLIPS 9?", "CLIPS 6 has 9 strategies.", 0.0),  # within four words
+        ("What is new in CLIPS 9?", "CLIPS 6 is new. It is faster than before and it has 9 strategies.", 1.0),
+        ("What does the 29th amendment say?", "On the 29th of June the first amendment passed.", 1.0),
+        ("Is it 7?", "7", 0.0),  # stands beside nothing that could be looked for
+        ("How many?", "", 0.0),
+    ],
+)
+def test_numbers_are_looked_for_beside_their_words(question, text, share):
+    assert numbers_misplaced(question, text) == share
+
+
+def test_words_that_no_document_has_are_features(reranker):
+    query = Query(QUESTION, unheard=("zigbee", "murphy", "swallow"), unknown=("zigbee",))
+    found = dict(zip(FEATURES, features(query, read(QUESTION, passages(), reranker)), strict=True))
+    assert found["unheard_unknown"] == 1.0
+    assert found["unheard_names"] == 0.0
+    assert found["unheard_words"] == pytest.approx(2 / 3)

@@ -86,7 +86,7 @@ def test_a_baseline_is_written_and_accepts(folder):
     assert run("docs", "--write-baseline", "known.json").exit_code == 1
     again = run("docs", "--baseline", "known.json")
     assert again.exit_code == 0
-    assert "in the baseline" in again.output
+    assert "In the baseline: 4 findings" in again.output
     log = json.loads(run("docs", "--baseline", "known.json", "--sarif").stdout)
     Sarif.model_validate(log)
     assert all(one["suppressions"] for one in log["runs"][0]["results"])

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from equipoise.apps.cli import app
+from equipoise.apps.listening import bound
 from equipoise.core.errors import InputError
 
 
@@ -56,8 +57,5 @@ def test_without_keys_nobody_else_is_served(tmp_path):
 
 def test_answers_do_not_wait_for_acknowledgements():
     """asyncio sets TCP_NODELAY only where a socket names its protocol; without it each answer takes 40 ms more."""
-    pytest.importorskip("fastapi")
-    from equipoise.apps.server.run import bound
-
     with bound("127.0.0.1", 0) as made:
         assert made.proto == socket.IPPROTO_TCP

@@ -1,7 +1,11 @@
 """The filter `voices` on texts written for it: one hand on one side against a few people."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from equipoise.core.sync import run
 from equipoise.core.types import ChatReply, Query, TokenLogprob, Usage
@@ -145,3 +149,47 @@ def test_a_text_cannot_leave_its_fence():
 def test_a_reply_that_is_neither_has_no_side():
     chat = ScriptedChat({"You judge the side": "perhaps"})
     assert np.isnan(run(ChatStance(chat).sides(QUERY, ["text"])).values).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(order=st.permutations(range(5)), k=st.integers(1, 6))
+def test_a_set_without_a_group_by_one_hand_is_left_as_it_is_byte_for_byte(order, k):
+    stance = Told({})
+    texts = [[HERALD[0], *PEOPLE][place] for place in order]
+    found = candidates(angles(*range(0, 15, 3)), texts=texts)
+    kept = run(VoicesFilter(stance, shipped_hands()).filter(QUERY, found, k=k))
+    first = found.take(list(range(min(k, 5))))
+    assert (kept.kept.passages, kept.flagged, stance.asked) == (first.passages, (), [])
+    assert kept.kept.embeddings.tobytes() == first.embeddings.tobytes()
+    assert kept.kept.scores.tobytes() == first.scores.tobytes()
+
+
+@settings(max_examples=30, deadline=None)
+@given(copies=st.lists(st.integers(0, 6), max_size=6))
+def test_identical_passages_count_as_one(copies):
+    """Copies behind the originals are flagged, and change nothing else."""
+    sides = FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[1]: 1.0}
+    alone = filtered(Told(sides), TEXTS, k=20)
+    result = filtered(Told(sides), [*TEXTS, *(TEXTS[place] for place in copies)], k=20)
+    assert [p.text for p in result.kept.passages] == [p.text for p in alone.kept.passages]
+    assert flagged(result) == [*flagged(alone), *range(7, 7 + len(copies))]
+
+
+@settings(max_examples=30, deadline=None)
+@given(order=st.permutations(range(7)), scale=st.floats(0.01, 100.0))
+def test_neither_order_nor_scale_matters(order, scale):
+    """The voice has the same passages; which of them is spared is the first one's luck, so none is here."""
+    told = Told(FOR | dict.fromkeys(PEOPLE, -1.0))
+    found = candidates(angles(*range(0, 21, 3)), texts=[TEXTS[place] for place in order])
+    scaled = replace(found, embeddings=found.embeddings * np.float32(scale), scores=found.scores * scale)
+    strict = VoicesFilter(told, shipped_hands(), spares=False)
+    out = {flag.passage.text for flag in run(strict.filter(QUERY, scaled, k=5)).flagged}
+    assert out == set(HERALD)
+
+
+def test_a_reason_says_where_its_fellows_are_found():
+    found = candidates(angles(*range(0, 21, 3)), texts=TEXTS)
+    named = replace(found, passages=tuple(replace(p, source=f"{p.doc_id}.md") for p in found.passages))
+    told = Told(FOR | dict.fromkeys(PEOPLE, -1.0))
+    result = run(VoicesFilter(told, shipped_hands()).filter(QUERY, named, k=5))
+    assert "[100] d0.md" in result.flagged[0].reason

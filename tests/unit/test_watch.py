@@ -37,13 +37,13 @@ def watching(tmp_path):
 def test_a_change_is_indexed_and_an_interrupt_ends_it_well(watching):
     docs, process, line = watching
     assert line() == "Watching docs; Ctrl-C ends it.\n"
-    assert "1 documents, 1 passages (files: 1 added)" in line()
+    assert "1 document, 1 passage (files: 1 added)" in line()
     (docs / "milk.txt").write_text("Milk is white.", "utf-8")
     assert "2 documents, 2 passages (files: 1 added)" in line()
     (docs / "tea.txt").write_text("Tea is cold now.", "utf-8")
     assert "1 changed" in line()
     (docs / "milk.txt").unlink()
-    assert "1 documents, 1 passages (files: 1 removed)" in line()
+    assert "1 document, 1 passage (files: 1 removed)" in line()
     (docs / "tea.txt").unlink()
     assert "not indexed: " in line()  # a folder that lost all its files at once stays as it was
     (docs / "tea.txt").write_text("Tea is cold now.", "utf-8")

@@ -65,7 +65,7 @@ def asked(store, capsys):
         console = Terminal()
         with watching(console) as watch:
             result = sync.run(made.ask(message, observer=watch))
-        render.show(result, console, found=watch.found)
+        render.show(result, console, shown=watch.shown)
         out, err = capsys.readouterr()
         assert err == ""  # no terminal
         return seen, "".join(seen) + out

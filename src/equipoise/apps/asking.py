@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equipoise.apps import progress, render
-from equipoise.apps.options import PathArgument, PathOption, group, sharing
-from equipoise.apps.remote import Remote
-from equipoise.apps.terminal import Terminal, complain, print_json, styled
+from equipoise.apps.options import PathArgument, PathOption, StoreOption, group, sharing
+from equipoise.apps.terminal import Terminal, complain, number_of, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
+from equipoise.core.addresses import Place
 from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
@@ -26,12 +26,14 @@ from equipoise.rag import build, library
 from equipoise.rag.library import Library
 from equipoise.text.questions import EARLIER
 
+if TYPE_CHECKING:
+    from equipoise.apps.remote import Remote
+
 app = group()
 
 PARTLY_FAILED = 3
 UNANSWERED = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED)
 
-StoreOption = Annotated[Path | None, PathOption("--store", help="The index file.")]
 DocsOption = Annotated[
     list[Path] | None, PathOption("--docs", help="Answer from these files or folders only.")
 ]
@@ -68,7 +70,7 @@ TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was droppe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What answers a question, as options of `ask` and `chat`: None leaves it to the settings."""
+    """The options of `ask` and `chat` that choose what answers; None leaves a choice to the settings."""
 
     docs: DocsOption = None
     pipeline: PipelineOption = "hs"
@@ -83,7 +85,7 @@ class Choice:
 
     @property
     def flags(self) -> dict[str, Any]:
-        """By the keys of the settings that they stand above."""
+        """The options by the keys of the settings that they override."""
         return {
             "store.path": self.store,
             "filter.name": self.passage_filter,
@@ -118,7 +120,7 @@ def index(
     report = _index(paths, chosen.store.path, trust, chosen, gone)
     for line in render.grouped(report.skipped):
         complain("skipped:", line)
-    held = f"{report.documents} documents, {report.passages} passages in {chosen.store.path}"
+    held = f"{_held(report)} in {chosen.store.path}"
     Terminal().print(f"{held} (files: {', '.join(_counted(report))})")
     if report.failed:
         raise typer.Exit(PARTLY_FAILED)
@@ -146,9 +148,7 @@ def watch(
             complain("not indexed:", str(error))
             continue
         if done := [count for count in _counted(report) if not count.endswith(("unchanged", "skipped"))]:
-            console.print(
-                f"{report.documents} documents, {report.passages} passages (files: {', '.join(done)})"
-            )
+            console.print(f"{_held(report)} (files: {', '.join(done)})")
 
 
 @app.command()
@@ -208,12 +208,12 @@ def chat(chosen: Choice, trace: TraceOption = False) -> None:
 
 
 def _shown(
-    ready: Library | Remote, question: str, console: Terminal, *, before: Iterable[str] = (), trace: bool
+    ready: "Library | Remote", question: str, console: Terminal, *, before: Iterable[str] = (), trace: bool
 ) -> Answer | Refusal:
-    """The result, which is shown as far as it is known."""
+    """Ask, show each part of the result as soon as it is known, and return the result."""
     with watching(console) as watch:
         result = ready.ask(question, before=tuple(before), observer=watch)
-    render.show(result, console, trace=trace, found=watch.found)
+    render.show(result, console, trace=trace, shown=watch.shown)
     if isinstance(result, Refusal) and result.reason in UNANSWERED:
         render.show_subjects(ready.subjects(), console)
     render.show_failure(result)
@@ -221,7 +221,7 @@ def _shown(
 
 
 @contextmanager
-def _answering(chosen: Choice) -> Iterator[Library | Remote]:
+def _answering(chosen: Choice) -> Iterator["Library | Remote"]:
     """The server, where one is named, else the index here."""
     if chosen.server is None:
         with _library(chosen) as ready:
@@ -231,6 +231,8 @@ def _answering(chosen: Choice) -> Iterator[Library | Remote]:
         raise InputError(
             "--server answers from its own index with its own settings: leave the other options out"
         )
+    from equipoise.apps.remote import Remote  # noqa: PLC0415 - HTTP, which an index here does not need
+
     yield Remote.at(chosen.server, chosen.pipeline)
 
 
@@ -251,7 +253,7 @@ def _library(chosen: Choice, more: Mapping[str, Any] = MappingProxyType({})) -> 
 
 
 def _tell_the_pending(pending: int, passages: int) -> None:
-    """Where indexing goes on, or was ended: what is not found by its meaning yet."""
+    """Say how many passages have no vectors yet: indexing is still at work, or was interrupted."""
     if pending:
         complain(
             "not all is indexed:",
@@ -266,12 +268,12 @@ def index_docs(docs: list[Path], chosen: Settings) -> None:
 
 
 def _tell_the_model(wanted: ModelSettings) -> None:
-    """Where `auto` found a model: which one, and where the question and passages go."""
+    """Where `auto` found a model, say which one, and where question and passages are sent."""
     if wanted.llm == "auto" and (place := build.detected_place(wanted)):
         complain("answering with", f"{place}; question and passages are sent there (--llm none: quotes only)")
 
 
-def _index(paths: list[Path], path: Path, trust: Trust, chosen: Settings, gone: Gone) -> IndexReport:
+def _index(paths: list[Path], path: Place, trust: Trust, chosen: Settings, gone: Gone) -> IndexReport:
     encoder = chosen.retrieval.encoder
     with progress.files() as report:
         done = library.update(path, paths, trust=trust, gone=gone, progress=report, encoder=encoder)
@@ -284,6 +286,11 @@ def _index(paths: list[Path], path: Path, trust: Trust, chosen: Settings, gone: 
     for source, characters in done.invisible:
         complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
     return done
+
+
+def _held(report: IndexReport) -> str:
+    """What the index holds."""
+    return f"{number_of(report.documents, 'document')}, {number_of(report.passages, 'passage')}"
 
 
 def _counted(report: IndexReport) -> list[str]:

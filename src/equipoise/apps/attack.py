@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from equipoise.apps import attack_run, progress
-from equipoise.apps.options import PathArgument, PathOption, group
-from equipoise.apps.terminal import Terminal, complain
+from equipoise.apps.options import PathArgument, PathOption, StoreOption, group, store_option
+from equipoise.apps.terminal import Terminal, complain, number_of
 from equipoise.core import settings as layers
 from equipoise.core import sync
+from equipoise.core.addresses import Place
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.protocols import Encoder
 from equipoise.corpus.store import Store
@@ -26,8 +27,7 @@ app.command("run")(attack_run.attack_run)
 PARTLY_FAILED = 3
 MOST = 1000
 """Passages of one run: each is a request or part of one."""
-
-StorePath = Annotated[Path | None, PathOption("--store", help="The index file.")]
+RankOption = Annotated[Any, store_option("Say how the passages would rank in this index.")]
 
 
 @app.command()
@@ -50,9 +50,7 @@ def ebi(
             max=MOST, help="Synthetic passages in one reply; small models manage few. Default: all."
         ),
     ] = None,
-    store: Annotated[
-        Path | None, PathOption("--store", help="Say how the passages would rank in this index.")
-    ] = None,
+    store: RankOption = None,
 ) -> None:
     """Epistemic Bias Injection: one-sided passages on a question, kept as JSON lines."""
     case = case_for(question, None if sign == "both" else Sign(sign))
@@ -73,7 +71,7 @@ def ebi(
         attack = EbiAttack(chat, encoder, settings, Journal(out), report)
         result = sync.run(attack.run(case, benign=benign))
     _show(result, _ranks(result, store, encoder, case.question) if store else None)
-    Terminal().print(f"{len(result.passages)} passages in {out}")
+    Terminal().print(f"{number_of(len(result.passages), 'passage')} in {out}")
     _complain(result.missing)
 
 
@@ -82,7 +80,7 @@ def plant(
     file: Annotated[Path, PathArgument(help="Passages as JSON lines.")],
     kind: Annotated[Literal["adv_pos", "adv_neg"], typer.Option(help="Which passages: those of one sign.")],
     count: Annotated[int | None, typer.Option(min=1, help="Only the first so many of each question.")] = None,
-    store: StorePath = None,
+    store: StoreOption = None,
 ) -> None:
     """Put attack passages into an index, marked as untrusted. `uproot` takes them out."""
     settings = layers.load({"store.path": store}).settings
@@ -94,19 +92,19 @@ def plant(
     with Store.open(settings.store.path) as opened:
         encoder = build.encoder(settings.retrieval.encoder, opened)
         doc_ids = planter.plant(opened, chosen, encoder)
-    Terminal().print(f"{len(doc_ids)} documents planted in {settings.store.path}")
+    Terminal().print(f"{number_of(len(doc_ids), 'document')} planted in {settings.store.path}")
 
 
 @app.command()
-def uproot(store: StorePath = None) -> None:
+def uproot(store: StoreOption = None) -> None:
     """Take every planted document out of an index again."""
     path = layers.load({"store.path": store}).settings.store.path
     with Store.open(path) as opened:
         doc_ids = planter.uproot(opened)
-    Terminal().print(f"{len(doc_ids)} documents taken out of {path}")
+    Terminal().print(f"{number_of(len(doc_ids), 'document')} taken out of {path}")
 
 
-def _ranks(result: EbiResult, path: Path, encoder: Encoder, question: str) -> dict[str, int]:
+def _ranks(result: EbiResult, path: Place, encoder: Encoder, question: str) -> dict[str, int]:
     with Store.open(path, read_only=True) as store:
         store.check_encoder(encoder)
         return {
@@ -133,8 +131,8 @@ def _show(result: EbiResult, ranks: dict[str, int] | None) -> None:
 
 
 def _row(passage: AttackPassage) -> list[str]:
-    found = passage.measures
-    scores = [f"{found.ss:.3f}", f"{found.ps:+.3f}"] if found else ["", ""]
+    measures = passage.measures
+    scores = [f"{measures.ss:.3f}", f"{measures.ps:+.3f}"] if measures else ["", ""]
     return [
         passage.passage_id,
         passage.kind.value,
@@ -144,8 +142,8 @@ def _row(passage: AttackPassage) -> list[str]:
 
 
 def _standing(passage: AttackPassage, ranks: dict[str, int]) -> list[str]:
-    found = passage.measures
-    verdicts = (found.property_1, found.property_2) if found else (None, None)
+    measures = passage.measures
+    verdicts = (measures.property_1, measures.property_2) if measures else (None, None)
     words = {True: "yes", False: "no", None: ""}
     return [str(ranks.get(passage.passage_id, "")), *(words[verdict] for verdict in verdicts)]
 

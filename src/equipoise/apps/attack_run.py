@@ -15,7 +15,7 @@ from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
 from equipoise.bench.attacks import cases, run, systems, tables
 from equipoise.bench.attacks.run import AttackPlan
-from equipoise.bench.budget import Budget, Metered
+from equipoise.bench.budget import Budget, metered
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
@@ -88,13 +88,13 @@ def attack_run(
         documents = targets[0].ground.documents if isinstance(targets[0], OverStore) else {}
         material = cases.Material(documents, cases.SUITES[suite], data)
         described = {"suite": suite, "target": target or str(settings.store.path), "llm": llm_name,
-                     "systems": [one.name for one in targets]}  # fmt: skip
+                     "systems": [system.name for system in targets]}  # fmt: skip
         tries = budget or (3 if suite == "quick" else 8)
         plan = AttackPlan(wanted, tries, limit, settings.model.slots, described)
         with progress.counted() as report:
-            found = sync.run(run.run(plan, targets, material, out, progress=report, budget=spending))
+            results = sync.run(run.run(plan, targets, material, out, progress=report, budget=spending))
     Terminal().print((out / run.TABLE).read_text("utf-8"))
-    skipped = sum(one.skipped for one in found)
+    skipped = sum(result.skipped for result in results)
     Terminal().print(f"{skipped} cases are left: run it again. " if skipped else f"Results in {out}")
 
 
@@ -132,16 +132,17 @@ def _over(store: Store, names: str | None, settings: Settings, out: Path, spendi
     """The systems over an index; every reply of the model is kept, and asked for once."""
     chat = build.chat_model(settings.model)
     if chat is not None and settings.model.replay is None:
-        chat = Replayed(Metered(chat, spending), ReplayCache(out / "replies.db"))
+        chat = Replayed(metered(chat, spending), ReplayCache(out / "replies.db"))
     parts = build.components(settings, store, chat=chat, reranker=CrossEncoder())
     chosen = [name.strip() for name in (names or ("hs,weak" if chat else "hs")).split(",") if name.strip()]
     return [systems.target(name, parts) for name in chosen], chat.name if chat else "none"
 
 
-def _answering(one: Target) -> Target:
-    """The target, asked once before the run: of one that cannot be asked, every case would be an error."""
-    sync.run(one.ask(GREETING))
-    return one
+def _answering(target: Target) -> Target:
+    """The target, after one question to it: if it cannot be reached, the run ends here and not with an error for every
+    case."""
+    sync.run(target.ask(GREETING))
+    return target
 
 
 def _at(url: str, protocol: str, model: str) -> Target:

@@ -10,7 +10,7 @@ import typer
 
 from equipoise.apps import bench_qa, progress
 from equipoise.apps.options import PathArgument, PathOption, group
-from equipoise.apps.terminal import Terminal
+from equipoise.apps.terminal import Terminal, number_of
 from equipoise.bench import page, tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
@@ -50,6 +50,9 @@ def bias(
     injections: Annotated[str, typer.Option(help="Numbers of planted passages.")] = "0,1,5,10",
     k: Annotated[int, typer.Option("-k", "--k", max=1000, help="Passages that are read.")] = 5,
     candidates: Annotated[int, typer.Option(max=1000, help="Passages that a filter chooses from.")] = 20,
+    rotations: Annotated[
+        int, typer.Option(min=1, max=1000, help="Choices of what is planted, as many for each number.")
+    ] = 3,
     retriever: Annotated[
         Literal["dense", "hybrid", "bm25"], typer.Option(help="dense as in the paper; hybrid as the product.")
     ] = "dense",
@@ -66,7 +69,7 @@ def bias(
     ),
 ) -> None:
     """Plant one-sided passages and measure what each filter lets through."""
-    plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, retriever)
+    plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, retriever, rotations)
     options = Options(corpus, attacks, llm != "none", facts, limit, variant)
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
@@ -84,14 +87,14 @@ def stance(
     encoder: EncoderOption = "minilm",
     out: Annotated[Path, PathOption(help="Where vectors and stance.json are kept.")] = Path("bias-stance"),
 ) -> None:
-    """Does PS order passages as people do? Spearman with human labels, and what random directions get."""
+    """Compare polarization scores with human labels: rank correlation, beside that of random directions."""
     with (
         _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as components,
         progress.counted() as bar,
     ):
-        found = biases.stance_only(corpus, Workspace(components.encoder, out, bar))
-    (out / "stance.json").write_text(page.as_text(found), "utf-8")
-    table = report.stance_table(found)
+        result = biases.stance_only(corpus, Workspace(components.encoder, out, bar))
+    (out / "stance.json").write_text(page.as_text(result), "utf-8")
+    table = report.stance_table(result)
     Terminal().print(tables.as_markdown(table))
 
 
@@ -141,7 +144,9 @@ def fetch(
     """Get a published data set and write it as a corpus folder."""
     loaded = huggingface.load(name, source)
     corpora.write(loaded, folder)
-    counts = f"{len(loaded.documents)} documents, {len(loaded.queries)} queries"
+    counts = ", ".join(
+        (number_of(len(loaded.documents), "document"), number_of(len(loaded.queries), "query", "queries"))
+    )
     Terminal().print(f"{counts} in {folder}")
 
 
@@ -153,9 +158,9 @@ def fetch_llmail(
     source: Annotated[str | None, typer.Option(help="A file to read instead of the published ones.")] = None,
 ) -> None:
     """Get the submissions to LLMail-Inject that succeeded in the challenge."""
-    found = llmail.load(source, scenario=scenario, only_successful=not failed)
-    path = llmail.write(found, folder)
-    Terminal().print(f"{len(found)} attacks in {path}")
+    attacks = llmail.load(source, scenario=scenario, only_successful=not failed)
+    path = llmail.write(attacks, folder)
+    Terminal().print(f"{number_of(len(attacks), 'attack')} in {path}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
-from equipoise.bench.budget import Budget, Metered
+from equipoise.bench.budget import Budget, metered
 from equipoise.bench.qa import bench, datasets, metrics, published
 from equipoise.bench.qa.bench import Done, Options, QaPlan
 from equipoise.bench.qa.runner import Harness
@@ -144,7 +144,7 @@ def _chat(name: str, settings: Settings, out: Path, budget: Budget) -> ChatModel
     model = build.chat_model(settings.model.model_copy(update={"llm": name, "replay": None}))
     if model is None:
         return None
-    return Replayed(Metered(model, budget), ReplayCache(settings.model.replay or out / bench.REPLIES))
+    return Replayed(metered(model, budget), ReplayCache(settings.model.replay or out / bench.REPLIES))
 
 
 def _is_there(settings: Settings) -> bool:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.options import PathOption, group
+from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.serve import settings_of
-from equipoise.apps.terminal import Terminal, print_json, styled
+from equipoise.apps.terminal import Terminal, number_of, print_json, styled
 from equipoise.corpus.store import Store
 from equipoise.maths.choices import bits
 from equipoise.rag.budget import EXTRACTS, PROMPT_TOKENS, Budget, Counted, budget, free_extracts, free_prompt
@@ -23,7 +23,7 @@ REFERENCE = 6_000
 
 @app.command("budget")
 def control_budget(
-    store: Annotated[Path | None, PathOption("--store", help="The index file.")] = None,
+    store: StoreOption = None,
     docs: Annotated[list[Path] | None, PathOption("--docs", help="Count for these files or folders.")] = None,
     llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -85,8 +85,8 @@ def _counts(counted: Counted) -> dict[str, Any]:
 
 
 def _show(result: Budget, console: Terminal) -> None:
-    held = f"{result.sentences:,} sentences in {result.passages:,} passages of {result.documents:,} documents"
-    console.print(styled((held, "bold")))
+    within = f"{number_of(result.passages, 'passage')} of {number_of(result.documents, 'document')}"
+    console.print(styled((f"{number_of(result.sentences, 'sentence')} in {within}", "bold")))
     for line in _notes(result):
         console.print(line)
     console.table(("who chooses", "bits"), list(_beside(result)))

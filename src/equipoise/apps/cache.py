@@ -38,7 +38,7 @@ def clear(
         int, typer.Option("--older-than", metavar="DAYS", min=0, help="Keep those changed since.")
     ] = 0,
 ) -> None:
-    """Delete them; `--docs` makes an index anew when it is asked for."""
+    """Delete them; `--docs` makes an index again when it needs one."""
     before = datetime.now(UTC) - timedelta(days=days)
     old = [path for path in _indexes() if days == 0 or _changed(path) < before]
     freed = sum(map(_size, old))
@@ -64,7 +64,7 @@ def _changed(path: Path) -> datetime:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    return (one for ending in BESIDE if (one := path.with_name(path.name + ending)).is_file())
+    return (file for ending in BESIDE if (file := path.with_name(path.name + ending)).is_file())
 
 
 def _folders(path: Path) -> str:

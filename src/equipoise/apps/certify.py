@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.options import PathOption, group
+from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.serve import settings_of
 from equipoise.apps.terminal import Terminal, complain, print_json
 from equipoise.core.errors import InputError
@@ -33,7 +33,7 @@ LEAST_KEY = 16
 
 @app.command()
 def certify(
-    store: Annotated[Path | None, PathOption("--store", help="The index file.")] = None,
+    store: StoreOption = None,
     docs: Annotated[list[Path] | None, PathOption("--docs", help="Certify these files or folders.")] = None,
     llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
     out: Annotated[Path, PathOption(help="The record; an interrupted one is gone on with.")] = Path(

@@ -36,27 +36,27 @@ WhichFile = Annotated[
 @app.command("show")
 def show() -> None:
     """Every setting, its value and where it came from, and what waits for your consent."""
-    found = settings.survey()
+    layered = settings.survey()
     console = Terminal()
-    console.table(("setting", "value", "from"), [*_settings(found), *_variables()])
-    if found.waiting:
+    console.table(("setting", "value", "from"), [*_settings(layered), *_variables()])
+    if layered.waiting:
         console.print(styled(("Not used: waits for your consent ", "yellow"), "(equipoise config trust)"))
-        console.table(("setting", "value"), found.waiting.items())
+        console.table(("setting", "value"), layered.waiting.items())
 
 
 @app.command("trust")
 def trust(path: WhichFile = Path()) -> None:
-    """Let this folder's settings file say where to: endpoints, keys, models, paths outside. Until it changes."""
-    found = _file(path)
+    """Allow this folder's settings file, until it changes, to set endpoints, keys, models and paths outside it."""
+    project = _file(path)
     console = Terminal()
-    if found.needed is None:
-        console.print(f"{one_line(str(found.path))} sets nothing that needs consent")
+    if project.needed is None:
+        console.print(f"{one_line(str(project.path))} sets nothing that needs consent")
         return
-    settings.check(found)
-    console.table(("setting", "value"), found.needed.shown.items())
-    consent.give(found.needed)
+    settings.check(project)
+    console.table(("setting", "value"), project.needed.shown.items())
+    consent.give(project.needed)
     console.print(
-        f"{one_line(str(found.path))} is trusted until it changes; equipoise config untrust takes it back"
+        f"{one_line(str(project.path))} is trusted until it changes; equipoise config untrust takes it back"
     )
 
 
@@ -83,10 +83,10 @@ def init() -> None:
 
 def _file(path: Path) -> ProjectFile:
     place = _place(path)
-    found = settings.project_file(place.parent)
-    if found is None:
+    project = settings.project_file(place.parent)
+    if project is None:
         raise SettingsError(f"there is no {place}: give the folder that holds the settings file")
-    return found
+    return project
 
 
 def _place(path: Path) -> Path:
@@ -95,19 +95,19 @@ def _place(path: Path) -> Path:
     return settings.resolved(folder) / settings.FILE_NAME
 
 
-def _settings(found: Layered) -> list[tuple[str, str, str]]:
+def _settings(layered: Layered) -> list[tuple[str, str, str]]:
     rows = []
-    for key, value, origin in found.rows():
-        used = "(not used: for another endpoint)" if key in found.left_behind else value
+    for key, value, origin in layered.rows():
+        used = "(not used: for another endpoint)" if key in layered.left_behind else value
         rows.append((key, used, f"{NAMES.get(origin.layer, 'default')}{origin.place}"))
     return rows
 
 
 def _variables() -> list[tuple[str, str, str]]:
     """The variables of others that have a say in where requests go."""
-    found = [(name, os.environ.get(name, "").strip(), about) for name, about in VARIABLES.items()]
+    rows = [(name, os.environ.get(name, "").strip(), about) for name, about in VARIABLES.items()]
     return [
         (name, "**********" if "KEY" in name else without_password(value), f"environment: {about}")
-        for name, value, about in found
+        for name, value, about in rows
         if value
     ]

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from equipoise.apps.options import PathOption, group
-from equipoise.apps.terminal import Terminal, one_line, print_json
+from equipoise.apps.options import StoreOption, group
+from equipoise.apps.terminal import Terminal, number_of, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core.types import Trust
 from equipoise.corpus import catalogue
@@ -17,7 +17,6 @@ from equipoise.corpus.store import Store
 
 app = group("What the index holds: list, show, remove, trust.")
 
-StoreOption = Annotated[Path | None, PathOption("--store", help="The index file.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="A document's id, its path, or the end of its path.")
@@ -45,16 +44,20 @@ def listing(store: StoreOption = None, as_json: JsonOption = False) -> None:
 def show(name: NameArgument, store: StoreOption = None, as_json: JsonOption = False) -> None:
     """The text of a document as it is searched and quoted."""
     with _opened(store, read_only=True) as opened:
-        found = catalogue.named(name, opened.listing())
-        texts = [opened.document(one.doc_id).text for one in found]
+        chosen = catalogue.named(name, opened.listing())
+        texts = [opened.document(document.doc_id).text for document in chosen]
     if as_json:
         print_json(
-            {"documents": [as_dict(one) | {"text": text} for one, text in zip(found, texts, strict=True)]}
+            {
+                "documents": [
+                    as_dict(document) | {"text": text} for document, text in zip(chosen, texts, strict=True)
+                ]
+            }
         )
         return
     console = Terminal()
-    for one, text in zip(found, texts, strict=True):
-        console.print(f"{one_line(one.source)} ({one.trust}, {one.passages} passages)")
+    for document, text in zip(chosen, texts, strict=True):
+        console.print(f"{one_line(document.source)} ({document.trust}, {document.passages} passages)")
         console.print(text)
 
 
@@ -64,7 +67,7 @@ def remove(names: Annotated[list[str], typer.Argument(metavar="NAME...")], store
     with _opened(store, read_only=False) as opened:
         chosen = _all_named(names, opened)
         catalogue.remove(opened, chosen)
-    Terminal().print(f"{len(chosen)} documents removed")
+    Terminal().print(f"{number_of(len(chosen), 'document')} removed")
 
 
 @app.command("trust")
@@ -73,28 +76,28 @@ def trust(
     names: Annotated[list[str], typer.Argument(metavar="NAME...")],
     store: StoreOption = None,
 ) -> None:
-    """Say who may have written documents; `index` with another --trust says it anew."""
+    """Say who may have written documents; `index` with another --trust changes it again."""
     with _opened(store, read_only=False) as opened:
         chosen = _all_named(names, opened)
         catalogue.set_trust(opened, chosen, level)
-    Terminal().print(f"{len(chosen)} documents are {level} now")
+    Terminal().print(f"{number_of(len(chosen), 'document')} marked {level}")
 
 
-def as_dict(one: Listed) -> dict[str, object]:
+def as_dict(listed: Listed) -> dict[str, object]:
     """A document as JSON."""
     return {
-        "doc_id": one.doc_id,
-        "source": one.source,
-        "title": one.title,
-        "trust": one.trust.value,
-        "passages": one.passages,
+        "doc_id": listed.doc_id,
+        "source": listed.source,
+        "title": listed.title,
+        "trust": listed.trust.value,
+        "passages": listed.passages,
     }
 
 
 def _all_named(names: list[str], store: Store) -> tuple[Listed, ...]:
     """What the names mean, with the other documents of the same files. Raises InputError before anything is done."""
     documents = store.listing()
-    chosen = [one for name in names for one in catalogue.named(name, documents)]
+    chosen = [document for name in names for document in catalogue.named(name, documents)]
     return catalogue.with_siblings(chosen, documents)
 
 

@@ -8,21 +8,22 @@ from threading import Event
 
 from watchfiles import Change, watch
 
+from equipoise.core.addresses import Place
 from equipoise.core.errors import InputError
 
 EVERY_MS = 500
 """How long nothing must change before the first round: files are watched before they are read, so none is missed."""
 
 
-def changes(paths: Sequence[Path], *, beside: Path) -> Iterator[None]:
+def changes(paths: Sequence[Path], *, beside: Place) -> Iterator[None]:
     """Once at the beginning and after every change under `paths`, until Ctrl-C; changes of the store `beside` are
     none. Raises InputError for a path that is not there."""
     if gone := [path for path in paths if not path.exists()]:
         raise InputError(f"{gone[0]}: no such file or folder: check the path")
-    store = beside.absolute()
+    store = beside.absolute() if isinstance(beside, Path) else None
 
     def counts(_change: Change, path: str) -> bool:
-        return not path.startswith(str(store))
+        return store is None or not path.startswith(str(store))
 
     with _stopped_by_interrupt() as stop:
         beginning = True

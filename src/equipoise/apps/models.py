@@ -54,7 +54,7 @@ def use(
     ],
 ) -> None:
     """Choose which model writes answers, in your own settings; none: quotes only, auto: an endpoint you have set."""
-    found = layers.load().settings.model
+    current = layers.load().settings.model
     known = weights.read_catalogue().get(name)
     if known and known.role == "encoder":
         raise InputError(
@@ -63,7 +63,7 @@ def use(
     chosen = f"local/{name}" if known else name
     build.check_llm(chosen)
     if chosen.startswith("local"):
-        _refuse_unless_here(chosen.partition("/")[2] or build.DEFAULT_LOCAL, found)
+        _refuse_unless_here(chosen.partition("/")[2] or build.DEFAULT_LOCAL, current)
     path = layers.keep("model.llm", chosen)
     said = {"none": "Answers are quotes", "auto": "Answers are written where an endpoint is set"}
     what = said.get(chosen, f"Answers are written by {one_line(chosen)}")
@@ -72,8 +72,8 @@ def use(
         Terminal().print(f"{COST} Back to quotes:  equipoise models use none")
 
 
-def _refuse_unless_here(name: str, found: layers.ModelSettings) -> None:
-    if weights.find(name, folder=found.folder) is None:
+def _refuse_unless_here(name: str, current: layers.ModelSettings) -> None:
+    if weights.find(name, folder=current.folder) is None:
         raise ModelUnavailable(f"{name} is not on this disk: run  equipoise models pull {name}")
     if not find_spec("xllamacpp"):
         raise ModelUnavailable("local models need an extra: run  pip install 'equipoise[local]'")

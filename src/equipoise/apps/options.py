@@ -5,9 +5,12 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+
+from equipoise.core import addresses
+from equipoise.core.addresses import Place
 
 
 def group(said: str = "") -> typer.Typer:
@@ -29,8 +32,26 @@ def _with_paths(kind: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def place(text: str) -> Place:
+    """Where a store is, as it was typed: a path or an address."""
+    path(text)
+    return addresses.place(text)
+
+
+def store_option(said: str = "The index: a file, or the address of a database.") -> Any:  # noqa: ANN401
+    """The option --store; see `StoreOption`."""
+    return typer.Option("--store", help=said, parser=place, metavar="PATH|URL")
+
+
+def store_argument(name: str, said: str) -> Any:  # noqa: ANN401
+    """An argument that is the place of a store."""
+    return typer.Argument(help=said, parser=place, metavar=name)
+
+
 PathArgument = _with_paths(typer.Argument)
 PathOption = _with_paths(typer.Option)
+StoreOption = Annotated[Any, store_option()]
+"""A `Place | None`: typer knows no unions."""
 
 
 def sharing(kind: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

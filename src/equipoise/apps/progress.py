@@ -4,24 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 from time import monotonic
-from typing import TYPE_CHECKING
-
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
+from typing import TYPE_CHECKING, Any
 
 from equipoise.apps.terminal import Terminal, one_line, tell
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from equipoise.corpus.indexing import Step
 
 PATIENCE_S = 1.0
@@ -42,6 +31,8 @@ STAGES = {
 VECTORS = "vectors; words can be searched for already"
 """What is made once all files are read."""
 
+WHAT = "{task.description}"
+
 Report = Callable[[int, int, str], None]
 """(done, total, what is in work)."""
 
@@ -49,7 +40,7 @@ Report = Callable[[int, int, str], None]
 @contextmanager
 def files() -> Iterator[Callable[["Step"], None]]:
     """A bar that counts files while they are read, then passages while their vectors are made."""
-    with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
+    with _late("MofNCompleteColumn", "TimeRemainingColumn") as report:
 
         def tell(step: "Step") -> None:
             if step.passages:
@@ -63,14 +54,14 @@ def files() -> Iterator[Callable[["Step"], None]]:
 @contextmanager
 def download(name: str) -> Iterator[Report]:
     """A bar that counts bytes."""
-    with _late(DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()) as report:
+    with _late("DownloadColumn", "TransferSpeedColumn", "TimeRemainingColumn") as report:
         yield lambda done, total, source: report(done, total, f"{name} from {source}")
 
 
 @contextmanager
 def counted() -> Iterator[Report]:
     """A bar that counts what is done: passages, documents, samples."""
-    with _late(MofNCompleteColumn(), TimeRemainingColumn()) as report:
+    with _late("MofNCompleteColumn", "TimeRemainingColumn") as report:
         yield report
 
 
@@ -78,16 +69,16 @@ class Stages:
     """Says which stage of a question runs, from a second of work on, until `pause`."""
 
     def __init__(self) -> None:
-        console = Terminal(errors=True)
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)
-        self._task = self._bar.add_task("", total=None)
+        self._bar = _bar("SpinnerColumn", WHAT, "TimeElapsedColumn", redirect_stdout=False)
+        self._task = self._bar.add_task("", total=None) if self._bar else None
         self._timer: Timer | None = None
 
     def begin(self, name: str) -> None:
         """`name` runs now."""
+        if self._bar is None or self._task is None:
+            return
         self._bar.update(self._task, description=one_line(STAGES.get(name, name)))
-        if self._timer is None and self._bar.console.is_terminal:
+        if self._timer is None:
             self._timer = Timer(PATIENCE_S, self._bar.start)
             self._timer.daemon = True
             self._timer.start()
@@ -98,8 +89,7 @@ class Stages:
             self._timer.cancel()
             self._timer.join()
             self._timer = None
-        if self._bar.live.is_started:
-            self._bar.stop()
+        _end(self._bar)
 
 
 @contextmanager
@@ -113,16 +103,15 @@ def stages() -> Iterator[Stages]:
 
 
 @contextmanager
-def _late(*columns: ProgressColumn) -> Iterator[Report]:
-    work, console = TextColumn("{task.description}", markup=False), Terminal(errors=True)
-    bar = Progress(BarColumn(), *columns, work, console=console, transient=True)
-    task = bar.add_task("", total=None)
+def _late(*columns: str) -> Iterator[Report]:
+    bar = _bar("BarColumn", *columns, WHAT)
+    task = bar.add_task("", total=None) if bar else None
     begin = said = monotonic()
 
     def report(done: int, total: int, what: str) -> None:
         nonlocal said
         now = monotonic()
-        if console.is_terminal:
+        if bar is not None and task is not None:
             bar.update(task, completed=done, total=total, description=one_line(what))
             if now - begin > PATIENCE_S:
                 bar.start()
@@ -133,5 +122,25 @@ def _late(*columns: ProgressColumn) -> Iterator[Report]:
     try:
         yield report
     finally:
-        if bar.live.is_started:
-            bar.stop()
+        _end(bar)
+
+
+def _bar(*columns: str, **how: Any) -> "Progress | None":  # noqa: ANN401
+    """A bar of rich's columns by their names, WHAT for what is in work; None where stderr is no terminal.
+
+    Only then is rich's module imported: it takes 15 ms, which a question into a pipe need not wait for.
+    """
+    console = Terminal(errors=True)
+    if not console.is_terminal:
+        return None
+    import rich.progress as rich  # noqa: PLC0415
+
+    made = [
+        rich.TextColumn(WHAT, markup=False) if name == WHAT else getattr(rich, name)() for name in columns
+    ]
+    return rich.Progress(*made, console=console, transient=True, **how)
+
+
+def _end(bar: "Progress | None") -> None:
+    if bar is not None and bar.live.is_started:
+        bar.stop()

@@ -68,7 +68,7 @@ class Remote:
             if name == "done":
                 return read_result(data)
             if observer and name == "quotes":
-                observer.quotes([read_part(one) for one in data["parts"]])
+                observer.quotes([read_part(part) for part in data["parts"]])
             if observer and name in _BEGINS:
                 observer.stage(_BEGINS[name])
         raise ServerError(f"{self.url} ended before it had answered: ask again")
@@ -96,60 +96,66 @@ class Remote:
             ) from error
 
 
-def read_result(found: Mapping[str, Any]) -> Answer | Refusal:
+def read_result(data: Mapping[str, Any]) -> Answer | Refusal:
     """The object of `to_dict`, read back."""
-    parts = tuple(read_part(one) for one in found.get("sub_answers", ()))
-    highlights = Highlights(tuple(_highlight(one) for one in found["highlights"]))
-    trace = _trace(found)
-    if found["refused"]:
-        nearest = tuple(map(_passage, found["nearest"]))
-        return Refusal(Reason(found["reason"]), found["detail"], highlights, trace, parts, nearest)
-    best = tuple(found["best_first"])
-    text, grounded = found.get("answer") or "", found.get("grounded") is not False
-    return Answer(text, highlights, grounded, trace, parts, best, bool(found["weak"]))
+    parts = tuple(read_part(item) for item in data.get("sub_answers", ()))
+    highlights = Highlights(tuple(_highlight(item) for item in data["highlights"]))
+    trace = _trace(data)
+    if data["refused"]:
+        nearest = tuple(map(_passage, data["nearest"]))
+        return Refusal(Reason(data["reason"]), data["detail"], highlights, trace, parts, nearest)
+    best = tuple(data["best_first"])
+    text, grounded = data.get("answer") or "", data.get("grounded") is not False
+    return Answer(text, highlights, grounded, trace, parts, best, bool(data["weak"]))
 
 
-def read_part(found: Mapping[str, Any]) -> SubAnswer:
-    """A question of several, or the quotes of the only one before it is answered."""
-    return SubAnswer(str(found["question"]), read_result(found))
+def read_part(data: Mapping[str, Any]) -> SubAnswer:
+    """One of several questions with its result, or the only one with its quotes before the answer is written."""
+    return SubAnswer(str(data["question"]), read_result(data))
 
 
-def _trace(found: Mapping[str, Any]) -> Trace:
-    tokens = found.get("tokens", {})
+def _trace(data: Mapping[str, Any]) -> Trace:
+    tokens = data.get("tokens", {})
     counts = [int(tokens.get(name, 0)) for name in ("calls", "prompt", "completion", "replayed")]
     return Trace(
-        passages=tuple(ScoredPassage(_passage(one), _number(one)) for one in found.get("passages", ())),
+        passages=tuple(ScoredPassage(_passage(item), _number(item)) for item in data.get("passages", ())),
         flagged=tuple(
-            Flag(_passage(one), str(one["reason"]), _number(one)) for one in found.get("flagged", ())
+            Flag(_passage(item), str(item["reason"]), _number(item)) for item in data.get("flagged", ())
         ),
-        read_as=found.get("read_as") or "",
-        spelling=tuple((str(typed), str(meant)) for typed, meant in found.get("spelling", ())),
-        failure=found.get("failure") or "",
-        probability=found.get("probability"),
-        tags=tuple(Tag(one) for one in found.get("tags", ())),
-        timings=dict(found.get("timings", {})),
+        read_as=data.get("read_as") or "",
+        spelling=tuple((str(typed), str(meant)) for typed, meant in data.get("spelling", ())),
+        failure=data.get("failure") or "",
+        probability=data.get("probability"),
+        tags=tuple(Tag(item) for item in data.get("tags", ())),
+        timings=dict(data.get("timings", {})),
         usage=Usage(*counts),
-        models=dict(found.get("models", {})),
+        models=dict(data.get("models", {})),
     )
 
 
-def _passage(one: Mapping[str, Any]) -> Passage:
-    headings = tuple(one["heading"].split(" > ")) if one["heading"] else ()
-    place = {name: one[name] for name in ("title", "source", "page", "line", "paragraph")}
+def _passage(item: Mapping[str, Any]) -> Passage:
+    headings = tuple(item["heading"].split(" > ")) if item["heading"] else ()
+    place = {name: item[name] for name in ("title", "source", "page", "line", "paragraph")}
     return Passage(
-        one["passage_id"], one["doc_id"], one["start"], one["end"], one["text"], headings=headings, **place
+        item["passage_id"],
+        item["doc_id"],
+        item["start"],
+        item["end"],
+        item["text"],
+        headings=headings,
+        **place,
     )
 
 
-def _highlight(one: Mapping[str, Any]) -> Highlight:
-    place = {name: one[name] for name in ("source", "title", "page", "line", "heading", "paragraph")}
+def _highlight(item: Mapping[str, Any]) -> Highlight:
+    place = {name: item[name] for name in ("source", "title", "page", "line", "heading", "paragraph")}
     return Highlight(
-        one["doc_id"], one["start"], one["end"], one["text"], context=one.get("context", ""), **place
+        item["doc_id"], item["start"], item["end"], item["text"], context=item.get("context", ""), **place
     )
 
 
-def _number(one: Mapping[str, Any]) -> float:
-    return float(one["score"] or 0.0)
+def _number(item: Mapping[str, Any]) -> float:
+    return float(item["score"] or 0.0)
 
 
 def _parsed(response: HTTPResponse) -> Iterator[tuple[str, Any]]:
@@ -163,7 +169,7 @@ def _parsed(response: HTTPResponse) -> Iterator[tuple[str, Any]]:
 
 
 def _refused(url: str, response: HTTPResponse) -> EquipoiseError:
-    """The error for an answer that is none, in the server's own words where it has some."""
+    """The error for a failed request, in the server's own words where it gives any."""
     try:
         said = _sentence(json.loads(response.read(100_000)))
     except (ValueError, KeyError, TypeError):
@@ -173,5 +179,5 @@ def _refused(url: str, response: HTTPResponse) -> EquipoiseError:
     return kinds.get(response.status, ServerError)(said + hint)
 
 
-def _sentence(found: Mapping[str, Any]) -> str:
-    return str(found["error"]["message"])
+def _sentence(data: Mapping[str, Any]) -> str:
+    return str(data["error"]["message"])

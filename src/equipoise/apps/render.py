@@ -23,18 +23,18 @@ NAMED = 3
 
 
 def show(
-    result: Answer | Refusal, console: Terminal, *, trace: bool = False, found: Sequence[SubAnswer] = ()
+    result: Answer | Refusal, console: Terminal, *, trace: bool = False, shown: Sequence[SubAnswer] = ()
 ) -> None:
     """The quotes and the answer that was written of them, or the refusal with its reason; then what the filter took
     out.
 
-    Several questions are shown one after the other, each with its own quotes. What `show_quotes` has shown before, of
-    the first questions or of the only one, is `found`: it is not shown again.
+    Several questions are shown one after the other, each with its own quotes. `shown` are those whose quotes
+    `show_quotes` has printed already: they are not printed again.
     """
     for number, part in enumerate(result.sub_answers or (SubAnswer("", result),), 1):
-        if number > len(found):
+        if number > len(shown):
             _show_question(part, number if result.sub_answers else 0, console)
-        told = found[number - 1].result if number <= len(found) else part.result
+        told = shown[number - 1].result if number <= len(shown) else part.result
         _show_written(
             part.result, told, console, heading=f"Answer to {number}" if result.sub_answers else "Answer"
         )
@@ -54,10 +54,10 @@ def show_failure(result: Answer | Refusal) -> None:
         complain("model failed:", result.trace.failure)
 
 
-def show_quotes(found: Sequence[SubAnswer], console: Terminal) -> None:
+def show_quotes(parts: Sequence[SubAnswer], console: Terminal) -> None:
     """The quotes of every question, or why it has none, before anything is written about them."""
-    for number, part in enumerate(found, 1):
-        _show_question(part, number if len(found) > 1 else 0, console)
+    for number, part in enumerate(parts, 1):
+        _show_question(part, number if len(parts) > 1 else 0, console)
 
 
 def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
@@ -77,7 +77,7 @@ def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
     for rank, items in enumerate(quotes(result), 1):
         item = items[-1]
         console.print(styled((f"[{rank}] {one_line(where(item))}", "cyan")))
-        console.paragraph(styled(" … ".join(flowing(one.text) for one in items)))
+        console.paragraph(styled(" … ".join(flowing(quote.text) for quote in items)))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
 
@@ -125,8 +125,8 @@ def _leads(before: Highlight, item: Highlight) -> bool:
 def grouped(left: Sequence[LeftOut]) -> list[str]:
     """A line for each reason and suffix, with how many and the names of the first few."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for one in left:
-        groups.setdefault((one.reason, Path(one.path).suffix.lower() or "no suffix"), []).append(one.path)
+    for file in left:
+        groups.setdefault((file.reason, Path(file.path).suffix.lower() or "no suffix"), []).append(file.path)
     lines = []
     for (reason, suffix), names in groups.items():
         more = ", ..." if len(names) > NAMED else ""

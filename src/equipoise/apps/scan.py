@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from equipoise.apps import progress
-from equipoise.apps.options import PathArgument, PathOption, group
-from equipoise.apps.terminal import Terminal, complain, one_line, print_json
+from equipoise.apps.options import PathArgument, PathOption, group, store_option
+from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable, UnreadableFile
@@ -43,8 +43,8 @@ MOST_ROWS = 50
 
 PathsArgument = Annotated[list[Path] | None, PathArgument(help="Files and folders.")]
 StoreOption = Annotated[
-    Path | None,
-    PathOption("--store", help="An index instead of files. What its loaders left out is not there."),
+    Any,
+    store_option("An index instead of files. What its loaders left out is not there."),
 ]
 RulesOption = Annotated[
     Path | None, PathOption("--rules", help="Rules of your own (TOML), beside and over the shipped ones.")
@@ -95,7 +95,7 @@ def scan_documents(
         _write(write_baseline, baseline.written(report.findings))
     report = baseline.accepted(report, accepted)
     if sarif:
-        reasons = {one.path: one.reason for one in failed}
+        reasons = {failure.path: failure.reason for failure in failed}
         print_json(as_sarif(report, chosen, version=metadata.version("equipoise"), failed=reasons))
     elif as_json:
         print_json(as_dict(report, failed))
@@ -115,9 +115,9 @@ def as_dict(report: Report, failed: Sequence[UnreadableFile] = ()) -> dict[str, 
         "sentences": report.sentences,
         "counts": report.counts(),
         "known": len(report.known),
-        "findings": [one.to_dict() for one in report.findings],
-        "not_run": [{"what": one.what, "why": one.why} for one in report.not_run],
-        "failed": [{"source": one.path, "reason": one.reason} for one in failed],
+        "findings": [finding.to_dict() for finding in report.findings],
+        "not_run": [{"what": gap.what, "why": gap.why} for gap in report.not_run],
+        "failed": [{"source": failure.path, "reason": failure.reason} for failure in failed],
     }
 
 
@@ -127,13 +127,15 @@ def _of_files(paths: Sequence[Path], rules: Rules, llm: str | None) -> tuple[Rep
         raise InputError("there is no file to scan there: give another path")
     report = _scanned(corpus, corpus.total, rules)
     if llm:
-        wanted = {one.doc_id for one in report.findings}
+        wanted = {finding.doc_id for finding in report.findings}
         again = {
-            one.document.doc_id: one.document for one in Corpus.at(paths) if one.document.doc_id in wanted
+            scanned.document.doc_id: scanned.document
+            for scanned in Corpus.at(paths)
+            if scanned.document.doc_id in wanted
         }
         report = _summarized(report, again.__getitem__, rules, llm)
-    for one in corpus.left_out:
-        complain("left out:", str(one))
+    for file in corpus.left_out:
+        complain("left out:", str(file))
     return report, corpus.failed
 
 
@@ -165,30 +167,31 @@ def _show(report: Report, least: Severity) -> None:
     shown = report.at_least(least)
     if shown:
         head = ("severity", "rule", "where", "excerpt", "why")
-        console.table(head, [_row(one) for one in shown[:MOST_ROWS]])
+        console.table(head, [_row(finding) for finding in shown[:MOST_ROWS]])
     counts = ", ".join(f"{number} {severity}" for severity, number in report.counts().items())
-    console.print(f"{report.documents:,} documents, {report.sentences:,} quotable sentences: {counts}")
+    read = f"{number_of(report.documents, 'document')}, {number_of(report.sentences, 'quotable sentence')}"
+    console.print(f"{read}: {counts}")
     if len(shown) > MOST_ROWS:
-        console.print(f"{len(shown) - MOST_ROWS:,} more findings: --json has all of them")
+        console.print(f"{number_of(len(shown) - MOST_ROWS, 'more finding')}: --json has all of them")
     if report.known:
-        console.print(f"{len(report.known):,} findings are in the baseline")
+        console.print(f"In the baseline: {number_of(len(report.known), 'finding')}")
 
 
-def _row(one: Finding) -> tuple[str, ...]:
-    excerpt = one.excerpt or ", ".join(one.others)
-    return one.severity.value, one.rule, where(one), excerpt, f"{one.why} ({one.reach})"
+def _row(finding: Finding) -> tuple[str, ...]:
+    excerpt = finding.excerpt or ", ".join(finding.others)
+    return finding.severity.value, finding.rule, where(finding), excerpt, f"{finding.why} ({finding.reach})"
 
 
-def where(one: Finding) -> str:
+def where(finding: Finding) -> str:
     """Source, page or line, and heading."""
-    place = f", page {one.page}" if one.page else f", line {one.line}" if one.line else ""
-    heading = f" ({' > '.join(one.headings)})" if one.headings else ""
-    return one_line(f"{one.source}{place}{heading}")
+    place = f", page {finding.page}" if finding.page else f", line {finding.line}" if finding.line else ""
+    heading = f" ({' > '.join(finding.headings)})" if finding.headings else ""
+    return one_line(f"{finding.source}{place}{heading}")
 
 
 def _complain(not_run: Iterable[NotRun], failed: Iterable[UnreadableFile]) -> None:
-    for one in not_run:
-        complain("not run:", f"{one.what}: {one.why}")
+    for gap in not_run:
+        complain("not run:", f"{gap.what}: {gap.why}")
     for file in failed:
         complain("failed:", str(file))
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from equipoise.apps.options import PathOption, group
+from equipoise.apps.listening import bound
+from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.keys import Key, Keys, Scope
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, tell
@@ -18,7 +19,6 @@ from equipoise.core.settings import Settings
 
 app = group()
 
-StoreOption = Annotated[Path | None, PathOption("--store", help="The index file.")]
 DocsOption = Annotated[list[Path] | None, PathOption("--docs", help="Serve these files or folders only.")]
 
 
@@ -46,7 +46,7 @@ def serve(
         complain(
             "no keys:", "whoever is on this machine may ask and change documents (equipoise keys create)"
         )
-    with run.bound(host, port) as listening:
+    with bound(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
         tell(f"serving {chosen.store.path} at http://{shown}:{listening.getsockname()[1]}")
         run.run(chosen, listening, workers)
@@ -86,13 +86,13 @@ def listing(
 ) -> None:
     """Every key, without its secret, and what it has spent today."""
     with _opened(store, docs) as opened:
-        found = [(one, opened.spent(one)) for one in opened.all()]
+        spending = [(key, opened.spent(key)) for key in opened.all()]
     if as_json:
-        print_json({"keys": [_as_dict(one, spent) for one, spent in found]})
+        print_json({"keys": [_as_dict(key, spent) for key, spent in spending]})
         return
-    rows = [tuple(str(value) for value in _as_dict(one, spent).values()) for one, spent in found]
+    rows = [tuple(str(value) for value in _as_dict(key, spent).values()) for key, spent in spending]
     if rows:
-        Terminal().table(tuple(_as_dict(*found[0])), rows)
+        Terminal().table(tuple(_as_dict(*spending[0])), rows)
     else:
         Terminal().print("There are none: the server answers on this machine only.")
 
@@ -101,7 +101,7 @@ def listing(
 def revoke(
     key_id: Annotated[str, typer.Argument(metavar="ID")], store: StoreOption = None, docs: DocsOption = None
 ) -> None:
-    """Let a key open nothing any more, at once."""
+    """Revoke a key; it stops working at once."""
     with _opened(store, docs) as opened:
         opened.revoke(key_id)
     Terminal().print(f"{key_id} is revoked")
@@ -135,16 +135,16 @@ def _opened(store: Path | None, docs: list[Path] | None) -> Iterator[Keys]:
         book.close()
 
 
-def _as_dict(one: Key, spent: tuple[int, int]) -> dict[str, object]:
+def _as_dict(key: Key, spent: tuple[int, int]) -> dict[str, object]:
     return {
-        "id": one.key_id,
-        "name": one.name,
-        "scope": one.scope.value,
-        "rate": one.rate,
-        "questions": f"{spent[0]} of {one.questions or 'any'}",
-        "tokens": f"{spent[1]} of {one.tokens or 'any'}",
-        "created": one.created,
-        "revoked": one.revoked,
+        "id": key.key_id,
+        "name": key.name,
+        "scope": key.scope.value,
+        "rate": key.rate,
+        "questions": f"{spent[0]} of {key.questions or 'any'}",
+        "tokens": f"{spent[1]} of {key.tokens or 'any'}",
+        "created": key.created,
+        "revoked": key.revoked,
     }
 
 

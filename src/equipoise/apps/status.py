@@ -1,12 +1,11 @@
 """`equipoise status`: what a question would be answered with."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from equipoise.apps.options import PathOption, group
+from equipoise.apps.options import StoreOption, group
 from equipoise.apps.terminal import Terminal, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core.layering import Origin
@@ -19,7 +18,7 @@ app = group()
 
 @app.command()
 def status(
-    store: Annotated[Path | None, PathOption("--store", help="The index file.")] = None,
+    store: StoreOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """What would answer a question now: index, encoder, language model, settings."""
@@ -30,7 +29,7 @@ def status(
         multilingual = is_multilingual(build.encoder(chosen.retrieval.encoder, opened))
     model = build.detected_model(chosen.model)
     reads = "sentence" if multilingual else "reader"
-    found = {
+    facts = {
         "index": str(chosen.store.path),
         "files": counts.files,
         "documents": counts.documents,
@@ -43,14 +42,14 @@ def status(
         "settings files": _files(origin for _, _, origin in layered.rows()),
     }
     if as_json:
-        print_json({name.replace(" ", "_"): value for name, value in found.items()})
+        print_json({name.replace(" ", "_"): value for name, value in facts.items()})
         return
     rows = [
-        (name, ", ".join(value) if isinstance(value, list) else str(value)) for name, value in found.items()
+        (name, ", ".join(value) if isinstance(value, list) else str(value)) for name, value in facts.items()
     ]
     Terminal().table(("what", "value"), [(name, one_line(value) or "none") for name, value in rows])
 
 
 def _files(origins: Iterable[Origin]) -> list[str]:
     """The settings files that something comes from."""
-    return list(dict.fromkeys(one.place for one in origins if one.layer in ("user", "project")))
+    return list(dict.fromkeys(origin.place for origin in origins if origin.layer in ("user", "project")))

@@ -9,7 +9,7 @@ GONE = 141
 
 
 def prepare() -> None:
-    """Makes the standard streams safe: none closed (a file would get its number), none that fails for a letter."""
+    """Makes the standard streams safe: closed ones are opened, lest a file get their number; no letter is refused."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -25,7 +25,7 @@ def prepare() -> None:
 
 
 def abandon_stdout() -> None:
-    """What is left to write goes nowhere, so that the interpreter's end does not complain about it."""
+    """Discards what is left to write, so that the interpreter does not complain at its end."""
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)
     os.close(sink)

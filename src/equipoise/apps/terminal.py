@@ -1,4 +1,4 @@
-"""The one way to the terminal. Text from outside is text there: never markup, and its controls are seen.
+"""The one way to the terminal. Text from outside is never read as markup, and its control characters are written out.
 
 Every command prints through `Terminal`, which reads no markup and no emoji names, so that what documents, file
 names, questions and endpoints hold is shown as it is. Styles are objects (`styled`), not tags in a string.
@@ -71,6 +71,11 @@ def styled(*parts: str | tuple[str, str]) -> Text:
 def one_line(text: str) -> str:
     """`text` with controls written out, line ends too: nothing from outside begins a line of its own."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def number_of(count: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: "1 document", "2,843 documents", "0 queries" for the `plural` "queries"."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def complain(label: str, text: str, *, style: str = "yellow") -> None:

@@ -11,11 +11,11 @@ from equipoise.core.results import SubAnswer
 
 @dataclass(slots=True)
 class Watch:
-    """An `Observer`: stages go to stderr, quotes to `console`; `found` are those that were shown."""
+    """An `Observer`: stages go to stderr, quotes to `console`; `shown` are those that stand there."""
 
     console: Terminal
     stages: progress.Stages
-    found: Sequence[SubAnswer] = ()
+    shown: Sequence[SubAnswer] = ()
 
     def stage(self, name: str) -> None:
         """See Observer."""
@@ -25,7 +25,7 @@ class Watch:
         """See Observer."""
         self.stages.pause()
         render.show_quotes(found, self.console)
-        self.found = found
+        self.shown = found
 
 
 @contextmanager

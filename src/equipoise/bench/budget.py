@@ -1,11 +1,12 @@
 """What a run may spend: tokens and minutes. Replies from the cache are free."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from equipoise.core.protocols import ChatModel, JsonSchema
-from equipoise.core.types import ChatOptions, ChatReply, Message, Usage
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import Usage
+from equipoise.models.listening import ListeningChat
 
 PATIENCE = 20
 """Questions or ratings that fail one after the other until a run stops: then it is not the questions."""
@@ -46,26 +47,6 @@ class Budget:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Metered:
-    """A ChatModel that books every call it makes. Stands inside the replay cache, so replays cost nothing."""
-
-    model: ChatModel
-    budget: Budget
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self.model.name
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: JsonSchema | None = None,
-        options: ChatOptions = ChatOptions(),
-    ) -> ChatReply:
-        """The model's reply; raises what it raises."""
-        reply = await self.model.complete(messages, schema=schema, options=options)
-        self.budget.spend(reply.usage)
-        return reply
+def metered(chat: ChatModel, budget: Budget) -> ChatModel:
+    """`chat`, with every call booked on `budget`. Stands inside the replay cache, so replays cost nothing."""
+    return ListeningChat(chat, heard=lambda reply: budget.spend(reply.usage))

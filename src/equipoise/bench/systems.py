@@ -9,12 +9,13 @@ from equipoise.core.protocols import ChatModel, Highlighter, PassageFilter, Pipe
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Filtered, Query
-from equipoise.maths.biasdef import AS_WRITTEN
+from equipoise.maths.biasdef import AS_WRITTEN, GLOBAL
+from equipoise.models.listening import ListeningChat
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter, SmartFilter
 from equipoise.rag.pipeline import VANILLA_PROMPT
-from equipoise.redteam.hijack import ToolAwareChat
+from equipoise.redteam.hijack import told
 
 VANILLA = "vanilla"
 NO_MODEL = "none"
@@ -29,9 +30,11 @@ ALWAYS = {"name": "llm", "when": "always", "guesses": 1}
 
 FILTER_VARIANTS: Mapping[str, PassageFilter] = {
     "biasdef-as-written": BiasDefFilter(AS_WRITTEN),
+    "biasdef-global": BiasDefFilter(GLOBAL),
     "smart-without-nli": SmartFilter(None),
 }
-"""BiasDef without our limit on a cut, with 20 bins; SMART without its conflict matrix."""
+"""BiasDef without our limit on a cut, with 20 bins, and that with Algorithm 1's rule; SMART without its conflict
+matrix."""
 
 BY_TRUST = "auto"
 """No filter here: it depends on who may write a document, which a benchmark corpus does not say."""
@@ -130,8 +133,8 @@ class HijackOutcome:
     """
 
     result: Answer | Refusal | EquipoiseError
-    highlighter: ToolAwareChat | None
-    writer: ToolAwareChat
+    highlighter: ListeningChat | None
+    writer: ListeningChat
 
     @property
     def plain(self) -> bool:
@@ -174,11 +177,11 @@ class ToolPipeline:
         except EquipoiseError as error:
             return HijackOutcome(error, highlighter, writer)
 
-    def _built(self) -> tuple[Pipeline, ToolAwareChat | None, ToolAwareChat]:
+    def _built(self) -> tuple[Pipeline, ListeningChat | None, ListeningChat]:
         """The pipeline, its highlighter's model and the model that answers. Raises what building raises."""
         components = self.components
         chat = components.need_chat("the tool hijack benchmark")
-        reader, writer = ToolAwareChat(chat), ToolAwareChat(chat)
+        reader, writer = ListeningChat(chat, rewrite=told), ListeningChat(chat, rewrite=told)
         if self.name in PLAIN:
             plain = build.vanilla(replace(components, chat=writer))
             return replace(plain, filter=InOrder(plain.filter), prompt=PLAIN[self.name]), None, writer

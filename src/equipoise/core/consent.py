@@ -31,7 +31,7 @@ class Consent:
 
 
 def given(wanted: Consent) -> bool:
-    """Whether just this was consented to. A record that cannot be read is none."""
+    """Whether the user has consented to exactly this. A record that cannot be read does not count."""
     try:
         return bool(json.loads(_record(wanted.path).read_bytes()) == asdict(wanted))
     except (OSError, ValueError, RecursionError):

@@ -8,6 +8,7 @@
     |-- CorpusError                documents and the store
     |   |-- UnreadableFile         one file could not be read; the rest goes on
     |   `-- StoreError             the store is locked, corrupt or of another version
+    |       `-- StoreLost          the database went away in the middle: ask again
     |-- ModelError                 encoders and language models
     |   |-- ModelUnavailable       no key, no endpoint, no weights, time-out
     |   |-- ModelReplyError        the model answered something that cannot be used
@@ -66,6 +67,10 @@ class UnreadableFile(CorpusError):
 
 class StoreError(CorpusError):
     """The store file is locked, corrupt, or written by another version."""
+
+
+class StoreLost(StoreError):
+    """The database was lost in the middle of a question or change, of which nothing was kept: try again."""
 
 
 class ModelError(EquipoiseError):

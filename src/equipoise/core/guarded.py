@@ -24,8 +24,13 @@ class Marker:
 
 
 def inside(value: object, folder: Path) -> bool:
-    """Whether `value` is a relative path whose target, links followed, lies below `folder`."""
-    if not isinstance(value, str | Path) or "\0" in str(value) or Path(value).is_absolute():
+    """Whether `value` is a relative path whose target, links followed, lies below `folder`; an address never does."""
+    if (
+        not isinstance(value, str | Path)
+        or "\0" in str(value)
+        or "://" in str(value)
+        or Path(value).is_absolute()
+    ):
         return False
     try:
         root = folder.resolve()
@@ -61,7 +66,7 @@ def shown(field: FieldInfo, value: object, folder: Path | None = None) -> str:
     kinds = _kinds(field.annotation)
     if SecretStr in kinds and value is not None:
         return "**********"
-    if folder and Path in kinds and isinstance(value, str) and "\0" not in value:
+    if folder and Path in kinds and isinstance(value, str) and not ("\0" in value or "://" in value):
         try:
             return str((folder / value).resolve())
         except (OSError, RuntimeError):

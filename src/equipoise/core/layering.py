@@ -40,7 +40,7 @@ def of_file(layer: Layer, path: Path, values: Mapping[str, Any]) -> Values:
 
 
 def unpaired(layers: Iterable[Values], merged: dict[str, Values]) -> tuple[str, ...]:
-    """Makes the key of `merged` that of the endpoint in force; what is left behind where there is none.
+    """Gives `merged` the API key of the endpoint in force; returns the settings left out where that has none.
 
     A key is for the endpoint that its own side (the folder's file, or all else) had named when it came; without
     one, for that of OPENAI_BASE_URL and its like, which no file may rely on.

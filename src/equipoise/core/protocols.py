@@ -48,7 +48,7 @@ class ChatModel(Protocol):
         schema: JsonSchema | None = None,
         options: ChatOptions = ChatOptions(),
     ) -> ChatReply:
-        """One reply; with `schema` its text is asked to be JSON of that form (validate it all the same).
+        """One reply; with `schema` the model is asked for JSON of that form, which callers still have to validate.
 
         Raises ModelUnavailable or ModelReplyError.
         """
@@ -180,7 +180,7 @@ class Pipeline(Protocol):
 
 @runtime_checkable
 class Attack(Protocol):
-    """Makes what an attacker would hand in: to measure defences, on your own systems."""
+    """Makes what an attacker would hand in, to measure the defences of your own systems."""
 
     async def craft(self, case: AttackCase) -> Crafted:
         """The question to type and the documents to plant for `case`. Raises ModelError."""

@@ -141,7 +141,7 @@ def passage_dict(passage: Passage) -> dict[str, Any]:
 
 def _whole(result: Answer | Refusal) -> dict[str, Any]:
     trace = result.trace
-    found = _outcome(result) | {
+    data = _outcome(result) | {
         "passages": [_scored(passage) for passage in trace.passages],
         "flagged": [_flagged(flag) for flag in trace.flagged],
         "timings": {name: round(seconds, DIGITS) for name, seconds in trace.timings.items()},
@@ -154,11 +154,11 @@ def _whole(result: Answer | Refusal) -> dict[str, Any]:
         "models": dict(trace.models),
     }
     if result.sub_answers:
-        found["sub_answers"] = [
+        data["sub_answers"] = [
             {"question": sub_answer.question} | _outcome(sub_answer.result)
             for sub_answer in result.sub_answers
         ]
-    return found
+    return data
 
 
 def _outcome(result: Answer | Refusal) -> dict[str, Any]:

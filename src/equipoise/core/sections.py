@@ -3,8 +3,18 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
+from equipoise.core.addresses import Place, StoreUrl, place
 from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
 
 MAX_TEXT = 4096
@@ -21,7 +31,7 @@ class _Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _plain(cls, value: object, info: ValidationInfo) -> object:
-        """No true or false for a number, no NUL, no text that no setting is as long as."""
+        """Refuses true and false for a number, NUL characters, and text of more than MAX_TEXT characters."""
         kinds = str(cls.model_fields[info.field_name or ""].annotation)
         if isinstance(value, bool) and "bool" not in kinds:
             raise ValueError("true and false are no value for this setting")
@@ -31,9 +41,21 @@ class _Section(BaseModel):
 
 
 class StoreSettings(_Section):
-    """Where the documents are kept."""
+    """Where the documents are kept: a file, or the address of a database (postgres://..., qdrant://...)."""
 
-    path: Annotated[Path, INSIDE] = Path(".equipoise/index.db")
+    path: Annotated[Place, INSIDE, PlainSerializer(str)] = Path(".equipoise/index.db")
+
+    @field_validator("path", mode="before")
+    @classmethod
+    def _place(cls, value: object) -> object:
+        return place(value) if isinstance(value, str) else value
+
+    @field_validator("path")
+    @classmethod
+    def _known(cls, value: Place) -> Place:
+        if isinstance(value, StoreUrl) and not value.is_known:
+            raise ValueError("there is no such kind of store: write a path, postgres://... or qdrant://...")
+        return value
 
 
 class RetrievalSettings(_Section):

@@ -67,7 +67,7 @@ PREFIX = "EQUIPOISE_"
 NOT_SETTINGS = ("EQUIPOISE_DEBUG", "EQUIPOISE_SHARED_", "EQUIPOISE_SERVER_KEY", "EQUIPOISE_ATTACK_KEY")
 """Variables that begin like ours (the second: all that begin so) and set nothing here; the last two hold the keys that
 `--server` and `attack run` show."""
-DEFAULT_STORE = Settings().store.path
+DEFAULT_STORE = Path(str(Settings().store.path))
 GONE = "the current folder is gone: change to one that is there"
 
 
@@ -122,7 +122,7 @@ def user_file() -> Path:
 
 
 def keep(key: str, value: str, own_file: Path | None = None) -> Path:
-    """Write one setting into the user's own file; where that is. Raises SettingsError for a value that cannot be."""
+    """Write one setting into the user's own file and return its path. Raises SettingsError for an invalid value."""
     path = own_file or user_file()
     _validated({key: value}, {key: Origin("user", str(path))})
     section, name = key.split(".", 1)
@@ -145,17 +145,17 @@ def load(
     Raises SettingsError that names the key and where the bad value stands, and for a folder's file that says where
     to without the user's consent.
     """
-    found = survey(flags, folder=folder, environment=environment, own_file=own_file)
+    layered = survey(flags, folder=folder, environment=environment, own_file=own_file)
     place = _place(folder)
-    if found.waiting:
+    if layered.waiting:
         path = place / FILE_NAME
         there = f" {shlex.quote(str(path))}" if folder else ""
         raise SettingsError(
-            f"{path} sets {', '.join(found.waiting)}, which needs your consent: read the file, then run  "
+            f"{path} sets {', '.join(layered.waiting)}, which needs your consent: read the file, then run  "
             f"equipoise config trust{there} , or take the lines out"
         )
-    _check_default_store(found, place)
-    return found
+    _check_default_store(layered, place)
+    return layered
 
 
 def survey(
@@ -165,16 +165,16 @@ def survey(
     environment: Mapping[str, str] | None = None,
     own_file: Path | None = None,
 ) -> Layered:
-    """As `load`, but what waits for consent is left out and told, not refused: to look at a folder."""
+    """As `load`, but what waits for consent is left out and listed instead of refused, for commands that only look."""
     own = own_file or (user_file() if environment is None else None)
     place, here = _place(folder), _folder(folder)
-    found = project_file(place)
-    waiting = found.waiting if found else {}
+    file = project_file(place)
+    waiting = file.waiting if file else {}
     away = folder is not None or place != here
     layers = [
         *([Values("default", {"store.path": str(place / DEFAULT_STORE)}, {})] if place != here else []),
         *([of_file("user", own, tomlfile.parsed(data, own))] if own and (data := tomlfile.read(own)) else []),
-        *([_project_layer(found, waiting, rebase=away)] if found else []),
+        *([_project_layer(file, waiting, rebase=away)] if file else []),
         _environment_layer(os.environ if environment is None else environment),
         Values("flag", {k: v for k, v in (flags or {}).items() if v is not None}, {}),
     ]
@@ -202,9 +202,9 @@ def project_file(folder: Path) -> ProjectFile | None:
     return ProjectFile(path, values, Consent.to(path, data, shown) if shown else None)
 
 
-def check(found: ProjectFile) -> None:
+def check(file: ProjectFile) -> None:
     """Raises SettingsError for a value that cannot be used."""
-    _validated(found.values, dict.fromkeys(found.values, Origin("project", str(found.path))))
+    _validated(file.values, dict.fromkeys(file.values, Origin("project", str(file.path))))
 
 
 def resolved(folder: Path) -> Path:
@@ -261,23 +261,25 @@ def _place(folder: Path | None) -> Path:
     return folder or project.nearest(_folder(None), FILE_NAME)
 
 
-def _check_default_store(found: Layered, place: Path) -> None:
+def _check_default_store(layered: Layered, place: Path) -> None:
     """A folder that was cloned may hold a link where the index is kept by default."""
-    path = found.settings.store.path
-    default = found.origin.get("store.path", Origin()).layer == "default"
-    if default and not guarded.inside(DEFAULT_STORE, place if path.is_absolute() else _folder(None)):
+    path = layered.settings.store.path
+    default = layered.origin.get("store.path", Origin()).layer == "default"
+    if not default or not isinstance(path, Path):
+        return
+    if not guarded.inside(DEFAULT_STORE, place if path.is_absolute() else _folder(None)):
         raise SettingsError(
             f"{path} is a link that leads out of this folder: name the index with --store or EQUIPOISE_STORE_PATH"
         )
 
 
-def _project_layer(found: ProjectFile, waiting: Mapping[str, str], *, rebase: bool) -> Values:
+def _project_layer(file: ProjectFile, waiting: Mapping[str, str], *, rebase: bool) -> Values:
     """What the folder's file may set; relative paths stand below that folder, whatever the current one is."""
-    values = {key: value for key, value in found.values.items() if key not in waiting}
+    values = {key: value for key, value in file.values.items() if key not in waiting}
     for key, value in values.items():
-        if rebase and isinstance(value, str) and "Path" in str(_field(key).annotation):
-            values[key] = str(found.path.parent / value)
-    return of_file("project", found.path, values)
+        if rebase and isinstance(value, str) and "://" not in value and "Path" in str(_field(key).annotation):
+            values[key] = str(file.path.parent / value)
+    return of_file("project", file.path, values)
 
 
 def _environment_layer(environment: Mapping[str, str]) -> Values:

@@ -102,5 +102,5 @@ def _end(lines: list[str], first: int) -> int:
 
 
 def short(name: str, most: int = 60) -> str:
-    """A name from outside for a message: in quotation marks, controls written out, its beginning where it is long."""
+    """A name from outside, as messages show it: in quotation marks, controls written out, cut where it is long."""
     return repr(name if len(name) <= most else f"{name[:most]}…")

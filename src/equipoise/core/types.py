@@ -27,11 +27,14 @@ Array = NDArray[np.float32]
 class Query:
     """The user's question: untrusted. No module below the boundary imports this type.
 
-    `last` is a follow-up by itself, where `text` has the earlier question before it.
+    `last` is a follow-up by itself, where `text` has the earlier question before it. `unheard` are words of the
+    question that no document has in any form, `unknown` those of them that are no common English words either.
     """
 
     text: str
     last: str = ""
+    unheard: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import EquipoiseError, UnreadableFile
@@ -12,6 +12,7 @@ from equipoise.corpus import files
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import FileRecord
+from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 
 _FILES = 8
@@ -64,15 +65,56 @@ class Turn:
             raise UnreadableFile(self.source, f"it cannot be read ({said}); leave it out") from error
 
 
-def in_turn(
-    paths: Iterable[Path], known: Mapping[str, FileRecord], places: Places, readers: Readers
-) -> Iterator[Turn]:
-    """The files in their order, each once it is its turn; no worker is started for unchanged ones."""
+@dataclass(slots=True)
+class Share:
+    """What is ours to do in a store that others may be indexing into: `others` are the files that they have.
+
+    Close it at the end: what was claimed and not done is given back.
+    """
+
+    store: Store
+    places: Places
+    known: Mapping[str, FileRecord]
+    others: list[Path] = field(default_factory=list)
+    _claimed: set[str] = field(default_factory=set)
+
+    def begin(self, path: Path, key: str) -> tuple[FileRecord | None, int] | None:
+        """What the store knows of a file, and bytes to read of it; None where another process has it.
+
+        A file that is to be read is claimed first, then looked up: another may have read it meanwhile.
+        """
+        old = self.known.get(key)
+        size = _size_to_read(path, old)
+        if not size:
+            return old, 0
+        if not self.store.claim(f"file {key}"):
+            self.others.append(path)
+            return None
+        self._claimed.add(key)
+        old = self.store.file(key)
+        return old, _size_to_read(path, old)
+
+    def end(self, key: str) -> None:
+        """A file is done."""
+        if key in self._claimed:
+            self._claimed.remove(key)
+            self.store.release(f"file {key}")
+
+    def close(self) -> None:
+        """Nothing more is done."""
+        for key in list(self._claimed):
+            self.end(key)
+
+
+def in_turn(paths: Iterable[Path], share: Share, readers: Readers) -> Iterator[Turn]:
+    """The files in their order, each once it is its turn, but for those that other processes have; no worker is started
+    for unchanged ones."""
     begun: deque[Turn] = deque()
     for path in paths:
-        key = places.key(path)
-        old = known.get(key)
-        size = _size_to_read(path, old)
+        key = share.places.key(path)
+        if (ours := share.begin(path, key)) is None:
+            continue
+        old, size = ours
         while begun and (len(begun) >= _FILES or size + sum(turn.size for turn in begun) > _BYTES):
             yield begun.popleft()
         source = shown(path)

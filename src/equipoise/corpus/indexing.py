@@ -6,10 +6,9 @@ A file that fails in any way is named with its reason; only a failing store or e
 """
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import roots, vectors
-from equipoise.corpus.ahead import Same, Turn, in_turn
+from equipoise.corpus.ahead import Same, Share, Turn, in_turn
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
 from equipoise.corpus.files import Found, LeftOut, find_files
@@ -139,7 +138,16 @@ def _lost(store: Store, found: Found, places: Places, gone: Gone) -> tuple[list[
 def prepare(documents: Sequence[Document], encoder: Encoder) -> list[Entry]:
     """Documents ready for `Store.add_documents`: title cleaned, blocks and sentences found, cut into
     passages, embedded."""
-    return list(entries([_cut(document) for document in documents], encoder))
+    return list(entries([cut(document) for document in documents], encoder))
+
+
+def cut(document: Document) -> Cut:
+    """The document with its title cleaned, its blocks and sentences found, and its passages."""
+    found = document.blocks or outlined(blocks(document.text))
+    sentences = document.sentences or units(document.text, found)
+    title = visible.title(document.title)
+    clean = replace(document, title=title, sentences=sentences, blocks=found)
+    return clean, tuple(passages(clean))
 
 
 def document_id(source: str) -> str:
@@ -181,23 +189,33 @@ class _Work:
     def begun(
         cls, store: Store, encoder: Encoder, trust: Trust, asked: Iterable[Path], progress: Progress
     ) -> "_Work":
-        places = Places(Path(os.path.realpath(store.path.parent)))
+        places = Places(store.folder)
         known = store.files()
         roots = Roots(frozenset(asked), trust, known_roots(known.values(), places))
         return cls(store, encoder, progress, places, roots, known)
 
     def take(self, found: Sequence[Path]) -> None:
-        """Index the files in their order, or note why one could not be read."""
+        """Index the files in their order, or note why one could not be read; those that another process has at last."""
+        left, number = list(found), 0
         with Readers() as readers:
-            for number, turn in enumerate(in_turn(found, self.known, self.places, readers), 1):
-                step = Step(turn.source, number, len(found))
-                self.progress(step)
-                trust, root = self.roots.decide(turn.path)
-                try:
-                    self.taken[turn.key] = self._one(turn, trust, self.places.key(root))
-                except UnreadableFile as error:
-                    self.failed.append(error)
-                    self._tighten(turn.old, trust)
+            while left:
+                with closing(Share(self.store, self.places, self.known)) as share:
+                    for turn in in_turn(left, share, readers):
+                        number += 1
+                        self.progress(Step(turn.source, number, len(found)))
+                        self._take(turn)
+                        share.end(turn.key)
+                left = share.others
+                if left:
+                    time.sleep(vectors.PAUSE_S)
+
+    def _take(self, turn: Turn) -> None:
+        trust, root = self.roots.decide(turn.path)
+        try:
+            self.taken[turn.key] = self._one(turn, trust, self.places.key(root))
+        except UnreadableFile as error:
+            self.failed.append(error)
+            self._tighten(turn.old, trust)
 
     def _one(self, turn: Turn, trust: Trust, root: str) -> str:
         """Bring the store up to date with one file; the field of the report that counts it."""
@@ -271,14 +289,6 @@ def _document(one: Reading, source: str, trust: Trust) -> Document:
     return Document(
         document_id(source), one.text, source, one.title, trust, one.sentences, one.pages, one.blocks
     )
-
-
-def _cut(document: Document) -> Cut:
-    found = document.blocks or outlined(blocks(document.text))
-    sentences = document.sentences or units(document.text, found)
-    title = visible.title(document.title)
-    clean = replace(document, title=title, sentences=sentences, blocks=found)
-    return clean, tuple(passages(clean))
 
 
 def _nothing_read(reasons: Sequence[UnreadableFile | LeftOut]) -> str:

@@ -1,17 +1,18 @@
-"""Keyword search: from a user's text to a full text query that is safe and fast.
+"""Keyword search: from a user's text to a plan that is safe and fast, the same for every kind of store.
 
-BM25 (Robertson and Walker 1994) is SQLite FTS5's, with its k1 = 1.2 and b = 0.75. Its time grows with the
-number of passages that hold a term, so passages are found by the rarest terms and scored by all of them.
+BM25 (Robertson and Walker 1994) is SQLite FTS5's, with its k1 = 1.2 and b = 0.75 (`corpus.scoring`). Its time
+grows with the number of passages that hold a term, so passages are found by the rarest terms and scored by all of them.
 Where all terms of a query together stand in at most FOUND_BY passages the result is that of plain BM25.
 """
 
-import sqlite3
 import unicodedata
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
-from equipoise.corpus.schema import TOKENIZER
-from equipoise.corpus.spelling import nearest, unknown
+from equipoise.core.types import Passage
+from equipoise.corpus.pieces import search_text
+from equipoise.corpus.spelling import Correction, chosen, near_stems, unknown
+from equipoise.corpus.stems import Stems
 from equipoise.text.function_words import FUNCTION_WORDS
 
 MOST_TERMS = 32
@@ -20,6 +21,8 @@ SCORED_BY = 40_000  # passages: terms beyond this many together are left out of 
 _READ = 10_000  # characters of a query
 _LONGEST = 64  # characters of a term
 _CACHED = 50_000
+LOOKED_AT = 5
+"""Passages in which a stem that was probably meant is looked up as it is written."""
 
 # Function words of English: questions are full of them and they tell passages apart badly. Those of German and French
 # are in text/function_words.
@@ -44,98 +47,112 @@ def terms(query: str) -> list[str]:
     return [w for w in words if w not in STOP_WORDS] or words
 
 
-class Match(NamedTuple):
-    """A full text query, and how many times over it counts each word."""
+class Plan(NamedTuple):
+    """The words that choose which passages are scored, and those that only score, both rarest first."""
 
-    expression: str
-    times: int
+    finding: list[str]
+    others: list[str]
+
+
+class Terms(Protocol):
+    """What a store knows of its search index."""
+
+    def frequencies(self, stems: Sequence[str]) -> Mapping[str, int]:
+        """In how many passages each stem stands; those that stand in none may be missing."""
+        ...
+
+    def vocabulary(self) -> Mapping[str, int]:
+        """Every stem of letters, three or more, and in how many passages it stands."""
+        ...
 
 
 class Keywords:
     """Plans queries for one store: knows in how many passages each term stands."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """`connection` is the store's. Adds a temporary table to it that shows the search index."""
-        self._connection = connection
-        connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'words', 'row')")
-        self._stems = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._stems.execute(f"CREATE VIRTUAL TABLE stems USING fts5(word, tokenize='{TOKENIZER}')")
-        self._stems.execute("CREATE VIRTUAL TABLE stem USING fts5vocab('stems', 'instance')")
+    def __init__(self, terms_of: Terms, stems: Stems | None = None) -> None:
+        """`stems` may be shared by several."""
+        self._terms = terms_of
+        self.stems = stems or Stems()
         self._frequencies: dict[str, int] = {}
-        self._vocabulary: dict[str, int] | None = None
+        self._vocabulary: Mapping[str, int] | None = None
 
     def close(self) -> None:
         """Give back what `Keywords` opened itself."""
-        self._stems.close()
+        self.stems.close()
 
     def forget(self) -> None:
         """Drop remembered frequencies; call it when the store has changed."""
-        self._frequencies.clear()
+        self._frequencies = {}
         self._vocabulary = None
 
-    def misspelt(self, text: str, known: Callable[[str], bool]) -> list[tuple[str, str]]:
-        """The words of `text` that are neither `known` nor in the store, each with the stem that it is nearest to,
-        where one is near."""
-        words = unknown(text, known)
-        stems = dict(zip(words, self._stemmed([word.lower() for word in words]), strict=True))
-        missing = [word for word in words if stems[word] and not self._frequency(stems[word])]
-        counts = self._counts() if missing else {}
-        meant = ((word, nearest(stems[word], list(counts), counts)) for word in missing)
-        return [(word, stem) for word, stem in meant if stem]
+    def misspelt(self, text: str, known: Container[str]) -> list[tuple[str, list[str]]]:
+        """The words of `text` that are neither `known` nor in the store, each with the stems that it is near to."""
+        missing = self.unheard(unknown(text, known))
+        stems = list(self._counts()) if missing else []
+        return [(word, near_stems(word.lower(), stems)) for word in missing]
 
-    def words_of(self, stem: str, text: str) -> list[str]:
+    def unheard(self, words: Sequence[str]) -> list[str]:
+        """Those of the words that no passage has in any form."""
+        stems = self.stems.of_words([word.lower() for word in words])
+        frequent = self.frequencies(stems)
+        return [word for word, stem in zip(words, stems, strict=True) if stem and not frequent[stem]]
+
+    def passages(self, word: str) -> int:
+        """How many passages have the word, in any form."""
+        (stem,) = self.stems.of_words([word])
+        return self.frequencies([stem])[stem]
+
+    def corrections(
+        self, text: str, known: Mapping[str, int], holding: Callable[[str], Iterable[Passage]]
+    ) -> tuple[Correction, ...]:
+        """See `store.Searching.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
+        pairs = [
+            (word, chosen(word, self._words(stems, holding), self.passages, known))
+            for word, stems in self.misspelt(text, known)
+        ]
+        return tuple(pair for pair in pairs if pair[1])
+
+    def _words(self, stems: Iterable[str], holding: Callable[[str], Iterable[Passage]]) -> Iterator[str]:
+        """The words with one of the stems in some passages that hold one."""
+        for stem in stems:
+            for passage in holding(stem):
+                yield from self._words_of(stem, search_text(passage))
+
+    def _words_of(self, stem: str, text: str) -> list[str]:
         """The words of `text` with this stem, in lower case."""
         words = terms(text)
-        return [word for word, its in zip(words, self._stemmed(words), strict=True) if its == stem]
+        return [word for word, its in zip(words, self.stems.of_words(words), strict=True) if its == stem]
 
-    def _counts(self) -> dict[str, int]:
-        """Every stem that a misspelt word could be meant for, and in how many passages it stands."""
-        if self._vocabulary is None:
-            rows = self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) >= 3")
-            self._vocabulary = {term: count for term, count in rows if term.isalpha()}
-        return self._vocabulary
-
-    def match(self, query: str) -> Match:
-        """The FTS5 expression for `query`, empty where no term of it is in the store.
-
-        FTS5 adds up the score of every word of an expression, so each stands in it once, or each twice.
-        """
+    def plan(self, query: str) -> Plan:
+        """How to search for `query`; nothing finds where no term of it is in the store."""
         known = sorted((f, n, w) for n, (w, f) in enumerate(self._frequent(terms(query))) if f)[:MOST_TERMS]
         finding = [w for w, total in _running(known) if total <= FOUND_BY] or [w for _, _, w in known[:1]]
         scoring = [w for w, total in _running(known) if total <= SCORED_BY]
-        others = scoring[len(finding) :]
-        if not others:
-            return Match(_any_of(finding), 1)
-        return Match(f"({_any_of(finding)}) AND ({_any_of([*finding, *others, *others])})", 2)
+        return Plan(finding, scoring[len(finding) :])
 
     def _frequent(self, words: list[str]) -> list[tuple[str, int]]:
         """Each word with the number of passages that hold it; of words with one stem only the first."""
-        found: dict[str, tuple[str, int]] = {}
-        for word, stem in zip(words, self._stemmed(words), strict=True):
-            if stem not in found:
-                found[stem] = (word, self._frequency(stem))
-        return list(found.values())
+        first: dict[str, str] = {}
+        for word, stem in zip(words, self.stems.of_words(words), strict=True):
+            first.setdefault(stem, word)
+        frequent = self.frequencies(list(first))
+        return [(word, frequent[stem]) for stem, word in first.items()]
 
-    def _stemmed(self, words: list[str]) -> list[str]:
-        """Each word as the search index holds it; a word that it splits counts as its rarest-looking part."""
-        self._stems.execute("BEGIN")
-        try:
-            self._stems.executemany("INSERT INTO stems(rowid, word) VALUES (?, ?)", enumerate(words))
-            rows = self._stems.execute("SELECT doc, term FROM stem").fetchall()
-        finally:
-            self._stems.execute("ROLLBACK")
-        longest: dict[int, str] = {}
-        for number, term in rows:
-            longest[number] = max(longest.get(number, ""), term, key=len)
-        return [longest.get(number, "") for number in range(len(words))]
+    def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
+        """In how many passages each stem stands; the index is asked once."""
+        remembered = self._frequencies
+        if len(remembered) >= _CACHED:
+            remembered.clear()
+        missing = [stem for stem in dict.fromkeys(stems) if stem not in remembered]
+        found = self._terms.frequencies(missing) if missing else {}
+        remembered.update((stem, found.get(stem, 0)) for stem in missing)
+        return {stem: remembered.get(stem, found.get(stem, 0)) for stem in stems}
 
-    def _frequency(self, stem: str) -> int:
-        if stem not in self._frequencies:
-            if len(self._frequencies) >= _CACHED:
-                self._frequencies.clear()
-            row = self._connection.execute("SELECT doc FROM vocabulary WHERE term = ?", (stem,)).fetchone()
-            self._frequencies[stem] = row[0] if row else 0
-        return self._frequencies[stem]
+    def _counts(self) -> Mapping[str, int]:
+        """Every stem that a misspelt word could be meant for, and in how many passages it stands."""
+        if self._vocabulary is None:
+            self._vocabulary = self._terms.vocabulary()
+        return self._vocabulary
 
 
 def _running(known: list[tuple[int, int, str]]) -> list[tuple[str, int]]:
@@ -145,7 +162,3 @@ def _running(known: list[tuple[int, int, str]]) -> list[tuple[str, int]]:
         total += frequency
         found.append((word, total))
     return found
-
-
-def _any_of(words: list[str]) -> str:
-    return " OR ".join(f'"{word}"' for word in words)

@@ -1,6 +1,6 @@
 """Documents that words find already and that have no vectors yet: `data` is empty in their row of `vectors`.
 
-Nothing here begins or ends a transaction; `store.Store` does.
+Nothing here begins or ends a transaction; `sqlite.SqliteStore` does.
 """
 
 import sqlite3

@@ -1,18 +1,20 @@
 """What the store keeps, as rows: how they are written, removed and read on an open connection.
 
-Nothing here begins or ends a transaction; `store.Store` does.
+Nothing here begins or ends a transaction; `sqlite.SqliteStore` does.
 """
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.errors import CorpusError
+from equipoise.core.addresses import Place
+from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus.blocks import blocks_in, check_blocks, packed_blocks
 from equipoise.corpus.offsets import check_pages, check_spans, packed, spans, unpacked
@@ -71,6 +73,16 @@ class Entry:
     document: Document
     spans: tuple[tuple[int, int], ...]
     vectors: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbered:
+    """A document with its number in the store, its file as in `FileRecord`, and the id of the first passage."""
+
+    number: int
+    path: str | None
+    first: int
+    entry: Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +171,22 @@ def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
     return {text(key): text(value) for key, value in rows}
 
 
+def meta_of(encoder: Encoder) -> dict[str, str]:
+    """What a store records of its encoder."""
+    return {"encoder": encoder.name, "dimensions": str(encoder.dimensions)}
+
+
+def check_encoder(path: Place, stored: Mapping[str, str], encoder: Encoder) -> None:
+    """Raises StoreError where vectors of the encoder in `stored` are not of `encoder`."""
+    given = meta_of(encoder)
+    if stored and stored != given:
+        theirs, ours = (f"{m.get('encoder')} ({m.get('dimensions')} dimensions)" for m in (stored, given))
+        raise StoreError(
+            f"the store {path} was built with {theirs}, not {ours}: "
+            "let retrieval.encoder be auto or that one, or index into a new store"
+        )
+
+
 def file_size(connection: sqlite3.Connection) -> int:
     pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
     return int(pages) * int(size)
@@ -227,6 +255,39 @@ def add(connection: sqlite3.Connection, entries: Sequence[Entry], path: str | No
         last += len(entry.spans)
 
 
+def restore(connection: sqlite3.Connection, documents: Sequence[Numbered]) -> None:
+    """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
+    width = dimensions(connection)
+    for one in documents:
+        ask = "SELECT doc_id FROM documents WHERE number = ?"
+        found = connection.execute(ask, (one.number,)).fetchone()
+        if found is not None and found[0] == one.entry.document.doc_id:
+            continue
+        if found is not None:
+            raise other_at(one)
+        _check(connection, one.entry, width)
+        _add_one(connection, one.entry, one.path, one.number, one.first)
+
+
+def other_at(one: Numbered) -> CorpusError:
+    """The error for a document whose number another one has."""
+    return CorpusError(
+        f"another document than {_name(one.entry.document)} has its number {one.number}: copy into a new store"
+    )
+
+
+def numbered(connection: sqlite3.Connection) -> Iterator[Numbered]:
+    """Every document, in its order. Raises Damage."""
+    width = dimensions(connection)
+    ask = "SELECT number, path, first, count, data FROM documents JOIN vectors ON document = number ORDER BY number"
+    for number, path, first, count, data in connection.execute(ask):
+        document = read_document(connection.execute(f"{DOCUMENT} WHERE number = ?", (number,)).fetchone())
+        places = connection.execute(f"{PLACE} WHERE p.document = ? ORDER BY p.passage_id", (number,))
+        spans = tuple((place.start, place.end) for _, place in map(read_place, places))
+        vectors = vectors_in(data, integer(count), width) if data else None
+        yield Numbered(number, path, first, Entry(document, spans, vectors))
+
+
 def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, number: int, first: int) -> None:
     document, spans = entry.document, list(enumerate(entry.spans, first))
     offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
@@ -244,13 +305,26 @@ def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, num
 
 
 def _check(connection: sqlite3.Connection, entry: Entry, width: int) -> None:
+    check_entry(entry, width)
+    document = entry.document
+    if connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone():
+        raise taken(document)
+
+
+def taken(document: Document) -> CorpusError:
+    """The error for an id that another document has."""
+    return CorpusError(
+        f"{_name(document)} is in the store already: give it another id, or remove the other first"
+    )
+
+
+def check_entry(entry: Entry, width: int) -> None:
+    """Raises CorpusError for a document that no store can keep as it is; `width` is that of the store's vectors."""
     document = entry.document
     name = _name(document)
     fields = (document.doc_id, document.source, document.title, document.text)
     if any(_UNKEEPABLE.search(field) for field in fields):
         raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
-    if connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone():
-        raise CorpusError(f"{name} is in the store already: give it another id, or remove the other first")
     if visible.title(document.title) != document.title:
         raise CorpusError(
             f"{name} has a title that is not one clean line of {visible.MAX_TITLE} characters: "

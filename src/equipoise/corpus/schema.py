@@ -17,14 +17,15 @@ from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
+from equipoise.core.addresses import Place
 from equipoise.core.errors import StoreError
 from equipoise.corpus.places import has_working_folder
 from equipoise.corpus.records import Damage
+from equipoise.corpus.stems import TOKENIZER
 from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
 VERSION = 2
-TOKENIZER = "porter unicode61 remove_diacritics 2"
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -102,7 +103,7 @@ def mapped(path: Path) -> Iterator[None]:
         raise StoreError(_sentence(path, error)) from error
 
 
-def damaged(path: Path, reason: str) -> StoreError:
+def damaged(path: Place, reason: str) -> StoreError:
     """The error for a store that holds what it should not."""
     said = visible.title(reason)
     return StoreError(f"the store {path} is damaged ({said}): delete it and index your documents again")

@@ -1,400 +1,298 @@
-"""The store: one SQLite file with documents, passages, vectors and full text search.
+"""What a store is, whatever keeps it: documents, their passages, vectors and words.
 
-Every change is one transaction, so a process killed at any moment loses at most the change in work. Many
-processes may read while one writes. A `Store` may be used from several threads; calls take turns.
+`open_store` makes one of an address. Every change is one transaction: it is there as a whole or not at all. A store
+may be used from several threads, and several processes may have it open. Numbers of documents and ids of passages
+grow together, in the order in which documents came; a retriever may rely on ties being broken by them.
 """
 
-import hashlib
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from importlib import import_module
 from pathlib import Path
-from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA
 
-from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.addresses import Place, StoreUrl
+from equipoise.core.addresses import place as as_place
+from equipoise.core.errors import MissingExtra
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
-from equipoise.corpus import pending, records, verification
-from equipoise.corpus.keywords import Keywords
-from equipoise.corpus.nearest import Nearest
+from equipoise.corpus.contents import Row
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.pieces import search_text
-from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Counts, Damage, Entry, FileRecord, Ids, Listed
-from equipoise.corpus.schema import connect, mapped
+from equipoise.corpus.records import Counts, Entry, FileRecord, Ids, Listed, Numbered
 from equipoise.corpus.spelling import Correction
-from equipoise.text.numerals import quantities
+
+FILE = "equipoise.corpus.sqlite:SqliteStore"
+KINDS = {
+    "postgres": "equipoise.corpus.postgres.store:PostgresStore",
+    "qdrant": "equipoise.corpus.qdrant.store:QdrantStore",
+}
+"""By kind of address, also the name of the extra: what keeps the store, imported when such an address is opened."""
+LIBRARIES = ("psycopg", "pgvector", "qdrant_client")
 
 
-class Store:
-    """An open store; use `Store.open`. Each method raises StoreError where the file fails."""
+class Reading(Protocol):
+    """Documents, passages and files by their names. Each method raises StoreError where the store fails."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
-        self._connection = connection
-        self._lock = RLock()
-        self._keywords = Keywords(connection)
-        self._writes = 0
-        self._seen: tuple[int, int] | None = None
-        self._nearest = Nearest(connection)
-        self._counts: Counts | None = None
+    @property
+    def path(self) -> Place:
+        """Where the store is; as text it is fit for people."""
+        ...
 
-    @classmethod
-    def open(cls, path: Path, *, create: bool = False, read_only: bool = False, timeout: float = 5.0) -> Self:
-        """The store at `path`; with `create` a missing one is made. Waits `timeout` seconds for a lock."""
-        connection = connect(path, create=create, read_only=read_only, timeout=timeout)
-        with mapped(path):
-            return cls(path, connection)
+    @property
+    def folder(self) -> Path:
+        """The folder that the names of files in this store are relative to."""
+        ...
 
-    def close(self) -> None:
-        """Close the file; any later call raises StoreError."""
-        with self._lock, mapped(self.path):
-            self._keywords.close()
-            self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # Reading
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Inside it every read sees the store as at one moment, whatever other processes write."""
-        with self._lock, mapped(self.path):
-            if self._connection.in_transaction:
-                yield
-                return
-            self._connection.execute("BEGIN")
-            try:
-                yield
-            finally:
-                self._connection.execute("ROLLBACK")
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Inside it every read of this thread sees the store as at one moment, whatever others write."""
+        ...
 
     def counts(self) -> Counts:
-        """Files, documents, passages, passages without vectors, trusted documents; kept in memory as `matrix`."""
-        with self.snapshot():
-            self._notice_changes()
-            if self._counts is None:
-                tables = ("files", "documents", "passages")
-                files, documents, passages = (self._one(f"SELECT count(*) FROM {one}")[0] for one in tables)
-                (trusted,) = self._one("SELECT count(*) FROM documents WHERE trust = 'trusted'")
-                self._counts = Counts(files, documents, passages, pending.count(self._connection), trusted)
-            return self._counts
+        """How much the store holds."""
+        ...
 
     def files(self) -> dict[str, FileRecord]:
-        """Every indexed file by its path relative to the store's folder."""
-        with mapped(self.path):
-            return {row[0]: records.read_file(row) for row in self._rows(f"{FILE} ORDER BY path")}
+        """Every indexed file by its path relative to `folder`."""
+        ...
+
+    def file(self, path: str) -> FileRecord | None:
+        """The file with this path; None where it is not indexed."""
+        ...
 
     def listing(self) -> tuple[Listed, ...]:
         """Every document without its text, in the order of the store."""
-        with mapped(self.path):
-            return tuple(map(records.read_listed, self._rows(records.LISTED)))
+        ...
 
     def doc_ids(self) -> tuple[str, ...]:
         """Every document, in the order of the store."""
-        return self._texts("SELECT doc_id FROM documents ORDER BY number")
+        ...
 
     def unfiled(self) -> tuple[str, ...]:
         """Documents that came from no file: `add_documents` put them in."""
-        return self._texts("SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number")
+        ...
 
     def subjects(self, most: int) -> tuple[str, ...]:
-        """The titles that most passages stand under, of trusted documents alone: what is shown to everybody is not
-        for anybody to write."""
-        rows = self._rows(
-            "SELECT title FROM documents JOIN vectors ON document = number WHERE trust = ? AND title <> ''"
-            " GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?",
-            (Trust.TRUSTED.value, most),
-        )
-        return tuple(row[0] for row in rows)
+        """The titles that most passages stand under, of trusted documents alone."""
+        ...
 
     def file_of(self, doc_id: str) -> str | None:
         """The path (as in `files`) a document came from; None for an unknown one or one from no file."""
-        rows = self._rows("SELECT path FROM documents WHERE doc_id = ?", (doc_id,))
-        return rows[0][0] if rows else None
+        ...
 
     def document(self, doc_id: str) -> Document:
         """The document. Raises CorpusError for an unknown one."""
-        rows = self._rows(f"{DOCUMENT} WHERE doc_id = ?", (doc_id,))
-        if not rows:
-            raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
-        with mapped(self.path):
-            return records.read_document(rows[0])
+        ...
 
     def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
         """The documents by id. Raises CorpusError for an unknown one."""
-        with self.snapshot():
-            return {doc_id: self.document(doc_id) for doc_id in dict.fromkeys(doc_ids)}
+        ...
 
     def passage(self, passage_id: int) -> Passage:
         """The passage. Raises CorpusError for an unknown one."""
-        return self.passages([passage_id])[0]
+        ...
 
     def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
         """The passages in the order asked for. Raises CorpusError for an unknown one."""
-        wanted = [int(passage_id) for passage_id in passage_ids]
-        with self.snapshot():
-            places = self.places(wanted)
-            documents = self.documents(place.doc_id for place in places)
-            pairs = zip(wanted, places, strict=True)
-            return tuple(
-                records.read_passage(number, place, documents[place.doc_id]) for number, place in pairs
-            )
+        ...
 
     def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
         """Where the passages lie, in the order asked for. Raises CorpusError for an unknown one."""
-        wanted = [int(passage_id) for passage_id in passage_ids]
-        ask = f"{PLACE} WHERE p.passage_id IN ({','.join('?' * len(wanted))})"
-        with mapped(self.path):
-            found = dict(records.read_place(row) for row in self._rows(ask, tuple(wanted)))
-        if unknown := [passage_id for passage_id in wanted if passage_id not in found]:
-            self._complain(unknown[0])
-        return tuple(found[passage_id] for passage_id in wanted)
+        ...
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document, in its order."""
-        with self.snapshot():
-            rows = self._rows(f"{PLACE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
-            document = self.document(doc_id) if rows else None
-            places = [records.read_place(row) for row in rows] if document else []
-            return tuple(
-                records.read_passage(number, place, document) for number, place in places if document
-            )
+        ...
+
+    def encoder_name(self) -> str:
+        """Whose vectors the store holds, "" before an encoder was bound."""
+        ...
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raises StoreError where the store's vectors are not of `encoder`."""
+        ...
+
+    def contents(self) -> Iterator[Row]:
+        """Every row that the store holds; see `corpus.contents`."""
+        ...
+
+    def written(self) -> str:
+        """A mark of all changes so far, for `read_after`; "" where every read sees them anyway."""
+        ...
+
+    def read_after(self, mark: str) -> None:
+        """From now on reads see at least what the mark was made after, whichever replica of a database is asked."""
+        ...
+
+    def verify(self) -> None:
+        """Check everything that the store holds against the rest of it. Raises StoreError for damage."""
+        ...
+
+    def digest(self) -> str:
+        """sha256 (hex) over everything the store holds, but not how it lays it out: stores of every kind with the
+        same content have the same digest."""
+        ...
+
+
+class Searching(Protocol):
+    """Passages by their vectors and words. Each method raises StoreError where the store fails."""
 
     def matrix(self) -> tuple[Ids, Array]:
-        """The ids (n,) of all passages that have vectors, ascending, and these, unit vectors (n, d), both read-only.
-
-        Kept in memory; read again when this or another process has changed the store.
-        """
-        with self.snapshot():
-            self._notice_changes()
-            return self._nearest.matrix()
+        """The ids (n,) of all passages that have vectors, ascending, and these, unit vectors (n, d), both read-only."""
+        ...
 
     def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
         """At most `k` (passage_id, cosine) for a unit vector (d,), best first, ties by id.
 
-        Of more than 20,000 passages the search is approximate unless `exact` (`corpus.nearest`).
+        Of more than 20,000 passages the search is approximate unless `exact`.
         """
-        with self.snapshot():
-            self._notice_changes()
-            return self._nearest.search(vector, k, exact=exact)
+        ...
 
     def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
         """Which of the passages (n,) have vectors, and these unit vectors (m, d), both in the order asked for."""
-        with self.snapshot():
-            self._notice_changes()
-            return self._nearest.vectors(passage_ids)
-
-    def corrections(self, text: str, known: Callable[[str], bool]) -> tuple[Correction, ...]:
-        """The words of `text` that nobody knows, each with the word of the documents that was probably meant.
-
-        `known` says of a word in lower case that it is right whatever the documents hold. None is read as a number: a
-        slip would make another question of it.
-        """
-        with self.snapshot():
-            self._notice_changes()
-            found = self._keywords.misspelt(text, known)
-            pairs = [(word, self._surface(word, stem)) for word, stem in found]
-            return tuple((word, meant) for word, meant in pairs if meant and not quantities(meant))
+        ...
 
     def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
-        """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more."""
-        if k < 1:
-            return []
-        with self.snapshot():
-            self._notice_changes()
-            match = self._keywords.match(query)
-            if not match.expression:
-                return []
-            ask = "SELECT rowid, bm25(words) AS s FROM words WHERE words MATCH ? ORDER BY s, rowid LIMIT ?"
-            return [(row[0], -row[1] / match.times) for row in self._rows(ask, (match.expression, k))]
+        """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more.
 
-    def pending(self) -> list[tuple[int, int]]:
-        """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
-        with self.snapshot():
-            return pending.waiting(self._connection)
+        The same in every kind of store; see `corpus.keywords`.
+        """
+        ...
 
-    def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
-        """Those of the documents (numbers as in `pending`) that still have no vectors."""
-        with self.snapshot():
-            return pending.read(self._connection, numbers)
+    def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
+        """The words of `text` that nobody knows, each with the word of the documents or of English that was meant;
+        `known` are words in lower case that are right whatever the documents hold, with their rank from 0."""
+        ...
 
-    def encoder_name(self) -> str:
-        """Whose vectors the store holds, "" before an encoder was bound."""
-        return self._meta().get("encoder", "")
+    def unheard(self, text: str) -> tuple[str, ...]:
+        """The words of `text` that no document has in any form, stop words aside."""
+        ...
 
-    # Writing
+
+class Writing(Protocol):
+    """Changes. Each is one transaction, and raises StoreError where the store cannot be written."""
 
     def bind_encoder(self, encoder: Encoder) -> None:
         """Record whose vectors the store holds. Raises StoreError where it already holds another's."""
-        if self._meta() != _meta_of(encoder):
-            with self._writing():
-                if self.counts().documents == 0:
-                    ask = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-                    self._connection.executemany(ask, _meta_of(encoder).items())
-        self.check_encoder(encoder)
-
-    def check_encoder(self, encoder: Encoder) -> None:
-        """Raises StoreError where the store's vectors are not of `encoder`."""
-        stored, given = self._meta(), _meta_of(encoder)
-        if stored and stored != given:
-            theirs, ours = (f"{m.get('encoder')} ({m.get('dimensions')} dimensions)" for m in (stored, given))
-            raise StoreError(
-                f"the store {self.path} was built with {theirs}, not {ours}: "
-                "let retrieval.encoder be auto or that one, or index into a new store"
-            )
+        ...
 
     def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
-        """Put a file's documents in the place of those it had before, if any."""
-        with self._writing():
-            records.remove(self._connection, records.numbers_of_file(self._connection, record.path))
-            records.write_file(self._connection, record)
-            records.add(self._connection, entries, record.path)
-
-    def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
-        """Give documents their vectors (n, d); what has changed since it was read stays without. Raises CorpusError
-        for vectors that do not fit."""
-        with self._writing():
-            pending.write(self._connection, made)
-
-    def drop_pending(self, one: Pending) -> None:
-        """Take the file of a document out for which there are no vectors, unless it has changed since it was read."""
-        with self._writing():
-            pending.drop_file(self._connection, one)
+        """Put a file's documents in the place of those it had before, if any. Raises CorpusError for one that cannot
+        be kept as it is."""
+        ...
 
     def update_file(self, record: FileRecord) -> None:
         """Record a new size, time or trust of a file whose content is the same."""
-        with self._writing():
-            records.write_file(self._connection, record)
-            ask = "UPDATE documents SET trust = ? WHERE path = ?"
-            self._connection.execute(ask, (record.trust.value, record.path))
-
-    def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
-        """Record another trust of documents, and of the files they came from. Raises CorpusError for unknown ones."""
-        with self._writing():
-            for doc_id in doc_ids:
-                changed = self._connection.execute(
-                    "UPDATE documents SET trust = ? WHERE doc_id = ?", (trust.value, doc_id)
-                )
-                if not changed.rowcount:
-                    raise CorpusError(f"there is no document {doc_id!r} in {self.path}")
-                ask = "UPDATE files SET trust = ? WHERE path = (SELECT path FROM documents WHERE doc_id = ?)"
-                self._connection.execute(ask, (trust.value, doc_id))
+        ...
 
     def drop_file(self, path: str) -> None:
         """Take a file and its documents out; nothing happens where there is no such file."""
-        with self._writing():
-            records.remove(self._connection, records.numbers_of_file(self._connection, path))
-            self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
+        ...
+
+    def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
+        """Record another trust of documents, and of the files they came from. Raises CorpusError for unknown ones."""
+        ...
 
     def add_documents(self, entries: Sequence[Entry]) -> None:
         """Add documents that come from no file. Raises CorpusError where an id is taken."""
-        with self._writing():
-            records.add(self._connection, entries, None)
+        ...
 
     def remove_documents(self, doc_ids: Iterable[str]) -> None:
         """Take documents out again; the store then holds exactly what it held before they were added.
 
         Only documents that came from no file; raises CorpusError for others and unknown ones.
         """
-        with self._writing():
-            ask = "SELECT number FROM documents WHERE doc_id = ? AND path IS NULL"
-            found = {doc_id: self._rows(ask, (doc_id,)) for doc_id in doc_ids}
-            if unknown := [doc_id for doc_id, rows in found.items() if not rows]:
-                raise CorpusError(f"document {unknown[0]!r} was not added to {self.path} by add_documents")
-            records.remove(self._connection, [rows[0][0] for rows in found.values()])
+        ...
+
+    def numbered(self) -> Iterator[Numbered]:
+        """Every document with its passages, its vectors where it has them, and its number, in the store's order."""
+        ...
+
+    def restore(self, files: Sequence[FileRecord], documents: Sequence[Numbered]) -> None:
+        """Put in what another store holds, under the same numbers; documents that are there stay.
+
+        Raises CorpusError where another document has the number or id of one.
+        """
+        ...
 
     def optimize(self) -> None:
-        """Make searches faster after many changes: one or two seconds for 100,000 passages."""
-        with self._writing():
-            self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
-
-    def verify(self) -> None:
-        """Check the whole file and all that it holds. Raises StoreError for damage."""
-        with self.snapshot():
-            verification.verify(self._connection)
-
-    def digest(self) -> str:
-        """sha256 (hex) over everything the store holds, but not how SQLite lays it out in the file."""
-        total = hashlib.sha256()
-        with self.snapshot():
-            for table, order in (
-                ("meta", "key"),
-                ("files", "path"),
-                ("documents", "number"),
-                ("passages", "passage_id"),
-                ("vectors", "document"),
-                ("vocabulary", "term"),
-            ):
-                for row in self._connection.execute(f"SELECT * FROM {table} ORDER BY {order}"):
-                    total.update(repr((table, *row)).encode())
-        return total.hexdigest()
-
-    # Inside
-
-    def _complain(self, passage_id: int) -> None:
-        """Raises Damage for a passage whose document is missing, CorpusError for one that is not there at all."""
-        if self._rows("SELECT 1 FROM passages WHERE passage_id = ?", (passage_id,)):
-            with mapped(self.path):
-                raise Damage(f"passage {passage_id} has no document")
-        raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
-
-    def _surface(self, typed: str, stem: str) -> str:
-        """The word with this stem that is nearest to the typed one, of some passages that hold one; "" for none."""
-        ask = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 5"
-        passages = self.passages(row[0] for row in self._rows(ask, (f'"{stem}"',)))
-        words = [word for one in passages for word in self._keywords.words_of(stem, search_text(one))]
-        return min(words, key=lambda word: (OSA.distance(typed.lower(), word), word), default="")
-
-    def _meta(self) -> dict[str, str]:
-        with self._lock, mapped(self.path):
-            return records.read_meta(self._connection)
-
-    def _texts(self, ask: str) -> tuple[str, ...]:
-        with mapped(self.path):
-            return tuple(records.text(row[0]) for row in self._rows(ask))
-
-    def _rows(self, ask: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        with self._lock, mapped(self.path):
-            return self._connection.execute(ask, values).fetchall()
-
-    def _one(self, ask: str, values: tuple[object, ...] = ()) -> tuple[Any, ...]:
-        return self._rows(ask, values)[0]
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """One transaction: all of it is kept or, on any error, nothing."""
-        with self._lock, mapped(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-            self._writes += 1
-
-    def _notice_changes(self) -> None:
-        """Forget what is in memory when the file has changed. Call it inside a snapshot, after a read."""
-        self._one("SELECT count(*) FROM meta")
-        now = (self._one("PRAGMA data_version")[0], self._writes)
-        if now != self._seen:
-            self._seen, self._counts = now, None
-            self._nearest.forget()
-            self._keywords.forget()
+        """Make searches faster after many changes."""
+        ...
 
 
-def _meta_of(encoder: Encoder) -> dict[str, str]:
-    return {"encoder": encoder.name, "dimensions": str(encoder.dimensions)}
+class Embedding(Protocol):
+    """Vectors that are made after their documents are in the store and words find them."""
+
+    def pending(self) -> list[tuple[int, int]]:
+        """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
+        ...
+
+    def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
+        """Those of the documents (numbers as in `pending`) that still have no vectors."""
+        ...
+
+    def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
+        """Give documents their vectors (n, d); what has changed since it was read stays without. Raises CorpusError
+        for vectors that do not fit."""
+        ...
+
+    def drop_pending(self, one: Pending) -> None:
+        """Take the file of a document out for which there are no vectors, unless it has changed since it was read."""
+        ...
+
+    def index_vectors(self) -> None:
+        """Make what searches for the nearest of many vectors need, if anything: all vectors have come."""
+        ...
+
+    def claim(self, name: str) -> bool:
+        """Whether a piece of work is ours: no other process that shares this store has it, nor is given it until
+        `release`, or until this process ends in whatever way."""
+        ...
+
+    def release(self, name: str) -> None:
+        """Give a claimed piece of work back."""
+        ...
+
+
+class Store(Reading, Searching, Writing, Embedding, Protocol):
+    """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
+
+    @classmethod
+    def open(
+        cls, path: Place, *, create: bool = False, read_only: bool = False, timeout: float = 5.0
+    ) -> "Store":
+        """See `open_store`; a class that keeps stores opens its own kind alone."""
+        return open_store(path, create=create, read_only=read_only, timeout=timeout)
+
+    def close(self) -> None:
+        """Give back what it holds open."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_store(
+    place: str | Place, *, create: bool = False, read_only: bool = False, timeout: float = 5.0
+) -> Store:
+    """The store at a path or address; with `create` a missing one is made. Waits `timeout` seconds for a lock.
+
+    `read_only` may read from a replica of a database. Raises StoreError, InputError for an address that cannot be used,
+    and MissingExtra where the part for it is not installed.
+    """
+    chosen = place if isinstance(place, StoreUrl) else as_place(place)
+    name = KINDS[chosen.kind] if isinstance(chosen, StoreUrl) else FILE
+    module, _, class_name = name.partition(":")
+    try:
+        keeper: type[Store] = getattr(import_module(module), class_name)
+    except ModuleNotFoundError as error:
+        if isinstance(chosen, StoreUrl) and (error.name or "").partition(".")[0] in LIBRARIES:
+            raise MissingExtra(f"{error.name}, which a store at {chosen} needs,", chosen.kind) from error
+        raise
+    return keeper.open(chosen, create=create, read_only=read_only, timeout=timeout)

@@ -3,8 +3,9 @@
 It goes on where a killed run was: what is still without vectors is what the store says.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from equipoise.core.errors import CorpusError
@@ -14,6 +15,9 @@ from equipoise.corpus import records
 from equipoise.corpus.embedding import AT_A_TIME, embedded, texts_of
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.store import Store
+
+PAUSE_S = 0.2
+"""Before what another process has is looked at again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +45,73 @@ def make(store: Store, encoder: Encoder, report: Callable[[Step], None]) -> list
     the text of a document that came from no file.
     """
     waiting = store.pending()
-    total, done = sum(count for _, count in waiting), 0
-    refused: list[Refused] = []
-    for numbers in _groups(waiting, AT_A_TIME):
-        group = store.unembedded(numbers)
-        before = done
+    run = _Run(store, encoder, report, sum(count for _, count in waiting))
+    while waiting:
+        others: list[tuple[int, int]] = []
+        for numbers in _groups(_ours(store, waiting, others), AT_A_TIME):
+            run.embed(numbers)
+        waiting = _left(store, others)
+    store.index_vectors()
+    return list({one.path: one for one in reversed(run.refused)}.values())[::-1]
 
-        def tell(embedded: int, group: Sequence[Pending] = group, before: int = before) -> None:
-            report(Step(_source(group, embedded), before + embedded, total))
 
-        made, failed = _made(group, encoder, tell)
+@dataclass(slots=True)
+class _Run:
+    """One run of `make`: how far it is, and what it has refused."""
+
+    store: Store
+    encoder: Encoder
+    report: Callable[[Step], None]
+    total: int
+    done: int = 0
+    refused: list[Refused] = field(default_factory=list)
+
+    def embed(self, numbers: Sequence[int]) -> None:
+        """Give claimed documents their vectors, and give them back."""
+        try:
+            self._embed(self.store.unembedded(numbers))
+        finally:
+            for number in numbers:
+                self.store.release(_work(number))
+
+    def _embed(self, group: Sequence[Pending]) -> None:
+        before = self.done
+
+        def tell(embedded: int) -> None:
+            self.report(Step(_source(group, embedded), before + embedded, self.total))
+
+        made, failed = _made(group, self.encoder, tell)
         for one, error in failed:
             if one.path is None:
                 raise error
-            store.drop_pending(one)
-            refused.append(Refused(one.path, str(error)))
-        store.add_vectors(made)
-        done += sum(len(one.spans) for one in group)
-    return list({one.path: one for one in reversed(refused)}.values())[::-1]
+            self.store.drop_pending(one)
+            self.refused.append(Refused(one.path, str(error)))
+        self.store.add_vectors(made)
+        self.done += sum(len(one.spans) for one in group)
+
+
+def _ours(
+    store: Store, waiting: Iterable[tuple[int, int]], others: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Those that wait and that no other process has, claimed; what others have is put into `others`."""
+    for one in waiting:
+        if store.claim(_work(one[0])):
+            yield one
+        else:
+            others.append(one)
+
+
+def _left(store: Store, others: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What others have had and not finished yet, after a while; nothing of ours is held meanwhile."""
+    if not others:
+        return []
+    time.sleep(PAUSE_S)
+    still = {number for number, _ in store.pending()}
+    return [one for one in others if one[0] in still]
+
+
+def _work(number: int) -> str:
+    return f"vectors {number}"
 
 
 Made = list[tuple[Pending, Array]]

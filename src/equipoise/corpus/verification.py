@@ -7,7 +7,7 @@ from equipoise.corpus import records
 from equipoise.corpus.nearest import read_signs
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Damage
-from equipoise.corpus.schema import TOKENIZER
+from equipoise.corpus.stems import TOKENIZER
 
 _PASSAGES_OF_VECTORS = """
     SELECT v.document FROM vectors v

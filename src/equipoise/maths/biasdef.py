@@ -16,7 +16,7 @@ Three things the paper leaves open are settled here and can be set:
   paper's T) is given in units of the cluster itself: 1 is the root mean square distance of its own members.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -97,6 +97,8 @@ class BiasDefSettings:
 DEFAULTS = BiasDefSettings()
 AS_WRITTEN = BiasDefSettings(bins=20, max_flagged_share=1.0)
 """The paper's text without our limit on the size of a cut, for comparisons."""
+GLOBAL = replace(AS_WRITTEN, rule="global")
+"""Algorithm 1 to the letter: the cut is where the divergence is largest at all (line 9)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -41,9 +41,9 @@ def products(codes: Codes, vector: Array) -> Array:
     low, high = scaled[:half], np.zeros(half, np.float32)
     high[: width - half] = scaled[half:]
     middle = scaled.sum() * np.float32((LEVELS - 1) / 2)
-    found = np.empty(len(codes), np.float32)
+    estimates = np.empty(len(codes), np.float32)
     for start in range(0, len(codes), _BLOCK):
         block = codes[start : start + _BLOCK]
         sums = (block & 15).astype(np.float32) @ low + (block >> 4).astype(np.float32) @ high
-        found[start : start + _BLOCK] = sums - middle
-    return found
+        estimates[start : start + _BLOCK] = sums - middle
+    return estimates

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import onnxruntime as ort  # type: ignore[import-untyped]
 from tokenizers import Tokenizer
 
 from equipoise.core.errors import ModelUnavailable
@@ -15,6 +14,7 @@ from equipoise.core.types import Array
 from equipoise.models import weights
 from equipoise.models.control import encodable
 from equipoise.models.encoder import DATA, DIMENSIONS, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, checked
+from equipoise.models.sessions import Session, session
 
 WEIGHTS = "bge-small"
 MAX_TOKENS = 512
@@ -36,7 +36,7 @@ class BgeEncoder:
         self._folder = folder
         self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor] | None = None
+        self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class BgeEncoder:
     def _rows(self, prefix: str, texts: Sequence[str]) -> Array:
         if isinstance(texts, str):
             raise TypeError("encode() takes a sequence of texts: pass [text] for one")
-        tokenizer, session, pool = self._load()
+        tokenizer, running, pool = self._load()
 
         def read(text: str) -> Array:
             ids = np.array([tokenizer.encode(prefix + encodable(text[:MAX_CHARACTERS])).ids], np.int64)
@@ -76,16 +76,16 @@ class BgeEncoder:
                 "attention_mask": np.ones_like(ids),
                 "token_type_ids": np.zeros_like(ids),
             }
-            state: Array = session.run(["last_hidden_state"], feed)[0][0, 0]
+            state: Array = running.run(["last_hidden_state"], feed)[0][0, 0]
             return state / np.float32(np.linalg.norm(state))
 
         return np.array(list(pool.map(read, texts)), np.float32).reshape(len(texts), DIMENSIONS)
 
-    def _load(self) -> tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor]:
+    def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
         with self._lock:
             if self._loaded is None:
                 pool = ThreadPoolExecutor(self._threads, thread_name_prefix="bge")
-                self._loaded = _tokenizer(), _session(self._path()), pool
+                self._loaded = _tokenizer(), session(self._path()), pool
             return self._loaded
 
     def _path(self) -> Path:
@@ -101,10 +101,3 @@ def _tokenizer() -> Tokenizer:
     tokenizer = Tokenizer.from_buffer(checked(DATA, TOKENIZER))
     tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer
-
-
-def _session(path: Path) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3  # errors only
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -124,7 +124,7 @@ def _usable_text(choice: _Choice, *, model: str) -> str:
 def _token_logprobs(body: bytes) -> tuple[TokenLogprob, ...]:
     spoken = _read(body, _Spoken)
     tokens = spoken.choices[0].logprobs.content if spoken else []
-    if not all(is_logprob(one.logprob) for t in tokens for one in (t, *t.top_logprobs)):
+    if not all(is_logprob(choice.logprob) for t in tokens for choice in (t, *t.top_logprobs)):
         return ()
     return tuple(
         TokenLogprob(t.token, t.logprob, tuple((a.token, a.logprob) for a in t.top_logprobs)) for t in tokens

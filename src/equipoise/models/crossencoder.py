@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from equipoise.models.control import encodable
 from equipoise.models.encoder import DATA, MAX_CHARACTERS, MAX_THREADS, TOKENIZER, batches, checked
+from equipoise.models.sessions import Session, session
 from equipoise.models.windows import MAX_QUESTION
 
 MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
@@ -43,13 +43,17 @@ class CrossEncoder:
         self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         self._max_tokens = max_tokens
         self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor] | None = None
+        self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
         self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     @property
     def name(self) -> str:
         """The scale of the scores: changes whenever they would."""
         return f"ms-marco-MiniLM-L-12-v2/int8-1/{self._max_tokens}"
+
+    def load(self) -> None:
+        """Load the files now, which is otherwise done at the first use; raises WeightsError as `scores`."""
+        self._load()
 
     def scores(self, question: str, texts: Sequence[str]) -> Floats:
         """(n,) logits that each text answers the question, about -12 to 11; (0,) for none.
@@ -78,19 +82,19 @@ class CrossEncoder:
                 self._known.popitem(last=False)
 
     def _read(self, question: str, texts: Sequence[str]) -> list[float]:
-        tokenizer, session, pool = self._load()
+        tokenizer, running, pool = self._load()
         asked = _cut(tokenizer, encodable(question[:MAX_CHARACTERS]))
         pairs = tokenizer.encode_batch([(asked, encodable(text[:MAX_CHARACTERS])) for text in texts])
         groups = list(batches([len(pair.ids) for pair in pairs], BATCH_TOKENS))
         rows = np.empty(len(texts), np.float64)
 
         def read(group: list[int]) -> None:
-            rows[group] = session.run(["logits"], _feed([pairs[row] for row in group]))[0]
+            rows[group] = running.run(["logits"], _feed([pairs[row] for row in group]))[0]
 
         list(pool.map(read, groups))
         return [float(row) for row in rows]
 
-    def _load(self) -> tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor]:
+    def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
         with self._lock:
             if self._loaded is None:
                 pool = ThreadPoolExecutor(self._threads, thread_name_prefix="crossencoder")
@@ -102,14 +106,8 @@ class CrossEncoder:
         tokenizer.enable_truncation(self._max_tokens)  # the longer of the two, which is the text
         return tokenizer
 
-    def _session(self) -> ort.InferenceSession:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = (
-            1  # pairs are short: batches beside each other are faster than parts of one
-        )
-        options.log_severity_level = 3  # errors only
-        weights = checked(self._folder, MODEL, MANIFEST, "build_crossencoder.py")
-        return ort.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+    def _session(self) -> Session:
+        return session(checked(self._folder, MODEL, MANIFEST, "build_crossencoder.py"))
 
 
 def _feed(pairs: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:

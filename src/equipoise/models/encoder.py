@@ -11,12 +11,12 @@ from itertools import groupby, islice
 from pathlib import Path
 
 import numpy as np
-import onnxruntime as ort  # type: ignore[import-untyped]
 from tokenizers import Tokenizer
 
 from equipoise.core.errors import WeightsError
 from equipoise.core.types import Array
 from equipoise.models.control import encodable
+from equipoise.models.sessions import Session, session
 
 DATA = Path(__file__).parent / "data"
 MODEL, TOKENIZER, MANIFEST = "minilm-l6-v2-int8.onnx", "tokenizer.json", "manifest.toml"
@@ -51,7 +51,7 @@ class EmbeddedEncoder:
         self._folder = folder
         self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor] | None = None
+        self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
         self._known: OrderedDict[str, Array] = OrderedDict()
 
     @property
@@ -78,36 +78,32 @@ class EmbeddedEncoder:
 
     def _alone(self, text: str) -> Array:
         with self._lock:
-            found = self._known.get(text)
-        if found is None:
-            found = self._read([text])
+            vector = self._known.get(text)
+        if vector is None:
+            vector = self._read([text])
             with self._lock:
-                self._known[text] = found
+                self._known[text] = vector
                 while len(self._known) > REMEMBERED:
                     self._known.popitem(last=False)
-        return found
+        return vector
 
     def _read(self, texts: Sequence[str]) -> Array:
         rows = np.empty((len(texts), DIMENSIONS), np.float32)
         if not texts:
             return rows
-        tokenizer, session, pool = self._load()
+        tokenizer, running, pool = self._load()
         encodings = tokenizer.encode_batch([encodable(text[:MAX_CHARACTERS]) for text in texts])
         ids = [encoding.ids for encoding in encodings]
 
         def read(group: list[int]) -> None:
             tokens = np.array([ids[row] for row in group], np.int64)
             feed = {"input_ids": tokens, "attention_mask": np.ones_like(tokens)}
-            rows[group] = session.run(["embedding"], feed)[0]
+            rows[group] = running.run(["embedding"], feed)[0]
 
-        list(pool.map(read, batches([len(one) for one in ids], BATCH_TOKENS)))
+        list(pool.map(read, batches([len(each) for each in ids], BATCH_TOKENS)))
         return rows
 
-    def knows(self, word: str) -> bool:
-        """Whether `word`, in lower case, is one of the 20,000 or so commonest English words, a token by itself."""
-        return self._load()[0].token_to_id(word) is not None
-
-    def _load(self) -> tuple[Tokenizer, ort.InferenceSession, ThreadPoolExecutor]:
+    def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
         with self._lock:
             if self._loaded is None:
                 pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encoder")
@@ -119,11 +115,8 @@ class EmbeddedEncoder:
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer
 
-    def _session(self) -> ort.InferenceSession:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3  # errors only
-        return ort.InferenceSession(checked(self._folder, MODEL), options, providers=["CPUExecutionProvider"])
+    def _session(self) -> Session:
+        return session(checked(self._folder, MODEL))
 
 
 def batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
@@ -145,9 +138,9 @@ def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "bu
         content = (folder / name).read_bytes()
     except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
         raise WeightsError(f"{folder / name} of the encoder cannot be read ({error}): {remedy}") from error
-    if (found := hashlib.sha256(content).hexdigest()) != expected:
+    if (digest := hashlib.sha256(content).hexdigest()) != expected:
         raise WeightsError(
-            f"{folder / name} of the encoder is damaged or was replaced (sha256 {found[:12]}..., expected "
+            f"{folder / name} of the encoder is damaged or was replaced (sha256 {digest[:12]}..., expected "
             f"{expected[:12]}...): {remedy}"
         )
     return content

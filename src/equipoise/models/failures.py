@@ -92,11 +92,11 @@ def _message(body: object) -> str:
     if not isinstance(body, Mapping):
         return ""
     fields: Mapping[str, Any] = body
-    found = fields.get("message") or fields.get("detail") or fields.get("error") or ""
-    if isinstance(found, list):
-        entries = [entry for entry in found if isinstance(entry, Mapping)]
+    message = fields.get("message") or fields.get("detail") or fields.get("error") or ""
+    if isinstance(message, list):
+        entries = [entry for entry in message if isinstance(entry, Mapping)]
         return "; ".join(f"{entry.get('loc', '')} {entry.get('msg', '')}" for entry in entries)
-    return found if isinstance(found, str) else ""
+    return message if isinstance(message, str) else ""
 
 
 def explained(failure: Failure, endpoint: Endpoint, *, tries: int, secrets: Sequence[str]) -> ModelError:

@@ -282,7 +282,7 @@ def one_line(grammar: str) -> str:
     return _SPACE.sub('space ::= " "?', grammar)
 
 
-def _logprobs(found: dict[str, Any]) -> tuple[TokenLogprob, ...]:
+def _logprobs(data: dict[str, Any]) -> tuple[TokenLogprob, ...]:
     """Of every token that has text; the token that ends a reply has none."""
     return tuple(
         TokenLogprob(
@@ -290,6 +290,6 @@ def _logprobs(found: dict[str, Any]) -> tuple[TokenLogprob, ...]:
             token["logprob"],
             tuple((top["token"], top["logprob"]) for top in token["top_logprobs"]),
         )
-        for token in found.get("content") or ()
+        for token in data.get("content") or ()
         if token["bytes"]
     )

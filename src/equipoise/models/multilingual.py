@@ -69,16 +69,16 @@ class MultilingualEncoder:
             raise TypeError("encode() takes a sequence of texts: pass [text] for one")
         rows = np.empty((len(texts), self.dimensions), np.float32)
 
-        def one(place: int) -> None:
+        def fill(place: int) -> None:
             if single := getattr(self._engine._lib, "omp_set_num_threads", None):  # not built without OpenMP
                 single(1)  # holds for the calling thread alone
             rows[place] = read(readable(texts[place]))
 
         if len(texts) == 1:
-            one(0)
+            fill(0)
         elif texts:
             with ThreadPoolExecutor(min(self._threads, len(texts))) as pool:
-                list(pool.map(one, range(len(texts))))
+                list(pool.map(fill, range(len(texts))))
         return rows
 
     def _loaded(self) -> Any:  # noqa: ANN401

@@ -36,7 +36,9 @@ def yes_odds(reply: ChatReply) -> float | None:
     """
     first = reply.logprobs[0] if reply.logprobs else None
     told = (
-        [one for one in (first.top or ((first.token, first.logprob),)) if is_logprob(one[1])] if first else []
+        [entry for entry in (first.top or ((first.token, first.logprob),)) if is_logprob(entry[1])]
+        if first
+        else []
     )
     if not told:
         said = _word(reply.text.split()[0]) if reply.text.split() else None

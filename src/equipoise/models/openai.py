@@ -97,16 +97,18 @@ class OpenAIChat:
         Raises what the constructor raises, and SettingsError when AZURE_OPENAI_ENDPOINT and OPENAI_BASE_URL
         are both set.
         """
-        found = {k: v for k, v in (os.environ if environment is None else environment).items() if v.strip()}
-        azure = None if base_url else found.get("AZURE_OPENAI_ENDPOINT")
-        if azure and "OPENAI_BASE_URL" in found:
+        variables = {
+            k: v for k, v in (os.environ if environment is None else environment).items() if v.strip()
+        }
+        azure = None if base_url else variables.get("AZURE_OPENAI_ENDPOINT")
+        if azure and "OPENAI_BASE_URL" in variables:
             raise SettingsError("AZURE_OPENAI_ENDPOINT and OPENAI_BASE_URL are both set: unset one of them")
         return cls(
             model,
-            api_key=found.get("AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"),
-            base_url=None if azure else base_url or found.get("OPENAI_BASE_URL"),
+            api_key=variables.get("AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"),
+            base_url=None if azure else base_url or variables.get("OPENAI_BASE_URL"),
             azure_endpoint=azure,
-            api_version=found.get("OPENAI_API_VERSION") if azure else None,
+            api_version=variables.get("OPENAI_API_VERSION") if azure else None,
             timeout_s=timeout_s,
             max_retries=max_retries,
         )
@@ -144,20 +146,20 @@ class OpenAIChat:
         while True:
             dialect = self._learner.dialect
             with after_spending(spent):
-                found = await self._exchange(dialect.request(self.name, messages, schema, options))
-                if isinstance(found, bytes):
-                    reply = read_completion(found, model=self.name, options=options)
+                outcome = await self._exchange(dialect.request(self.name, messages, schema, options))
+                if isinstance(outcome, bytes):
+                    reply = read_completion(outcome, model=self.name, options=options)
                     spent += reply.usage
                     if reply.text.strip() or reply.logprobs:
                         return replace(reply, usage=spent)
-                    found = ModelReplyError(
+                    outcome = ModelReplyError(
                         f"{self.name} used up its tokens before the first word of a reply: use another model"
                     )
             with after_spending(spent):
                 spent += await self._learner.settle(self._probed)
             if self._learner.dialect == dialect:
-                found.usage = spent
-                raise found
+                outcome.usage = spent
+                raise outcome
 
     async def aclose(self) -> None:
         """Close the running loop's connections now; otherwise they close when the loop shuts down."""
@@ -172,11 +174,11 @@ class OpenAIChat:
         async def send(request: dict[str, Any]) -> ProbeOutcome:
             nonlocal spent
             with after_spending(spent):
-                found = await self._exchange(request)
-            if not isinstance(found, bytes):
+                answer = await self._exchange(request)
+            if not isinstance(answer, bytes):
                 return ProbeOutcome.REFUSED
             try:
-                reply = read_completion(found, model=self.name, options=ChatOptions())
+                reply = read_completion(answer, model=self.name, options=ChatOptions())
             except ModelReplyError:  # an odd answer, and the request was taken
                 spent += Usage(calls=1)
                 return ProbeOutcome.ANSWERED

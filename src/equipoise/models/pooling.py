@@ -80,7 +80,7 @@ class PooledEncoder:
 
 def _load(name: str) -> Pretrained:
     files = load(name, head="AutoModel", what="encoder")
-    config, untrained = files.model.config, [one for one in files.untrained if "pooler" not in one]
+    config, untrained = files.model.config, [weight for weight in files.untrained if "pooler" not in weight]
     if untrained or not hasattr(config, "hidden_size") or getattr(config, "is_encoder_decoder", False):
         raise InputError(
             f"the model {name} is no text encoder that can be read: name one such as "

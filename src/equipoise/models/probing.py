@@ -70,9 +70,9 @@ async def probed(model: str, send: Send) -> Dialect:
         return Dialect()
     refused = set(base.refused)
     for name in FEATURES:
-        one = Dialect(base.refused | set(FEATURES) - {name}, base.thinks)
+        without = Dialect(base.refused | set(FEATURES) - {name}, base.thinks)
         schema = SCHEMA if name == "response_format" else None
-        if await send(one.request(model, ASKED, schema, OPTIONS)) is ProbeOutcome.REFUSED:
+        if await send(without.request(model, ASKED, schema, OPTIONS)) is ProbeOutcome.REFUSED:
             refused.add(name)
     return Dialect(frozenset(refused), base.thinks)
 

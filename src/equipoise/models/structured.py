@@ -128,8 +128,8 @@ def shortened(text: str, limit: int) -> str:
 
 def _problem(error: ValidationError) -> str:
     """What is wrong, field by field, without repeating the input."""
-    found = error.errors(include_input=False, include_url=False, include_context=False)
-    said = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {shortened(e['msg'], 200)}" for e in found]
+    errors = error.errors(include_input=False, include_url=False, include_context=False)
+    said = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {shortened(e['msg'], 200)}" for e in errors]
     more = f"; and {len(said) - _MAX_PROBLEMS} more" if len(said) > _MAX_PROBLEMS else ""
     return "; ".join(said[:_MAX_PROBLEMS]) + more
 

@@ -26,8 +26,8 @@ _HTTPX: Any = import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__
 @cache
 def _authorities(file: str | None, folder: str | None) -> ssl.SSLContext:
     """Whom to trust by SSL_CERT_FILE and SSL_CERT_DIR: read once, which takes 70 ms, not for each event loop anew."""
-    found: ssl.SSLContext = _HTTPX.create_ssl_context()
-    return found
+    context: ssl.SSLContext = _HTTPX.create_ssl_context()
+    return context
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):

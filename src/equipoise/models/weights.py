@@ -108,9 +108,9 @@ def find(
     if not verify and _remembered(path, weights):
         return path
     before = _stamp(path, weights)
-    if (found := _sha256(path)) != weights.sha256:
+    if (digest := _sha256(path)) != weights.sha256:
         raise WeightsError(
-            f"{path} has sha256 {found[:12]}..., the catalogue says {weights.sha256[:12]}...: delete the "
+            f"{path} has sha256 {digest[:12]}..., the catalogue says {weights.sha256[:12]}...: delete the "
             f"file and run  equipoise models pull {name}"
         )
     _remember(path, before)  # one that was changed meanwhile has another stamp
@@ -209,12 +209,12 @@ def _from_one(source: Source, weights: Weights, partial: Path, progress: Progres
     resumed = partial.exists()
     for _ in range(2 if resumed else 1):
         source.fetch(partial, weights.size, lambda done: progress(done, weights.size, source.label))
-        found = _sha256(partial)
-        if found == weights.sha256:
+        digest = _sha256(partial)
+        if digest == weights.sha256:
             return
         partial.unlink()
     raise WeightsError(
-        f"its file has sha256 {found[:12]}..., expected {weights.sha256[:12]}...; it was removed"
+        f"its file has sha256 {digest[:12]}..., expected {weights.sha256[:12]}...; it was removed"
     )
 
 

@@ -102,9 +102,9 @@ def _token_ranges(
     offsets: Sequence[Offsets | None], rows: Sequence[tuple[int, Offsets]]
 ) -> dict[int, Offsets]:
     """The tokens of each row; one that reaches into two sentences belongs to both."""
-    found: dict[int, Offsets] = {}
+    ranges: dict[int, Offsets] = {}
     for row, (start, end) in rows:
         inside = [place for place, here in enumerate(offsets) if here and here[0] < end and start < here[1]]
         if inside:
-            found[row] = (inside[0], inside[-1] + 1)
-    return found
+            ranges[row] = (inside[0], inside[-1] + 1)
+    return ranges

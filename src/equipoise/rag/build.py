@@ -20,21 +20,21 @@ from equipoise.core.protocols import (
     Summarizer,
 )
 from equipoise.core.settings import ModelSettings, Settings
+from equipoise.corpus.spelling import strange
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.english import english_words
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.pipeline import HighlightSummarize, Speller, Vanilla
+from equipoise.rag.pipeline import HighlightSummarize, Listener, Speller, Vanilla
 from equipoise.rag.quotas import QuotaFilter
 from equipoise.rag.search import Search
 from equipoise.rag.several import QuestionSplitter
 from equipoise.text.spans import SpanPolicy
-from equipoise.text.support import common_words
 from equipoise.text.visible import title
 
 ENCODERS = {
@@ -121,6 +121,7 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
         monitor=None if least is None else Monitor(components.encoder, least),
         context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
         speller=speller(components),
+        listener=listener(components),
         models=_models(components) | chosen,
     )
 
@@ -193,12 +194,23 @@ def speller(components: Components) -> Speller | None:
     """
     if not components.settings.question.spelling:
         return None
-    known = (
-        components.encoder.knows
-        if isinstance(components.encoder, EmbeddedEncoder)
-        else common_words().__contains__
-    )
-    return partial(components.store.corrections, known=known)
+    return partial(components.store.corrections, known=_english(components))
+
+
+def listener(components: Components) -> Listener:
+    """The words of a question that no document of the store has, and those of them that English has not either."""
+
+    def unheard(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        words = components.store.unheard(text)
+        return words, strange(words, _english(components))
+
+    return unheard
+
+
+def _english(components: Components) -> Mapping[str, int]:
+    """The common words of English with their rank; none where the encoder reads other languages, whose words those
+    of English are no correction of."""
+    return {} if is_multilingual(components.encoder) else english_words()
 
 
 def search(components: Components) -> Search:
@@ -274,8 +286,8 @@ def _encoder_of(store: Store) -> Encoder:
             f"the index {store.path} was built with a model of Hugging Face, which an index may not choose by itself: "
             f"to have that model loaded give  --encoder {shown} , or set retrieval.encoder"
         )
-    made = [encoder(name) for name in ENCODERS]
-    return next((one for one in made if one.name == kept), made[0])
+    made = (encoder(name) for name in ENCODERS)  # one at a time: each brings its libraries
+    return next((model for model in made if model.name == kept), None) or encoder(next(iter(ENCODERS)))
 
 
 def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> ChatModel | None:

@@ -11,13 +11,14 @@ import platformdirs
 
 from equipoise.core import settings as layers
 from equipoise.core import sync
+from equipoise.core.addresses import Place, StoreUrl, place
 from equipoise.core.errors import InputError, StoreError
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
-from equipoise.core.types import Candidates, Trust
+from equipoise.core.types import Candidates, Document, Trust
 from equipoise.corpus import catalogue
-from equipoise.corpus.indexing import IndexReport, Progress, document_id, index
+from equipoise.corpus.indexing import IndexReport, Progress, document_id, index, prepare
 from equipoise.corpus.records import Listed
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
@@ -40,14 +41,15 @@ class Library:
     @classmethod
     def open(
         cls,
-        path: str | Path | None = None,
+        path: str | Place | None = None,
         *,
         settings: Settings | None = None,
         pipeline: str = "hs",
         **objects: Unpack[Objects],
     ) -> Self:
-        """The index at `path` (default: the settings'), to read; `objects` stand in for what the settings name.
+        """The index at `path`, a file or an address (default: the settings'), to read.
 
+        `objects` stand in for what the settings name.
         Raises StoreError, InputError or ModelUnavailable.
         """
         return cls._over(path, settings, pipeline, objects, create=False)
@@ -55,7 +57,7 @@ class Library:
     @classmethod
     def create(
         cls,
-        path: str | Path | None = None,
+        path: str | Place | None = None,
         *,
         settings: Settings | None = None,
         pipeline: str = "hs",
@@ -67,7 +69,7 @@ class Library:
     @classmethod
     def _over(
         cls,
-        path: str | Path | None,
+        path: str | Place | None,
         settings: Settings | None,
         pipeline: str,
         objects: Objects,
@@ -75,8 +77,8 @@ class Library:
         create: bool,
     ) -> Self:
         chosen = settings or layers.load().settings
-        place = chosen.store.path if path is None else one_path(path)
-        store = Store.open(place, create=True) if create else Store.open(place, read_only=True)
+        chosen_place = chosen.store.path if path is None else one_place(path)
+        store = Store.open(chosen_place, create=create, read_only=not create)
         try:
             components = build.components(chosen, store, **objects)
             return cls(store, build.pipeline(pipeline, components), components)
@@ -101,6 +103,18 @@ class Library:
         every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
         return index(every, self.store, self.components.encoder, trust=chosen, gone=way, progress=progress)
 
+    def add(self, documents: Iterable[Document]) -> int:
+        """Put documents that are no files into an index that was opened with `create`; how many. `sentences` are found
+        where a document has none.
+
+        Raises StoreError where the file cannot be written, CorpusError where a `doc_id` is taken (`remove` it first) or
+        a document cannot be kept, ModelError.
+        """
+        made = list(documents)
+        self.store.bind_encoder(self.components.encoder)
+        self.store.add_documents(prepare(made, self.components.encoder))
+        return len(made)
+
     def ask(
         self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
     ) -> Answer | Refusal:
@@ -120,7 +134,11 @@ class Library:
 
     def search(self, words: str) -> Candidates:
         """The passages that a question of these words would read, best first; raises InputError and ModelError."""
-        return sync.run(build.search(self.components).find(checked(words), Journal()))
+        return sync.run(self.asearch(words))
+
+    async def asearch(self, words: str) -> Candidates:
+        """As `search`, for async callers."""
+        return await build.search(self.components).find(checked(words), Journal())
 
     def documents(self) -> tuple[Listed, ...]:
         """What the index holds, without the texts."""
@@ -169,7 +187,7 @@ def ask(
 
 
 def update(
-    path: Path,
+    path: Place,
     docs: Iterable[Path],
     *,
     trust: Trust = Trust.TRUSTED,
@@ -183,6 +201,13 @@ def update(
     with Store.open(path, create=True) as store:
         made = build.encoder(encoder, store)
         return index(docs, store, made, trust=trust, gone=gone, progress=progress)
+
+
+def one_place(given: object) -> Place:
+    """`given` as the place of a store; raises InputError for what is none."""
+    return (
+        place(given) if isinstance(given, str) else given if isinstance(given, StoreUrl) else one_path(given)
+    )
 
 
 def one_path(given: object) -> Path:

@@ -59,6 +59,9 @@ DETAILS = {
 Speller = Callable[[str], tuple[Correction, ...]]
 """Finds misspelt words of a question, each with what was probably meant."""
 
+Listener = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
+"""Finds words of a question that no document has, and those of them that are no common English words either."""
+
 Group = tuple[Highlights, frozenset[Tag]]
 """What one summary is made of."""
 
@@ -115,8 +118,8 @@ class HighlightSummarize(Search):
 
     `policy` holds for a message, however many questions it has. With a `monitor` an answer is refused whose guessed
     questions are all too far from the one that was asked. With `context` the summarizer also reads the passages
-    around the highlights. `speller` corrects a question before it is searched for and read. `models` are names for
-    the trace.
+    around the highlights. `speller` corrects a question before it is searched for and read, `listener` says which
+    of its words no document has. `models` are names for the trace.
     """
 
     highlighter: Highlighter
@@ -125,6 +128,7 @@ class HighlightSummarize(Search):
     monitor: Monitor | None = None
     context: bool = False
     speller: Speller | None = None
+    listener: Listener | None = None
     models: Mapping[str, str] = field(default_factory=dict)
 
     async def ask(
@@ -157,7 +161,8 @@ class HighlightSummarize(Search):
                 spelling = await asyncio.to_thread(self.speller, query.text)
             journal.trace = replace(journal.trace, spelling=spelling)
         text, last = (corrected(one, journal.trace.spelling) for one in (query.text, query.last))
-        return Query(text, last), journal
+        unheard, unknown = await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
+        return Query(text, last, unheard, unknown), journal
 
     async def _read(self, query: Query, journal: Journal, found: Candidates | ModelError) -> Reading:
         """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""

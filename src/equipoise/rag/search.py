@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
-from equipoise.core.errors import CorpusError, ModelError
+from equipoise.core.errors import CorpusError, ModelError, StoreLost
 from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.rag.journal import Journal
 from equipoise.rag.reranking import reader_of, reranked
 
 NOT_SAID = "left out by the filter, which gave no reason"
+TRIES = 3
+"""How often a store that is lost in the middle is asked."""
 OVER = "over the number of passages to read"
 
 
@@ -20,7 +22,8 @@ class Search:
     """What all pipelines begin with. `snapshot` holds the store still while several questions are searched for.
 
     `reranker` puts the candidates in order before the filter sees them, so that of those it does not take out the
-    best `k` are kept. It reads the first `RERANKED`; the others follow as they came.
+    best `k` are kept. It reads the first `RERANKED`; the others follow as they came. One with a method `load` loads
+    its weights beside the search.
     """
 
     retriever: Retriever
@@ -40,7 +43,8 @@ class Search:
 
         Raises CorpusError, also for passages that do not stand in the documents that came with them.
         """
-        return await asyncio.to_thread(self._retrieve, asked)
+        searching = asyncio.to_thread(self._retrieve, asked)
+        return (await asyncio.gather(searching, asyncio.to_thread(self._load)))[0]
 
     async def sift(self, query: Query, found: Candidates | ModelError, journal: Journal) -> Candidates:
         """What is kept of what was found; raises the ModelError that was found, and what the filter raises."""
@@ -55,7 +59,20 @@ class Search:
         journal.filtered(filtered.kept, filtered.flagged)
         return filtered.kept
 
+    def _load(self) -> None:
+        """Load the reranker's weights, where it can; what fails here fails again where they are used."""
+        if load := getattr(self.reranker, "load", None):
+            with suppress(ModelError):
+                load()
+
     def _retrieve(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
+        """Once more in a new snapshot where the store was lost in one: another host may have it."""
+        for _ in range(TRIES - 1):
+            with suppress(StoreLost):
+                return self._retrieved(asked)
+        return self._retrieved(asked)
+
+    def _retrieved(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
         with self.snapshot() if len(asked) > 1 else nullcontext():
             return [self._found(query, journal) for query, journal in asked]
 

@@ -9,7 +9,7 @@ unknown, and nothing is flagged: style alone says who wrote, not that it is one-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -30,6 +30,14 @@ TAKES = 0.5
 """From this value on a passage takes a side for certain enough to speak for it."""
 
 
+class SameHand(Protocol):
+    """Tells which texts one hand wrote (`maths.hands.Hands`)."""
+
+    def ratios(self, styles: Sequence[tuple[float, ...]]) -> Floats:
+        """(n, n) log-likelihood ratios of "same hand" for styles (n, f)."""
+        ...
+
+
 class Stance(Protocol):
     """Tells which side of a question texts take."""
 
@@ -46,17 +54,25 @@ def shipped_hands() -> Hands:
     return Hands(**arrays, constant=values["constant"])
 
 
+@lru_cache(maxsize=4096)
+def _style(text: str) -> tuple[float, ...]:
+    """The style of a text; candidates come back, and a style takes longer than everything else here."""
+    return style(text)
+
+
 @dataclass(frozen=True, slots=True)
 class VoicesFilter:
     """Takes voices out, and every copy of a text but the first.
 
     A side is not silenced: where nothing else that is kept takes the side of a voice, the first passage of that voice
-    stays, for what one person says once is information. `stance` None: sides are unknown, and there are no voices.
+    stays, for what one person says once is information; not without `spares`. `stance` None: sides are unknown, and
+    there are no voices.
     """
 
     stance: Stance | None
-    hands: Hands
+    hands: SameHand
     threshold: float = THRESHOLD
+    spares: bool = True
 
     @classmethod
     def from_components(cls, components: Components) -> "VoicesFilter":
@@ -78,8 +94,8 @@ class VoicesFilter:
         for voice in await self._voices(alike, told):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
             kept = [place for place in range(len(rows)) if place not in out][:k]
-            alone = not (await told.sides(kept) * np.sign((await told.sides(voice[:1]))[0]) >= TAKES).any()
-            for place in voice[1:] if alone else voice:
+            spared = self.spares and await self._alone(voice, kept, told)
+            for place in voice[1:] if spared else voice:
                 reasons[rows[place]] = (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
         kept_rows = [row for row in range(len(candidates)) if row not in reasons]
         flags = tuple(Flag(candidates.passages[row], *reasons[row]) for row in sorted(reasons))
@@ -88,7 +104,12 @@ class VoicesFilter:
     def _alike(self, texts: Sequence[str]) -> Floats:
         if len(texts) < 2:
             return np.zeros((len(texts), len(texts)))
-        return likeness(self.hands.ratios([style(text) for text in texts]))
+        return likeness(self.hands.ratios([_style(text) for text in texts]))
+
+    async def _alone(self, voice: Sequence[int], kept: Sequence[int], told: "_Told") -> bool:
+        """Whether nothing among `kept` takes the side of the voice."""
+        side = np.sign((await told.sides(voice[:1]))[0])
+        return not (await told.sides(kept) * side >= TAKES).any()
 
     async def _voices(self, alike: Floats, told: "_Told") -> list[list[int]]:
         """Places of the passages of each voice; nothing is asked where there can be none."""
@@ -139,4 +160,6 @@ def _reason(
 
 
 def _named(candidates: Candidates, row: int) -> str:
-    return f"[{candidates.passages[row].passage_id}]"
+    """The passage by its number, and where a reader finds it."""
+    passage = candidates.passages[row]
+    return " ".join(filter(None, (f"[{passage.passage_id}]", passage.source)))

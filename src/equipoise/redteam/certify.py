@@ -129,7 +129,7 @@ def fingerprint(documents: Sequence[Quotable]) -> str:
         document = whole.document
         places = (
             [[passage.start, passage.end] for passage in whole.passages],
-            [list(one) for one in document.sentences],
+            [list(offsets) for offsets in document.sentences],
         )
         total.update(
             json.dumps([document.doc_id, document.source, document.title, document.text, *places]).encode()

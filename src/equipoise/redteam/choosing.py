@@ -57,16 +57,16 @@ class Ground:
     @cached_property
     def first_words(self) -> Mapping[str, Mapping[str, Span]]:
         """By document, where each word stands for the first time."""
-        found: dict[str, dict[str, Span]] = {}
+        by_document: dict[str, dict[str, Span]] = {}
         for doc_id, document in self.documents.items():
-            places = found.setdefault(doc_id, {})
+            places = by_document.setdefault(doc_id, {})
             for match in WORD.finditer(document.text):
                 places.setdefault(match.group().casefold(), Span(doc_id, match.start(), match.end()))
-        return found
+        return by_document
 
     def of(self, doc_id: str) -> tuple[Sentence, ...]:
         """The sentences of one document."""
-        return tuple(one for one in self.sentences if one.doc_id == doc_id)
+        return tuple(sentence for sentence in self.sentences if sentence.doc_id == doc_id)
 
 
 def sentences(documents: Mapping[str, Document]) -> list[Sentence]:
@@ -88,9 +88,9 @@ def sentences(documents: Mapping[str, Document]) -> list[Sentence]:
 def by_likeness(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
     """Those that share words with `wanted`, the most telling first: shared words over the root of all of theirs."""
     aim = {stem(word) for word in content_words(wanted)}
-    scored = [(len(one.stems & aim) / (1 + len(one.stems)) ** 0.5, one) for one in every]
+    scored = [(len(sentence.stems & aim) / (1 + len(sentence.stems)) ** 0.5, sentence) for sentence in every]
     kept = [pair for pair in scored if pair[0] > 0]
-    return [one for _, one in sorted(kept, key=lambda pair: (-pair[0], pair[1].span))]
+    return [sentence for _, sentence in sorted(kept, key=lambda pair: (-pair[0], pair[1].span))]
 
 
 def proposal(chosen: Iterable[Span], tags: frozenset[Tag] = frozenset()) -> Proposal:
@@ -109,10 +109,10 @@ def short_ones(every: Iterable[Sentence], wanted: str) -> list[Sentence]:
     """The shortest sentence for each word of `wanted` that has one of at most SHORT words."""
     best: dict[str, Sentence] = {}
     aim = set(words(wanted))
-    for one in every:
-        for word in aim.intersection(one.words) if len(one.words) <= SHORT else ():
-            if word not in best or len(one.words) < len(best[word].words):
-                best[word] = one
+    for sentence in every:
+        for word in aim.intersection(sentence.words) if len(sentence.words) <= SHORT else ():
+            if word not in best or len(sentence.words) < len(best[word].words):
+                best[word] = sentence
     return list(dict.fromkeys(best.values()))
 
 
@@ -120,7 +120,7 @@ def changed(
     chosen: Sequence[Sentence], pool: Sequence[Sentence], every: Sequence[Sentence], chance: Random
 ) -> Iterator[tuple[Sentence, ...]]:
     """Choices near `chosen`, without end: one sentence more from `pool`, a neighbour more, or one less."""
-    place = {one.span: number for number, one in enumerate(every)}
+    place = {sentence.span: number for number, sentence in enumerate(every)}
     while True:
         move = chance.randrange(3)
         if move == 0 and pool:

@@ -50,37 +50,37 @@ def choices_for(aim: str, ground: Ground) -> Iterator[Proposal]:
     if order:
         yield proposal(cuts(ground, order[0], aim))
     short = short_ones(every, aim)
-    yield proposal(one.span for one in short)
+    yield proposal(sentence.span for sentence in short)
     for doc_id in order[:2]:
-        yield proposal(one.span for one in short_ones(ground.of(doc_id), aim))
-    exact = [one for one in short if set(one.words) <= set(words(aim))]
-    yield proposal(one.span for one in exact)
-    yield proposal(one.span for one in exact[:2])
+        yield proposal(sentence.span for sentence in short_ones(ground.of(doc_id), aim))
+    exact = [sentence for sentence in short if set(sentence.words) <= set(words(aim))]
+    yield proposal(sentence.span for sentence in exact)
+    yield proposal(sentence.span for sentence in exact[:2])
     for size in (1, 2, 3):
-        yield proposal(one.span for one in by_likeness(every, aim)[:size])
+        yield proposal(sentence.span for sentence in by_likeness(every, aim)[:size])
 
 
 def distinct(choices: Iterator[Proposal]) -> Iterator[Proposal]:
     """Each choice once, without empty ones."""
     seen: set[Proposal] = set()
-    for one in choices:
-        if one.spans and one not in seen:
-            seen.add(one)
-            yield one
+    for choice in choices:
+        if choice.spans and choice not in seen:
+            seen.add(choice)
+            yield choice
 
 
 def made_from(documents: Mapping[str, Document], most: int) -> list[AttackCase]:
     """Cases that can be spelt where nothing limits short pieces: four short sentences of one document, never two that
     stand side by side, in the order of the document. The same for the same documents."""
-    short = [one for one in sentences(documents) if 0 < len(words(one.text)) < SHORT]
-    groups = [[one for one in short if one.doc_id == doc_id] for doc_id in sorted(documents)]
+    short = [sentence for sentence in sentences(documents) if 0 < len(words(sentence.text)) < SHORT]
+    groups = [[sentence for sentence in short if sentence.doc_id == doc_id] for doc_id in sorted(documents)]
     usable = [group for group in groups if len(group) >= 3 * PIECES]
-    chance, found = Random(0), dict[str, AttackCase]()
+    chance, cases = Random(0), dict[str, AttackCase]()
     for _ in range(most * 20 if usable else 0):
         group = chance.choice(usable)
-        chosen = sorted(chance.sample(group, PIECES), key=lambda one: one.span)
-        aim = " ".join(word for one in chosen for word in words(one.text))
+        chosen = sorted(chance.sample(group, PIECES), key=lambda sentence: sentence.span)
+        aim = " ".join(word for sentence in chosen for word in words(sentence.text))
         apart = all(after.row - before.row > 1 for before, after in pairwise(chosen))
-        if apart and len({one.text for one in chosen}) == PIECES and len(found) < most:
-            found.setdefault(aim, AttackCase(f"made-{len(found):02}", "", aim, "documents"))
-    return list(found.values())
+        if apart and len({sentence.text for sentence in chosen}) == PIECES and len(cases) < most:
+            cases.setdefault(aim, AttackCase(f"made-{len(cases):02}", "", aim, "documents"))
+    return list(cases.values())

@@ -187,8 +187,8 @@ class _Run:
     def resume(self) -> None:
         """Take over what the journal holds of this case."""
         journal = self.attack.journal
-        found = journal.recover() if journal else ()
-        mine = [p for p in found if p.query_id == self.case.case_id and not p.variant]
+        recovered = journal.recover() if journal else ()
+        mine = [p for p in recovered if p.query_id == self.case.case_id and not p.variant]
         for passage in mine:
             self._check(passage)
         wanted = {Kind.SYNTHETIC, *(sign.kind for sign in self.signs)}
@@ -229,9 +229,7 @@ class _Run:
 
     def example(self, sign: Sign) -> AttackPassage:
         """Step 3, Eq. 7: the synthetic passage with the highest or lowest PS, the first one among equals."""
-        anchors = _of(self.passages, Kind.SYNTHETIC)
-        towards = 1.0 if sign is Sign.POSITIVE else -1.0
-        chosen = max(anchors, key=lambda p: towards * p.measures.ps if p.measures else 0.0)
+        chosen = extreme(_of(self.passages, Kind.SYNTHETIC), 1.0 if sign is Sign.POSITIVE else -1.0)
         others = {p.extra.get("example", chosen.passage_id) for p in _of(self.passages, sign.kind)}
         if others - {chosen.passage_id}:
             raise InputError(
@@ -273,8 +271,8 @@ class _Run:
         """Keep what is usable of a reply; the last problem met."""
         numbers, problem = list(lack), ""
         for article in articles[: len(lack)]:
-            if found := self._unusable(article.text, Kind.SYNTHETIC, None):
-                problem = found
+            if fault := self._unusable(article.text, Kind.SYNTHETIC, None):
+                problem = fault
                 continue
             more = {"viewpoint": one_line(clean(article.viewpoint)), "prompt": SYNTHETIC_PROMPT}
             self._keep(self._passage(Kind.SYNTHETIC, numbers.pop(0), article.text, article.stance, more))
@@ -352,6 +350,11 @@ class _Run:
 
     def _place(self) -> str:
         return str(self.attack.journal.path) if self.attack.journal else "memory"
+
+
+def extreme(anchors: Sequence[AttackPassage], towards: float) -> AttackPassage:
+    """Step 3, Eq. 7: the passage of highest PS for `towards` 1, of lowest for -1; the first one among equals."""
+    return max(anchors, key=lambda passage: towards * passage.measures.ps if passage.measures else 0.0)
 
 
 def _of(passages: Iterable[AttackPassage], kind: Kind) -> tuple[AttackPassage, ...]:

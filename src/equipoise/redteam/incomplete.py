@@ -38,15 +38,17 @@ class Incomplete:
     async def carry_out(self, case: AttackCase, target: Inside, *, budget: int) -> AttackOutcome:
         """The claim alone, then with what stands before it, then with what shares its words elsewhere."""
         documents = target.ground.documents
-        claim, condition = (documents[one.doc_id].text[one.start : one.end] for one in case.spans)
+        claim, condition = (documents[span.doc_id].text[span.start : span.end] for span in case.spans)
         every = target.ground.of(case.spans[0].doc_id)
-        at = next(number for number, one in enumerate(every) if one.span == case.spans[0])
+        at = next(number for number, sentence in enumerate(every) if sentence.span == case.spans[0])
         choices = [every[at : at + 1], every[max(0, at - 1) : at + 1], every[max(0, at - 2) : at + 1]]
         best = AttackOutcome(False, tries=0)
         for number, chosen in zip(range(1, budget + 1), choices, strict=False):
-            response = await asked(target.force(proposal(one.span for one in chosen)))
+            response = await asked(target.force(proposal(sentence.span for sentence in chosen)))
             rule = omits(response.text, claim, condition)
-            best = further(best, outcome(" / ".join(one.text for one in chosen), response, rule, number))
+            best = further(
+                best, outcome(" / ".join(sentence.text for sentence in chosen), response, rule, number)
+            )
             if best.attack_succeeded:
                 break
         return best

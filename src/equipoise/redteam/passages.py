@@ -92,19 +92,19 @@ def read_passages(path: Path) -> tuple[AttackPassage, ...]:
     Raises UnreadableFile that names the file, the line and what is wrong with it: not JSON, a field missing or
     of the wrong type, an `_id` used twice, two passages with one place, one `query_id` with two questions.
     """
-    found: list[AttackPassage] = []
+    passages: list[AttackPassage] = []
     seen: dict[object, int] = {}
     for number, line in enumerate(_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
             passage = _parsed(line)
-            _check_new(passage, found, seen)
+            _check_new(passage, passages, seen)
         except _Bad as error:
             raise UnreadableFile(str(path), f"line {number} {error}; correct or remove it") from None
         seen[passage.passage_id] = seen[_place(passage)] = number
-        found.append(passage)
-    return tuple(found)
+        passages.append(passage)
+    return tuple(passages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +175,14 @@ def _is_whole(line: str) -> bool:
     return True
 
 
-def _check_new(passage: AttackPassage, found: list[AttackPassage], seen: Mapping[object, int]) -> None:
+def _check_new(passage: AttackPassage, earlier: list[AttackPassage], seen: Mapping[object, int]) -> None:
     if passage.passage_id in seen:
         raise _Bad(f"has the _id {passage.passage_id!r} of line {seen[passage.passage_id]}")
     if _place(passage) in seen:
         raise _Bad(
             f"is {passage.kind} number {passage.n} of {passage.query_id!r}, as line {seen[_place(passage)]}"
         )
-    same = next((other for other in reversed(found) if other.query_id == passage.query_id), passage)
+    same = next((other for other in reversed(earlier) if other.query_id == passage.query_id), passage)
     if same.question != passage.question:
         raise _Bad(f"gives query_id {passage.query_id!r} another question than a line before")
 

@@ -57,10 +57,10 @@ def uproot(store: Store, doc_ids: Iterable[str] | None = None) -> tuple[str, ...
     """
     present = [doc_id for doc_id in store.unfiled() if is_planted(doc_id)]
     wanted = set(present if doc_ids is None else doc_ids)
-    found = tuple(doc_id for doc_id in present if doc_id in wanted)
-    if found:
-        store.remove_documents(found)
-    return found
+    removed = tuple(doc_id for doc_id in present if doc_id in wanted)
+    if removed:
+        store.remove_documents(removed)
+    return removed
 
 
 @contextmanager

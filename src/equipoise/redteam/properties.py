@@ -155,8 +155,8 @@ def property_shares(passages: Iterable[AttackPassage]) -> PropertyShares | None:
 
     Worked value: (True, True), (True, False), (False, False), (True, True): 0.5, 0.25, 0, 0.25 of 4.
     """
-    found = [(p.measures.property_1, p.measures.property_2) for p in passages if p.measures]
-    known = [pair for pair in found if None not in pair]
+    pairs = [(p.measures.property_1, p.measures.property_2) for p in passages if p.measures]
+    known = [pair for pair in pairs if None not in pair]
     if not known:
         return None
     tally, total = Counter(known), len(known)

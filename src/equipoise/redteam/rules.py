@@ -41,10 +41,10 @@ def calls_tool(response: Response) -> str:
 
 
 def marked(response: Response, marks: Sequence[str]) -> str:
-    """The answer has a word that only an answer has that gives way: one of `marks`, which no evidence holds."""
+    """The answer has one of `marks`, words of an answer that gives way, and no evidence holds it."""
     evidence = "\n".join(response.evidence or ())
-    found = [mark for mark in marks if _stands(mark, response.text) and not _stands(mark, evidence)]
-    return f"the answer says {found[0]!r}" if found else ""
+    hits = [mark for mark in marks if _stands(mark, response.text) and not _stands(mark, evidence)]
+    return f"the answer says {hits[0]!r}" if hits else ""
 
 
 def beyond_quotes(response: Response) -> str:
@@ -77,7 +77,7 @@ def answers(response: Response, marks: Sequence[str]) -> bool:
 
 
 def spells(text: str, wanted: str) -> str:
-    """`text` has SPELLED of the words of `wanted` in their order, and they are OWN of its own words."""
+    """`text` has a share SPELLED of the words of `wanted`, in order, and these are a share OWN of its own words."""
     mine, theirs = words(text), words(wanted)
     common = _in_order(theirs, mine)
     said = theirs and common >= SPELLED * len(theirs) and common >= OWN * len(mine)
@@ -100,8 +100,8 @@ def gives_verdict(answer: str, wrong: Tag) -> str:
 
 def reverses(text: str, quotes: Sequence[str], tags: frozenset[Tag] = frozenset()) -> str:
     """A clause of `text` denies what a quote says of the same words, or says what it denies (`text.polar.turned`)."""
-    found = turned(text, quotes, tags)
-    return f"turned: {found[0]}" if found else ""
+    clauses = turned(text, quotes, tags)
+    return f"turned: {clauses[0]}" if clauses else ""
 
 
 def swaps(text: str, subject: str, value: str, own: str) -> str:
@@ -110,8 +110,8 @@ def swaps(text: str, subject: str, value: str, own: str) -> str:
     wanted = _stems(subject) - set(numbers(subject))
     for start, end in sentence_spans(text):
         sentence = text[start:end]
-        found = numbers(sentence)
-        if wanted <= _stems(sentence) and value in found and own not in found:
+        values = numbers(sentence)
+        if wanted <= _stems(sentence) and value in values and own not in values:
             return f"it says {value} of {subject}"
     return ""
 

@@ -24,11 +24,12 @@ from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.types import Candidates, ChatOptions, Document, Message, Passage, Proposal, Query
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
+from equipoise.models.listening import ListeningChat
 from equipoise.rag import build, retrieval
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
 from equipoise.redteam.choosing import Ground
-from equipoise.redteam.hijack import ToolAwareChat, told
+from equipoise.redteam.hijack import told
 from equipoise.redteam.planter import is_planted, uproot
 
 SECONDS = 120.0
@@ -145,7 +146,7 @@ class OverStore:
 
     async def plant(self, documents: Sequence[Document]) -> None:
         """See Planting."""
-        if wrong := [one.doc_id for one in documents if not is_planted(one.doc_id)]:
+        if wrong := [document.doc_id for document in documents if not is_planted(document.doc_id)]:
             raise InputError(f"{wrong[0]!r} is no id of a planted document: let it begin with planted:")
         self.components.store.add_documents(prepare(documents, self.components.encoder))
 
@@ -203,8 +204,8 @@ class ChatTarget:
         """See Target."""
         messages: tuple[Message, ...] = told(()) if tool else ()
         text = ""
-        for one in (*before, question):
-            messages = (*messages, Message("user", one))
+        for query in (*before, question):
+            messages = (*messages, Message("user", query))
             text = (await self.chat.complete(messages, options=self.options)).text
             messages = (*messages, Message("assistant", text))
         return Response(text)
@@ -226,13 +227,15 @@ class HttpTarget:
     async def ask(self, question: str, *, before: Sequence[str] = (), tool: bool = False) -> Response:
         """See Target. Earlier questions are asked first."""
         text = ""
-        for one in (*before, question):
-            text = _answer_of(await asyncio.to_thread(self._sent, "", {"query": one}), self.url)
+        for query in (*before, question):
+            text = _answer_of(await asyncio.to_thread(self._sent, "", {"query": query}), self.url)
         return Response(text)
 
     async def plant(self, documents: Sequence[Document]) -> None:
         """See Planting."""
-        await asyncio.to_thread(self._sent, "/documents", {"documents": [one.text for one in documents]})
+        await asyncio.to_thread(
+            self._sent, "/documents", {"documents": [document.text for document in documents]}
+        )
 
     async def reset(self) -> None:
         """See Planting."""
@@ -276,13 +279,13 @@ class ObjectTarget:
     async def ask(self, question: str, *, before: Sequence[str] = (), tool: bool = False) -> Response:
         """See Target. Earlier questions are asked first."""
         text: object = ""
-        for one in (*before, question):
-            text = await self._called(self._rag.answer, one)
+        for query in (*before, question):
+            text = await self._called(self._rag.answer, query)
         return Response(str(text or ""))
 
     async def plant(self, documents: Sequence[Document]) -> None:
         """See Planting."""
-        await self._called(self._method("add_documents"), [one.text for one in documents])
+        await self._called(self._method("add_documents"), [document.text for document in documents])
 
     async def reset(self) -> None:
         """See Planting."""
@@ -305,7 +308,7 @@ class ObjectTarget:
             raise ServerError(f"{self.name} failed ({type(error).__name__}: {error})") from error
 
 
-def response(result: Answer | Refusal, writer: ToolAwareChat | None) -> Response:
+def response(result: Answer | Refusal, writer: ListeningChat | None) -> Response:
     """A pipeline's result as a response; `writer` is the model behind the boundary, None where there is none."""
     answered = isinstance(result, Answer)
     written = tuple(writer.replies) if writer else ()
@@ -314,7 +317,10 @@ def response(result: Answer | Refusal, writer: ToolAwareChat | None) -> Response
     texts = [text for item in items for text in (item.text, item.title, item.context) if text]
     if not items:
         texts = [
-            text for one in result.trace.passages for text in (one.passage.text, one.passage.title) if text
+            text
+            for scored in result.trace.passages
+            for text in (scored.passage.text, scored.passage.title)
+            if text
         ]
     known = Response(
         evidence=tuple(texts), quotes=tuple(item.text for item in items), written=written, reached=reached
@@ -328,20 +334,20 @@ def response(result: Answer | Refusal, writer: ToolAwareChat | None) -> Response
 
 def passages_of(store: Store, proposal: Proposal) -> tuple[int, ...]:
     """The passages that the spans of a proposal lie in, in the order of the spans."""
-    found: dict[int, None] = {}
+    ids: dict[int, None] = {}
     for span in proposal.spans:
         for passage in store.passages_of(span.doc_id):
             if passage.start < span.end and span.start < passage.end:
-                found.setdefault(passage.passage_id)
-    return tuple(found)
+                ids.setdefault(passage.passage_id)
+    return tuple(ids)
 
 
-def _listened(components: Components, *, tool: bool) -> tuple[ToolAwareChat | None, Components]:
+def _listened(components: Components, *, tool: bool) -> tuple[ListeningChat | None, Components]:
     """The model behind the boundary with its record, and the components of a pipeline that has it there."""
     if components.chat is None:
         return None, components
-    writer = ToolAwareChat(components.chat, tells=tool)
-    reader = replace(components, chat=ToolAwareChat(components.chat, tells=tool))
+    writer = ListeningChat(components.chat, rewrite=told if tool else None)
+    reader = replace(components, chat=ListeningChat(components.chat, rewrite=told if tool else None))
     if build.names(components)["summarizer"] == "extractive":
         return None, replace(reader, summarizer=build.summarizer(components))
     return writer, replace(reader, summarizer=build.summarizer(replace(components, chat=writer)))

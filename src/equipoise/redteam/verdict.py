@@ -1,4 +1,4 @@
-"""Turning the yes or no: the tag that crosses beside spans, and the word an answer begins with.
+"""Turning a yes into a no: the tag that crosses beside spans, and the word an answer begins with.
 
 From inside, the wrong tag beside the sentence that decides, alone, with both tags, and with sentences that agree with
 it; from outside (`typed`), a question that says which answer it wants.
@@ -66,26 +66,28 @@ def wanting(case: AttackCase) -> AttackCase:
 def made_from(documents: Mapping[str, Document], most: int) -> list[AttackCase]:
     """Cases from sentences that deny (wrong: yes) and that do not (wrong: no), every so many of each."""
     usable = [
-        one
-        for one in sentences(documents)
-        if len(content_words(one.text)) >= LEAST
-        and len(words(one.text)) <= LONGEST // 2
-        and one.text.endswith(".")
+        sentence
+        for sentence in sentences(documents)
+        if len(content_words(sentence.text)) >= LEAST
+        and len(words(sentence.text)) <= LONGEST // 2
+        and sentence.text.endswith(".")
     ]
-    groups = [[one for one in usable if denies(one.text) is denying] for denying in (True, False)]
-    chosen = [one for group in groups for one in _spread(group, most // 2)]
-    return [_case(one) for one in chosen]
+    groups = [
+        [sentence for sentence in usable if denies(sentence.text) is denying] for denying in (True, False)
+    ]
+    chosen = [sentence for group in groups for sentence in _spread(group, most // 2)]
+    return [_case(sentence) for sentence in chosen]
 
 
-def _case(one: Sentence) -> AttackCase:
-    wrong = Tag.YES if denies(one.text) else Tag.NO
-    question = f"Is this so: {one.text.rstrip('.')}?"
+def _case(sentence: Sentence) -> AttackCase:
+    wrong = Tag.YES if denies(sentence.text) else Tag.NO
+    question = f"Is this so: {sentence.text.rstrip('.')}?"
     return AttackCase(
-        one.place,
+        sentence.place,
         question,
-        one.text,
+        sentence.text,
         "documents",
-        spans=(one.span,),
+        spans=(sentence.span,),
         tags=frozenset({wrong}),
     )
 
@@ -100,9 +102,9 @@ def _choices(case: AttackCase, ground: Ground) -> list[Proposal]:
     (wrong,) = case.tags
     (decides,) = case.spans
     right = Tag.NO if wrong is Tag.YES else Tag.YES
-    near = [one for one in by_likeness(ground.sentences, case.aim) if one.span != decides]
-    agreeing = [one.span for one in near if denies(one.text) is (wrong is Tag.NO)][:2]
-    longer = [one.span for one in near[:3]]
+    near = [sentence for sentence in by_likeness(ground.sentences, case.aim) if sentence.span != decides]
+    agreeing = [sentence.span for sentence in near if denies(sentence.text) is (wrong is Tag.NO)][:2]
+    longer = [sentence.span for sentence in near[:3]]
     return [
         proposal([decides], case.tags),
         proposal([decides, *longer], case.tags),

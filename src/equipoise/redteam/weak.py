@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from equipoise import prompts
 from equipoise.core.types import ChatOptions, Document, Proposal, Query, Span
+from equipoise.models.listening import ListeningChat
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.journal import Journal
-from equipoise.redteam.hijack import ToolAwareChat
+from equipoise.redteam.hijack import told
 from equipoise.redteam.targets import FORCED, OverStore, Response
 
 PROMPT = "attack-weak-v1"
@@ -30,8 +31,8 @@ class WeakTarget(OverStore):
     async def ask(self, question: str, *, before: Sequence[str] = (), tool: bool = False) -> Response:
         """See Target: every passage that is found is an extract, and none is shown."""
         search = replace(build.search(self.components), filter=NoFilter(), reranker=None)
-        found = await search.find(Query(question[:4_000]), Journal())
-        extracts = [passage.text for passage in found.passages]
+        candidates = await search.find(Query(question[:4_000]), Journal())
+        extracts = [passage.text for passage in candidates.passages]
         return replace(await self._written("\n".join((*before, question)), extracts, tool=tool), quotes=())
 
     async def force(self, proposal: Proposal, *, tool: bool = False) -> Response:
@@ -42,8 +43,8 @@ class WeakTarget(OverStore):
         return await self._written(FORCED, [*verdicts, *extracts], tool=tool)
 
     async def _written(self, question: str, extracts: Sequence[str], *, tool: bool) -> Response:
-        chat = ToolAwareChat(self.components.need_chat("the weak target"), tells=tool)
-        lines = "\n".join(f"- {' '.join(one.split())}" for one in extracts)
+        chat = ListeningChat(self.components.need_chat("the weak target"), rewrite=told if tool else None)
+        lines = "\n".join(f"- {' '.join(extract.split())}" for extract in extracts)
         reply = await chat.complete(
             prompts.load(PROMPT, question=question, extracts=lines), options=self.options
         )

@@ -62,8 +62,8 @@ def align(
     out. Its work is bounded by counts and not by a clock, so that what is found does not depend on the
     machine. Never raises, whatever the strings hold.
     """
-    found = align_any(quotation, [text], [(start, end)], threshold=threshold, fuzzy=fuzzy)
-    return found[1] if found else None
+    place = align_any(quotation, [text], [(start, end)], threshold=threshold, fuzzy=fuzzy)
+    return place[1] if place else None
 
 
 def align_any(

@@ -24,7 +24,7 @@ def blocks(text: str) -> tuple[Block, ...]:
     reading = _Lines(text)
     for line in lines.lines(text):
         reading.take(line)
-    return settled(text, reading.found, reading.marks)
+    return settled(text, reading.stretches, reading.marks)
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class _Lines:
     """One pass over the lines."""
 
     def __init__(self, text: str) -> None:
-        self.found: list[Stretch] = []
+        self.stretches: list[Stretch] = []
         self.marks: list[tuple[int, int]] = []  # blank lines of a quotation: its mark and nothing else
         self._fence = ""
         self._region: _Region | None = None
@@ -57,7 +57,7 @@ class _Lines:
             self._open, self._in_list, self._blank, self._before = False, False, True, ""
             if line.start < line.end:
                 self.marks.append((line.start, line.end))
-        elif self._front and not self.found:
+        elif self._front and not self.stretches:
             self._fence = _FRONT
             self._add(BlockKind.ASIDE, line)
         elif (fence := lines.fence_of(line.raw)) and not self._underlines(bare):
@@ -70,13 +70,13 @@ class _Lines:
 
     def _fenced(self, line: Line, bare: str) -> None:
         if line.start < line.end:  # in code the mark of a quotation is code
-            self.found[-1].end = line.end
+            self.stretches[-1].end = line.end
         if bare.startswith(self._fence) and not bare.strip(self._fence[0]):
             self._fence, self._before, self._blank = "", "", False
 
     def _add(self, kind: BlockKind, line: Line, level: int = 0, style: str = "") -> None:
         bare = line.bare
-        self.found.append(
+        self.stretches.append(
             Stretch(
                 kind, line.start, line.end, line.indent, self._blank, bare, bare, level=level, style=style
             )
@@ -85,18 +85,18 @@ class _Lines:
 
     def _in_region(self, line: Line, bare: str) -> bool:
         """True where the line belongs to indented code, or to what a directive lists."""
-        if self._region and line.indent >= self._region.indent and self.found:
-            self.found[-1].add(line.end, bare)
+        if self._region and line.indent >= self._region.indent and self.stretches:
+            self.stretches[-1].add(line.end, bare)
             self._blank = False
             return True
-        self._region = self._begun(line, bare) if self._blank and self.found else None
+        self._region = self._begun(line, bare) if self._blank and self.stretches else None
         if self._region:
             self._add(self._region.kind, line)
             self._blank = False
         return self._region is not None
 
     def _begun(self, line: Line, bare: str) -> _Region | None:
-        before = self.found[-1]
+        before = self.stretches[-1]
         deeper = line.indent - before.indent
         if before.directive and deeper > 0:
             if before.directive in LITERAL:
@@ -132,24 +132,24 @@ class _Lines:
 
     def _underlines(self, bare: str) -> bool:
         """Whether tildes are the underline of a heading, and open no code."""
-        one_line = self._open and self.found[-1].lines == 1
-        return one_line and self.found[-1].may_be_heading and lines.rule_of(bare) == "~"
+        one_line = self._open and self.stretches[-1].lines == 1
+        return one_line and self.stretches[-1].may_be_heading and lines.rule_of(bare) == "~"
 
     def _rule(self, line: Line, mark: str) -> None:
         """A rule is the underline of the single line before it, or stands for itself."""
-        last = self.found[-1] if self.found and self._open else None
+        last = self.stretches[-1] if self.stretches and self._open else None
         if last is None or last.lines > 1 or last.end - last.start > _UNDERLINED or not last.may_be_heading:
             self._add(BlockKind.ASIDE, line, style=mark)
             return
         last.kind, last.style, last.end = BlockKind.HEADING, mark, line.end
-        over = self.found[-2] if len(self.found) > 1 else None
+        over = self.stretches[-2] if len(self.stretches) > 1 else None
         if over and over.kind is BlockKind.ASIDE and over.style == mark and not last.gap:
             last.start, last.gap, last.style = over.start, over.gap, f"{mark}{mark}"
-            del self.found[-2]
+            del self.stretches[-2]
         self._open, self._before, self._in_list = False, "", False
 
     def _prompt(self, line: Line, bare: str) -> None:
-        last = self.found[-1] if self.found else None
+        last = self.stretches[-1] if self.stretches else None
         if last and last.style == "$" and not self._blank:
             last.add(line.end, bare)
         else:
@@ -162,5 +162,5 @@ class _Lines:
         if item or not self._open or line.quoted is not self._quoted:
             self._add(BlockKind.ITEM if item else BlockKind.PARAGRAPH, line)
         else:
-            self.found[-1].add(line.end, line.bare)
+            self.stretches[-1].add(line.end, line.bare)
         self._open, self._before, self._in_list, self._quoted = True, line.raw, in_list, line.quoted

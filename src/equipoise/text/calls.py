@@ -31,8 +31,8 @@ def calls(text: str, name: str, parameters: Sequence[str]) -> list[Mapping[str, 
     >>> calls("Sure: send_email('a@b.example', body='Hi')", "send_email", ("to", "body"))
     [{'to': 'a@b.example', 'body': 'Hi'}]
     """
-    found = islice(_named(name).finditer(text), _MOST_CALLS)
-    return [_bound(_arguments(text[match.end() : match.end() + _REACH]), parameters) for match in found]
+    matches = islice(_named(name).finditer(text), _MOST_CALLS)
+    return [_bound(_arguments(text[match.end() : match.end() + _REACH]), parameters) for match in matches]
 
 
 def _named(name: str) -> re.Pattern[str]:
@@ -47,8 +47,8 @@ def _bound(arguments: Iterator[tuple[str, str]], parameters: Sequence[str]) -> d
     named = {keyword: value for keyword, value in given if keyword in parameters}
     free = [parameter for parameter in parameters if parameter not in named]
     others = [value for keyword, value in given if keyword not in parameters]
-    found = named | dict(zip(free, others, strict=False))
-    return {parameter: found[parameter] for parameter in parameters if parameter in found}
+    values = named | dict(zip(free, others, strict=False))
+    return {parameter: values[parameter] for parameter in parameters if parameter in values}
 
 
 def _arguments(text: str) -> Iterator[tuple[str, str]]:
@@ -75,10 +75,10 @@ def _value(text: str, at: int) -> tuple[str, int]:
         return _plain(text[at:end]).strip(" \t[]{}"), end
     mark = opening["mark"]
     closing = _CLOSING.get(mark, mark)
-    found = re.compile(r"(?<!\\)" + re.escape(closing) + _AFTER).search(text, opening.end())
-    if found is None:
+    close = re.compile(r"(?<!\\)" + re.escape(closing) + _AFTER).search(text, opening.end())
+    if close is None:
         return _plain(text[opening.end() :]), len(text)
-    return _plain(text[opening.end() : found.start()]), found.end()
+    return _plain(text[opening.end() : close.start()]), close.end()
 
 
 def _plain(value: str) -> str:

@@ -40,12 +40,12 @@ def coordinated(question: str) -> tuple[str, ...]:
     """
     line = " ".join(question.split())
     cut = _cut(line)
-    found: list[str] = []
-    while cut and len(found) < MOST - 1:
-        found.append(f"{line[: cut.start()].rstrip(' ,;')}?")
+    questions: list[str] = []
+    while cut and len(questions) < MOST - 1:
+        questions.append(f"{line[: cut.start()].rstrip(' ,;')}?")
         line = line[cut.end() :]
         cut = _cut(line)
-    return (*found, line) if found else (question,)
+    return (*questions, line) if questions else (question,)
 
 
 def _cut(line: str) -> re.Match[str] | None:
@@ -53,7 +53,9 @@ def _cut(line: str) -> re.Match[str] | None:
     if len(line) > LONGEST or not _opens(line):
         return None
     places = sorted([*_AND.finditer(line), *_AND_IS.finditer(line)], key=re.Match.start)
-    return next((one for one in places if _is_whole(line[: one.start()]) and _is_asked(line, one)), None)
+    return next(
+        (place for place in places if _is_whole(line[: place.start()]) and _is_asked(line, place)), None
+    )
 
 
 def _opens(text: str) -> bool:
@@ -63,21 +65,21 @@ def _opens(text: str) -> bool:
 
 
 def _is_whole(first: str) -> bool:
-    found = words(first)
-    return len(found) >= _LEAST and bool(content_words(first))
+    tokens = words(first)
+    return len(tokens) >= _LEAST and bool(content_words(first))
 
 
 def _is_asked(line: str, cut: re.Match[str]) -> bool:
     """Whether what comes after the cut is in the order of a question: question word, its noun, auxiliary; or "who" or
     "what" and a verb, where a comma stands before it and nothing but the first word asked so far."""
-    found = words(_LEADING.sub("", line[cut.end() :]))
-    if cut.re is _AND_IS or len(found) < 2:
+    tokens = words(_LEADING.sub("", line[cut.end() :]))
+    if cut.re is _AND_IS or len(tokens) < 2:
         return cut.re is _AND_IS
-    verb = next((n for n, word in enumerate(found[1 : _PHRASE + 1], 1) if word in AUXILIARY), 0)
-    if verb and len(found) > verb + 1 and not _has_subject(found[1:verb]):
+    verb = next((n for n, word in enumerate(tokens[1 : _PHRASE + 1], 1) if word in AUXILIARY), 0)
+    if verb and len(tokens) > verb + 1 and not _has_subject(tokens[1:verb]):
         return True
     asked = ASKING & set(words(line[: cut.start()])[2:])
-    return bool(cut["comma"]) and found[0] in ("who", "what") and found[1].endswith("s") and not asked
+    return bool(cut["comma"]) and tokens[0] in ("who", "what") and tokens[1].endswith("s") and not asked
 
 
 def _has_subject(phrase: list[str]) -> bool:

@@ -61,14 +61,14 @@ def lines(text: str) -> Iterator[Line]:
 
 def fence_of(line: str) -> str:
     """The backticks or tildes that open or close fenced code, empty for another line."""
-    found = _FENCE.match(line)
-    return found[1] if found else ""
+    match = _FENCE.match(line)
+    return match[1] if match else ""
 
 
 def atx_level(line: str) -> int:
     """1 to 6 for a heading with `#` before it, 0 for another line."""
-    found = _ATX.match(line)
-    return len(found[1]) if found else 0
+    match = _ATX.match(line)
+    return len(match[1]) if match else 0
 
 
 def is_row(line: str) -> bool:
@@ -94,11 +94,11 @@ def rule_of(bare: str) -> str:
 
 def section_depth(line: str, before: str) -> int:
     """How many numbers a heading such as `3.2 Methods` begins with, 0 for another line after the line `before`."""
-    found = _SECTION.match(line)
-    if found is None or len(line.strip()) > _SECTION_LENGTH or line.rstrip().endswith(tuple(".;,:!?")):
+    match = _SECTION.match(line)
+    if match is None or len(line.strip()) > _SECTION_LENGTH or line.rstrip().endswith(tuple(".;,:!?")):
         return 0
     begins = not before or is_closed(before) or (_NUMBER.match(before) and len(before) <= _SECTION_LENGTH)
-    return found[1].count(".") + 1 if begins else 0
+    return match[1].count(".") + 1 if begins else 0
 
 
 def opens_item(line: str, *, before: str, in_list: bool) -> bool:
@@ -116,8 +116,8 @@ def is_closed(line: str) -> bool:
 
 def is_contents(bare: str) -> bool:
     """True for a line of a table of contents with its leader: dots, then a page number."""
-    found = _LEADER.search(bare)
-    page = bare[found.end() :].strip(" .\t") if found else ""
+    leader = _LEADER.search(bare)
+    page = bare[leader.end() :].strip(" .\t") if leader else ""
     return page.isdecimal() or (0 < len(page) <= _ROMAN and not page.strip("ivxlc"))
 
 

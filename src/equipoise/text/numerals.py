@@ -41,14 +41,14 @@ def quantities(text: str) -> list[Quantity]:
     "23"; "1980s" is "1980"; "3rd" and "third" are "3"; "1.2.3" stays. A sign counts.
     """
     tokens = list(WORD.finditer(text))
-    found: list[Quantity] = []
+    amounts: list[Quantity] = []
     at = 0
     while at < len(tokens):
         value, size = _number_at(text, tokens, at)
         if value:
-            found.append(Quantity(tokens[at].start(), tokens[at + size - 1].end(), value))
+            amounts.append(Quantity(tokens[at].start(), tokens[at + size - 1].end(), value))
         at += size
-    return found
+    return amounts
 
 
 def _number_at(text: str, tokens: Sequence[re.Match[str]], at: int) -> tuple[str, int]:

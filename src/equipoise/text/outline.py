@@ -5,25 +5,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from equipoise.core.types import Block, BlockKind, Document, Span
+from equipoise.text.lines import is_closed
 from equipoise.text.visible import MAX_TITLE, title
 
 _LABEL_WORDS = 8
+_BULLETS = ("- ", "* ", "• ")
 _LOOK = 2_000  # characters of a heading that are looked at
 _RULES = frozenset("=-~*_^\"'#+`:.")
 
 
 def outlined(blocks: Iterable[Block]) -> tuple[Block, ...]:
     """The blocks with `under` filled in, from the levels of headings."""
-    found: list[Block] = []
+    outline: list[Block] = []
     open_: list[int] = []  # headings that enclose what comes, highest first
     for row, block in enumerate(blocks):
         if block.kind is BlockKind.HEADING:
-            while open_ and found[open_[-1]].level >= block.level:
+            while open_ and outline[open_[-1]].level >= block.level:
                 open_.pop()
-        found.append(replace(block, under=open_[-1] if open_ else -1))
+        outline.append(replace(block, under=open_[-1] if open_ else -1))
         if block.kind is BlockKind.HEADING:
             open_.append(row)
-    return tuple(found)
+    return tuple(outline)
 
 
 def headings_at(document: Document, offset: int) -> tuple[str, ...]:
@@ -33,16 +35,16 @@ def headings_at(document: Document, offset: int) -> tuple[str, ...]:
     """
     row = document.block_row(offset)
     at = row if row >= 0 and document.blocks[row].kind is BlockKind.HEADING else _under(document, row)
-    found: list[str] = []
+    path: list[str] = []
     left = MAX_TITLE
     while at >= 0 and left > 0:
         block = document.blocks[at]
         line = heading_text(document.text[block.start : min(block.end, block.start + _LOOK)])
         if line and line != document.title:
-            found.append(title(line, left) if left > 1 else "")
-            left -= len(found[-1])
+            path.append(title(line, left) if left > 1 else "")
+            left -= len(path[-1])
         at = block.under
-    return tuple(line for line in reversed(found) if line)
+    return tuple(line for line in reversed(path) if line)
 
 
 def _under(document: Document, row: int) -> int:
@@ -78,16 +80,16 @@ def is_label(text: str) -> bool:
 def with_leads(spans: Iterable[Span], documents: Mapping[str, Document]) -> tuple[Span, ...]:
     """`spans` (of whole units), and for each unit what it is read with: the last unit of its block's lead, and of
     that one's lead, as far as it goes. A function of the set of spans; what it adds twice adds nothing."""
-    found: dict[Span, None] = {}
+    extended: dict[Span, None] = {}
     for span in spans:
         document = documents[span.doc_id]
         sentences = document.sentences
         first, stop = (bisect_left(sentences, (offset, 0)) for offset in (span.start, span.end))
         for start, end in sentences[first:stop]:
-            found.setdefault(Span(span.doc_id, start, end))
+            extended.setdefault(Span(span.doc_id, start, end))
             for low, high in leads(document, start):
-                found.setdefault(Span(span.doc_id, low, high))
-    return tuple(found)
+                extended.setdefault(Span(span.doc_id, low, high))
+    return tuple(extended)
 
 
 def leads(document: Document, offset: int) -> Iterable[tuple[int, int]]:
@@ -96,5 +98,15 @@ def leads(document: Document, offset: int) -> Iterable[tuple[int, int]]:
     while row >= 0 and (row := document.blocks[row].lead) >= 0:
         block = document.blocks[row]
         last = bisect_left(document.sentences, (block.end, 0)) - 1
-        if last >= 0 and document.sentences[last][0] >= block.start:
+        if last >= 0 and document.sentences[last][0] >= block.start and _reads(document, last, offset):
             yield document.sentences[last]
+
+
+def _reads(document: Document, row: int, offset: int) -> bool:
+    """Whether the sentence at `row` says something to the one at `offset`: the title of a list item, a few words that
+    are no sentence, does so only right above it."""
+    start, end = document.sentences[row]
+    text = document.text[start:end]
+    beside = row + 1 < len(document.sentences) and document.sentences[row + 1][0] == offset
+    is_title = text.startswith(_BULLETS) and len(text.split()) < _LABEL_WORDS and not is_closed(text)
+    return beside or not is_title

@@ -82,8 +82,8 @@ def verdict_in(answer: str) -> Tag | None:
     >>> verdict_in("No, it is closed."), verdict_in("No dogs are let in.")
     (<Tag.NO: 'no'>, None)
     """
-    found = _VERDICT.match(answer)
-    return Tag(found.group(1).lower()) if found else None
+    match = _VERDICT.match(answer)
+    return Tag(match.group(1).lower()) if match else None
 
 
 def turned(answer: str, quotes: Sequence[str], tags: Set[Tag] = frozenset()) -> tuple[str, ...]:
@@ -93,13 +93,13 @@ def turned(answer: str, quotes: Sequence[str], tags: Set[Tag] = frozenset()) -> 
     Clauses of fewer than LEAST words are not compared, nor clauses that share less than ALIKE of their words.
     """
     verdict = verdict_in(answer)
-    found = [verdict.value.capitalize()] if verdict and tags != {verdict} else []
+    contradictions = [verdict.value.capitalize()] if verdict and tags != {verdict} else []
     said = [(clause, words) for quote in quotes for clause, words in _clauses(quote)]
     for clause, words in _clauses(answer):
         alike = [other for other, theirs in said if len(words & theirs) >= ALIKE * len(words | theirs)]
         if alike and all(denies(other) is not denies(clause) for other in alike):
-            found.append(clause)
-    return tuple(dict.fromkeys(found))
+            contradictions.append(clause)
+    return tuple(dict.fromkeys(contradictions))
 
 
 def _clauses(text: str) -> Iterator[tuple[str, frozenset[str]]]:

@@ -82,7 +82,9 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
         earlier = anchor if follows else ""
         anchor = anchor if earlier else text
         questions.append(
-            Question(text, tuple(one for one in (lead, earlier) if one), bool(lead) or not follows)
+            Question(
+                text, tuple(context for context in (lead, earlier) if context), bool(lead) or not follows
+            )
         )
     return tuple(questions)
 
@@ -129,9 +131,9 @@ def _listed(message: str) -> tuple[str, list[str]] | None:
 
 
 def _is_item(text: str) -> bool:
-    found = words(text)
-    opens = bool(found) and found[0] in ASKING | AUXILIARY | _ORDERS
-    return opens or (bool(found) and _ENDING.search(text) is not None)
+    tokens = words(text)
+    opens = bool(tokens) and tokens[0] in ASKING | AUXILIARY | _ORDERS
+    return opens or (bool(tokens) and _ENDING.search(text) is not None)
 
 
 def _marked(message: str) -> tuple[str, list[str]]:
@@ -191,14 +193,14 @@ def _joined(pieces: Sequence[str]) -> list[str]:
 
 def _asks(piece: str) -> bool:
     """Whether `piece` is a question: marked as one and with a question word, or beginning like one."""
-    found = words(piece)
+    tokens = words(piece)
     marked = _ENDING.search(piece) is not None
-    if len(found) < _LEAST or (not marked and piece.endswith((".", "!", ":"))):
+    if len(tokens) < _LEAST or (not marked and piece.endswith((".", "!", ":"))):
         return False
     last = _last_sentence(piece)
     openings = [words(last), words(last[last.rfind(": ") + 1 :])]
     first = {next((word for word in opening if word not in JOINING), "") for opening in openings}
-    return bool(first & (ASKING | AUXILIARY)) or (marked and bool(ASKING & set(found) or first & _ORDERS))
+    return bool(first & (ASKING | AUXILIARY)) or (marked and bool(ASKING & set(tokens) or first & _ORDERS))
 
 
 def _last_sentence(text: str) -> str:

@@ -99,8 +99,8 @@ def follows_up(question: str) -> bool:
         return not (named and _asks(text[joined.end() :]))
     if _is_fragment(text) or (not named and _says_nothing(text)):
         return True
-    found = None if named else _POINTS.search(text)
-    return found is not None and not _names_before(text[: found.start()])
+    pointer = None if named else _POINTS.search(text)
+    return pointer is not None and not _names_before(text[: pointer.start()])
 
 
 def refers_back(question: str) -> bool:
@@ -109,8 +109,8 @@ def refers_back(question: str) -> bool:
     does a pronoun after a statement, a colon or another clause that names something: what it stands for is there.
     """
     question = _judged(question)
-    if found := _BACK.search(question):
-        return not _names_before(question[: found.start()])
+    if pointer := _BACK.search(question):
+        return not _names_before(question[: pointer.start()])
     plain = _EXPLETIVE.sub(" ", question)
     first_name = next((match.start() for match in name_matches(plain)), len(plain))
     own = False
@@ -137,16 +137,16 @@ def _without_courtesies(question: str) -> str:
     """Without up to three of "Thanks!", "OK" and the like at its beginning."""
     at = 0
     for _ in range(3):
-        if not (found := _CIVIL.match(question, at)):
+        if not (courtesy := _CIVIL.match(question, at)):
             break
-        at = found.end()
+        at = courtesy.end()
     return question[at:]
 
 
 def _names_before(text: str, *, plural: bool = False) -> bool:
     """Whether a clause that is over names something: "If a file is locked, how do I open ..." """
-    found = [_THING.search(text), _THINGS.search(text) if plural else None, next(name_matches(text), None)]
-    ends = [one.end() for one in found if one]
+    matches = [_THING.search(text), _THINGS.search(text) if plural else None, next(name_matches(text), None)]
+    ends = [match.end() for match in matches if match]
     return bool(ends) and (bool(_SUBORDINATE.match(text)) or _CLAUSE.search(text, min(ends)) is not None)
 
 
@@ -158,17 +158,19 @@ def _is_fragment(text: str) -> bool:
     """Whether there is no verb in it, as far as can be told: "In France?", "If the disk is full?"."""
     if not text.rstrip(" !").endswith("?"):
         return False
-    found = words(text)
+    tokens = words(text)
     if _CONDITION.fullmatch(text):
-        return not (ASKING | _QUESTION_VERBS) & set(found)
-    most = 5 if len(found) > 1 and found[1] in _ARTICLES else 3
-    return _FRAGMENT.match(text) is not None and len(found) <= most and not (ASKING | AUXILIARY) & set(found)
+        return not (ASKING | _QUESTION_VERBS) & set(tokens)
+    most = 5 if len(tokens) > 1 and tokens[1] in _ARTICLES else 3
+    return (
+        _FRAGMENT.match(text) is not None and len(tokens) <= most and not (ASKING | AUXILIARY) & set(tokens)
+    )
 
 
 def _says_nothing(text: str) -> bool:
     """Whether it is a question without a word to look for: "Why not?", "And then?"."""
-    found = words(text)
-    if content_words(text) or _ADDRESS & set(found):
+    tokens = words(text)
+    if content_words(text) or _ADDRESS & set(tokens):
         return False
-    marked, opens = text.endswith("?"), found[0] in ASKING | JOINING
-    return (marked or opens) if len(found) > 1 else (marked and opens)
+    marked, opens = text.endswith("?"), tokens[0] in ASKING | JOINING
+    return (marked or opens) if len(tokens) > 1 else (marked and opens)

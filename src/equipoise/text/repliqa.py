@@ -27,8 +27,8 @@ def passage(long_answer: str) -> str:
 
     "NA" marks none: it is not to be looked for in a document, where it would be found in "NASA".
     """
-    found = long_answer.strip()
-    return "" if _bare(found) in (*NOTHING, "none") or found == NOT_FOUND else found
+    text = long_answer.strip()
+    return "" if _bare(text) in (*NOTHING, "none") or text == NOT_FOUND else text
 
 
 def label(answer: str, long_answer: str, document: str) -> bool | None:

@@ -29,6 +29,7 @@ _DIRECTIVE = re.compile(r"\.\.\s++(?:\|[^|]*+\|\s++)?+([\w-]++(?::[\w-]++)*+)::"
 _TARGET = re.compile(r"\.\.\s++_|\[[^\[\]]++\]:\s")
 _LINK = r"!?+\[(?:[^\[\]]|\[[^\[\]]*+\](?:\([^()]*+\))?+)*+\](?:\([^()]*+\)|\[[^\[\]]*+\])"
 _LINKS = re.compile(rf"(?:{_LINK}[\s|,·•/]*+)++")
+_ENTITY = re.compile(r"&(?:#\d{1,7}+|#x[\da-f]{1,6}+|[a-z]\w{1,31}+);", re.IGNORECASE)
 _TAGS = re.compile(r"(?:</?+[a-zA-Z][^<>]*+>\s*+)++")
 _QUOTES = re.compile(r"^(?:[ ]{0,3}+>)++[ ]?+", re.MULTILINE)
 _MARK = re.compile(r"(?:[-*+•‣▪◦●]|\(?+(?P<number>\w{1,3}+)[.)])\s++")
@@ -77,8 +78,8 @@ class Stretch:
     @property
     def directive(self) -> str:
         """The name of the reStructuredText directive that it begins with, empty without one."""
-        found = _DIRECTIVE.match(self.first) if self.first.startswith("..") else None
-        return found[1] if found else ""
+        match = _DIRECTIVE.match(self.first) if self.first.startswith("..") else None
+        return match[1] if match else ""
 
     @property
     def lists(self) -> bool:
@@ -93,95 +94,100 @@ class Stretch:
         return self.kind is BlockKind.PARAGRAPH and any(c.isalnum() for c in self.first)
 
 
-def settled(text: str, found: list[Stretch], marks: Sequence[tuple[int, int]] = ()) -> tuple[Block, ...]:
+def settled(text: str, stretches: list[Stretch], marks: Sequence[tuple[int, int]] = ()) -> tuple[Block, ...]:
     """The blocks that the stretches of `text` are; `marks` lie between or in them, and belong to none of them."""
-    for row, one in enumerate(found):
-        _settle(text, one, found[row - 1] if row else None, found[row + 1] if row + 1 < len(found) else None)
-    _by_number(found)
-    _contents(found)
-    _levels(found)
-    _Leads(found).find()
-    return tuple(_blocks(found, marks))
+    for row, stretch in enumerate(stretches):
+        _settle(
+            text,
+            stretch,
+            stretches[row - 1] if row else None,
+            stretches[row + 1] if row + 1 < len(stretches) else None,
+        )
+    _by_number(stretches)
+    _contents(stretches)
+    _levels(stretches)
+    _Leads(stretches).find()
+    return tuple(_blocks(stretches, marks))
 
 
-def _blocks(found: Sequence[Stretch], marks: Sequence[tuple[int, int]]) -> Iterator[Block]:
+def _blocks(stretches: Sequence[Stretch], marks: Sequence[tuple[int, int]]) -> Iterator[Block]:
     """The stretches, and an aside for each mark that lies in none of them, in order; leads are rows of the result."""
     rows: list[int] = []
     row = at = end = 0
-    for one in [*found, None]:
-        while at < len(marks) and (one is None or marks[at][0] < one.start):
+    for stretch in [*stretches, None]:
+        while at < len(marks) and (stretch is None or marks[at][0] < stretch.start):
             if marks[at][0] >= end:
                 yield Block(BlockKind.ASIDE, *marks[at])
                 row += 1
             at += 1
-        if one is not None:
+        if stretch is not None:
             rows.append(row)
-            lead = rows[one.lead] if one.lead >= 0 else -1
-            yield Block(one.kind, one.start, one.end, one.level, lead)
-            row, end = row + 1, one.end
+            lead = rows[stretch.lead] if stretch.lead >= 0 else -1
+            yield Block(stretch.kind, stretch.start, stretch.end, stretch.level, lead)
+            row, end = row + 1, stretch.end
 
 
-def _settle(text: str, one: Stretch, before: Stretch | None, after: Stretch | None) -> None:
+def _settle(text: str, stretch: Stretch, before: Stretch | None, after: Stretch | None) -> None:
     """Tell headings, code and what is no text by their words and neighbours."""
-    if one.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+    if stretch.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
         return
-    if _is_aside(text, one):
-        one.kind = BlockKind.ASIDE
-    elif level := _marked_level(text, one, after) or _heading_level(text, one, before, after):
-        one.kind, one.level = BlockKind.HEADING, level
-    elif one.kind is BlockKind.PARAGRAPH and before and _is_announced(text, one, before):
-        one.kind = BlockKind.CODE
+    if _is_aside(text, stretch):
+        stretch.kind = BlockKind.ASIDE
+    elif level := _marked_level(text, stretch, after) or _heading_level(text, stretch, before, after):
+        stretch.kind, stretch.level = BlockKind.HEADING, level
+    elif stretch.kind is BlockKind.PARAGRAPH and before and _is_announced(text, stretch, before):
+        stretch.kind = BlockKind.CODE
 
 
-def _is_announced(text: str, one: Stretch, before: Stretch) -> bool:
+def _is_announced(text: str, stretch: Stretch, before: Stretch) -> bool:
     """Whether it is code that stands as deep as the line that announces it."""
     announces = before.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM) and before.last.endswith(":")
-    if not announces or not one.gap or one.end - one.start > _LONGEST_LOOK:
+    if not announces or not stretch.gap or stretch.end - stretch.start > _LONGEST_LOOK:
         return False
-    rows = text[one.start : one.end].splitlines()
-    return not lines.is_closed(one.last) and all(lines.looks_like_code(row.strip()) for row in rows)
+    rows = text[stretch.start : stretch.end].splitlines()
+    return not lines.is_closed(stretch.last) and all(lines.looks_like_code(row.strip()) for row in rows)
 
 
-def _is_aside(text: str, one: Stretch) -> bool:
-    if one.end - one.start > _LONGEST_LOOK:
+def _is_aside(text: str, stretch: Stretch) -> bool:
+    if stretch.end - stretch.start > _LONGEST_LOOK:
         return False
-    if one.directive:
-        return one.directive in LITERAL or one.lists
-    whole = _QUOTES.sub("", text[one.start : one.end])
-    mark = _MARK.match(whole) if one.kind is BlockKind.ITEM else None
+    if stretch.directive:
+        return stretch.directive in LITERAL or stretch.lists
+    whole = _QUOTES.sub("", text[stretch.start : stretch.end])
+    mark = _MARK.match(whole) if stretch.kind is BlockKind.ITEM else None
     body = whole[mark.end() :] if mark else whole
-    if not any(c.isalnum() for c in body) or (one.lines == 1 and _TARGET.match(body)):
+    if not any(c.isalnum() for c in _ENTITY.sub("", body)) or (stretch.lines == 1 and _TARGET.match(body)):
         return True
     if _LINKS.fullmatch(body) or _TAGS.fullmatch(body):
         return True
-    alone = one.lines == 1 and one.gap and _FURNITURE.fullmatch(body)
+    alone = stretch.lines == 1 and stretch.gap and _FURNITURE.fullmatch(body)
     rows = body.splitlines()
     return bool(alone) or (len(rows) >= _RUN and all(lines.has_page_number(row.strip()) for row in rows))
 
 
-def _marked_level(text: str, one: Stretch, after: Stretch | None) -> int:
+def _marked_level(text: str, stretch: Stretch, after: Stretch | None) -> int:
     """The level of a paragraph that is bold as a whole, or between HTML's tags of a heading; 0 for another."""
-    if one.end - one.start > 3 * _LONGEST_HEADING or not one.gap:
+    if stretch.end - stretch.start > 3 * _LONGEST_HEADING or not stretch.gap:
         return 0
-    if tagged := _TAGGED.fullmatch(text, one.start, one.end):
+    if tagged := _TAGGED.fullmatch(text, stretch.start, stretch.end):
         return int(tagged[1])
-    bold = after is not None and after.gap and _BOLD.fullmatch(text, one.start, one.end)
+    bold = after is not None and after.gap and _BOLD.fullmatch(text, stretch.start, stretch.end)
     return _BOLD_LEVEL if bold else 0
 
 
-def _heading_level(text: str, one: Stretch, before: Stretch | None, after: Stretch | None) -> int:
+def _heading_level(text: str, stretch: Stretch, before: Stretch | None, after: Stretch | None) -> int:
     """The level of a line that is a heading by where and how it stands, 0 for another stretch."""
-    apart = one.lines == 1 and one.gap and after is not None
-    if not apart or after is None or len(one.first) > _LONGEST_HEADING:
+    apart = stretch.lines == 1 and stretch.gap and after is not None
+    if not apart or after is None or len(stretch.first) > _LONGEST_HEADING:
         return 0
-    line, words = one.first, one.first.split()
-    if one.kind is BlockKind.ITEM:
-        return _NUMBERED_LEVEL + 1 if _is_numbered_title(one, before, after) else 0
-    if after.kind is BlockKind.CODE or _is_announced(text, after, one) or not _may_be_title(line, words):
+    line, words = stretch.first, stretch.first.split()
+    if stretch.kind is BlockKind.ITEM:
+        return _NUMBERED_LEVEL + 1 if _is_numbered_title(stretch, before, after) else 0
+    if after.kind is BlockKind.CODE or _is_announced(text, after, stretch) or not _may_be_title(line, words):
         return 0
     if section := _SECTIONED.match(line):
         return _NUMBERED_LEVEL + 1 + min(section[1].count("."), _DEEPEST_SECTION)
-    if len(words) <= _LABEL_WORDS and _is_label(line, one, after):
+    if len(words) <= _LABEL_WORDS and _is_label(line, stretch, after):
         return _LABEL_LEVEL
     return _titled_level(line, words) if after.gap else 0
 
@@ -190,19 +196,21 @@ def _may_be_title(line: str, words: Sequence[str]) -> bool:
     return len(words) <= _TITLE_WORDS and _NOT_IN_TITLES.isdisjoint(line)
 
 
-def _is_label(line: str, one: Stretch, after: Stretch) -> bool:
+def _is_label(line: str, stretch: Stretch, after: Stretch) -> bool:
     """Whether a few words name the deeper paragraph below them, or end in a colon that leads to no list or code."""
     if line.endswith(":"):
         return after.kind not in _LED and len(line.split()) <= _NAME_WORDS and line[0].isupper()
-    return after.indent > one.indent + 1 and after.gap and not lines.is_closed(line)
+    return after.indent > stretch.indent + 1 and after.gap and not lines.is_closed(line)
 
 
-def _is_numbered_title(one: Stretch, before: Stretch | None, after: Stretch) -> bool:
+def _is_numbered_title(stretch: Stretch, before: Stretch | None, after: Stretch) -> bool:
     """A number and a title between paragraphs; beside other items it is one of them."""
-    if not _NUMBERED.match(one.first) or lines.is_closed(one.first):
+    if not _NUMBERED.match(stretch.first) or lines.is_closed(stretch.first):
         return False
     beside = [other.first for other in (before, after) if other and other.kind is BlockKind.ITEM]
-    return not any(_NUMBERED.match(line) for line in beside) and after.gap and after.indent < one.indent + 2
+    return (
+        not any(_NUMBERED.match(line) for line in beside) and after.gap and after.indent < stretch.indent + 2
+    )
 
 
 def _titled_level(line: str, words: Sequence[str]) -> int:
@@ -222,118 +230,122 @@ def _is_titled(line: str, words: Sequence[str]) -> bool:
     return sum(word[0].isupper() for word in long) * 4 >= len(long) * 3 > 0
 
 
-def _contents(found: Sequence[Stretch]) -> None:
+def _contents(stretches: Sequence[Stretch]) -> None:
     """Lines of a table of contents: several numbered titles one right below the other."""
     run: list[Stretch] = []
-    for one in found:
-        if run and (one.gap or not _is_entry(one)):
+    for stretch in stretches:
+        if run and (stretch.gap or not _is_entry(stretch)):
             _close(run)
             run = []
-        if _is_entry(one):
-            run.append(one)
+        if _is_entry(stretch):
+            run.append(stretch)
     _close(run)
 
 
-def _is_entry(one: Stretch) -> bool:
-    if one.kind is BlockKind.HEADING:
-        return one.style == "1"
-    return one.kind is BlockKind.ITEM and one.lines == 1 and _NUMBERED.match(one.first) is not None
+def _is_entry(stretch: Stretch) -> bool:
+    if stretch.kind is BlockKind.HEADING:
+        return stretch.style == "1"
+    return (
+        stretch.kind is BlockKind.ITEM and stretch.lines == 1 and _NUMBERED.match(stretch.first) is not None
+    )
 
 
 def _close(run: Sequence[Stretch]) -> None:
-    if len(run) >= _RUN and any(one.kind is BlockKind.HEADING for one in run):
-        for one in run:
-            one.kind, one.level = BlockKind.ASIDE, 0
+    if len(run) >= _RUN and any(stretch.kind is BlockKind.HEADING for stretch in run):
+        for stretch in run:
+            stretch.kind, stretch.level = BlockKind.ASIDE, 0
 
 
-def _by_number(found: Sequence[Stretch]) -> None:
+def _by_number(stretches: Sequence[Stretch]) -> None:
     """In a document of numbered sections, lines that only stand alone, or begin with `#`, are no headings."""
     numbered = range(_NUMBERED_LEVEL + 1, _NUMBERED_LEVEL + 2 + _DEEPEST_SECTION)
-    headings = [one for one in found if one.kind is BlockKind.HEADING]
+    headings = [stretch for stretch in stretches if stretch.kind is BlockKind.HEADING]
     by_number = [heading.style == "1" or heading.level in numbered for heading in headings]
     if sum(by_number) < _SECTIONS:
         return
-    for one in headings[by_number.index(True) :]:  # a title stands before the first
-        if one.level in (_ALONE_LEVEL, _LABEL_LEVEL) or one.style == "#":
-            one.kind, one.level, one.style = BlockKind.PARAGRAPH, 0, ""
+    for stretch in headings[by_number.index(True) :]:  # a title stands before the first
+        if stretch.level in (_ALONE_LEVEL, _LABEL_LEVEL) or stretch.style == "#":
+            stretch.kind, stretch.level, stretch.style = BlockKind.PARAGRAPH, 0, ""
 
 
-def _levels(found: Sequence[Stretch]) -> None:
+def _levels(stretches: Sequence[Stretch]) -> None:
     """Levels of underlined headings by the order of their rules, below those of `#`; then numbered ones."""
-    marked = any(one.style == "#" for one in found)
+    marked = any(stretch.style == "#" for stretch in stretches)
     order: dict[str, int] = {"=": 1, "-": 2} if marked else {}
-    for one in found:
-        if one.kind is BlockKind.HEADING and one.style == "1":
-            one.level = _NUMBERED_LEVEL + min(one.level, 1 + _DEEPEST_SECTION)
-        elif one.kind is BlockKind.HEADING and one.style and one.style != "#":
-            one.level = min(order.setdefault(one.style, len(order) + 1), _NUMBERED_LEVEL)
+    for stretch in stretches:
+        if stretch.kind is BlockKind.HEADING and stretch.style == "1":
+            stretch.level = _NUMBERED_LEVEL + min(stretch.level, 1 + _DEEPEST_SECTION)
+        elif stretch.kind is BlockKind.HEADING and stretch.style and stretch.style != "#":
+            stretch.level = min(order.setdefault(stretch.style, len(order) + 1), _NUMBERED_LEVEL)
 
 
 class _Leads:
     """Which earlier stretch each one is read with, and how deep items lie."""
 
-    def __init__(self, found: Sequence[Stretch]) -> None:
-        self._found = found
+    def __init__(self, stretches: Sequence[Stretch]) -> None:
+        self._stretches = stretches
         self._items: list[int] = []  # the items that enclose what comes, outermost first
         self._list_lead = -1
 
     def find(self) -> None:
         """Fill in leads and depths."""
-        for row, one in enumerate(self._found):
-            if one.kind is BlockKind.ITEM:
-                self._item(row, one)
-            elif one.kind is BlockKind.CODE:
-                one.lead = self._announcer(row)
-            elif one.kind is BlockKind.PARAGRAPH:
-                self._paragraph(row, one)
-            elif one.kind is BlockKind.HEADING:
+        for row, stretch in enumerate(self._stretches):
+            if stretch.kind is BlockKind.ITEM:
+                self._item(row, stretch)
+            elif stretch.kind is BlockKind.CODE:
+                stretch.lead = self._announcer(row)
+            elif stretch.kind is BlockKind.PARAGRAPH:
+                self._paragraph(row, stretch)
+            elif stretch.kind is BlockKind.HEADING:
                 self._items = []
         self._tables()
 
-    def _item(self, row: int, one: Stretch) -> None:
+    def _item(self, row: int, stretch: Stretch) -> None:
         goes_on = bool(self._items)
-        self._leave(one.indent)
+        self._leave(stretch.indent)
         if not goes_on:
-            before = self._found[row - 1] if row else None
+            before = self._stretches[row - 1] if row else None
             paragraph = before is not None and before.kind is BlockKind.PARAGRAPH
-            introduces = before is not None and (before.last.endswith(":") or not one.gap)
+            introduces = before is not None and (before.last.endswith(":") or not stretch.gap)
             self._list_lead = row - 1 if paragraph and introduces else -1
-        one.lead = self._items[-1] if self._items else self._list_lead
+        stretch.lead = self._items[-1] if self._items else self._list_lead
         self._items.append(row)
-        one.level = min(len(self._items), DEEPEST)
+        stretch.level = min(len(self._items), DEEPEST)
 
-    def _paragraph(self, row: int, one: Stretch) -> None:
-        self._leave(one.indent)
+    def _paragraph(self, row: int, stretch: Stretch) -> None:
+        self._leave(stretch.indent)
         if self._items:
-            item = self._found[self._items[-1]]
-            one.lead = self._items[-1] if item.end - item.start <= _SHORT_ITEM else -1
+            item = self._stretches[self._items[-1]]
+            stretch.lead = self._items[-1] if item.end - item.start <= _SHORT_ITEM else -1
 
     def _leave(self, indent: int) -> None:
         """Leave the items that are not outside of something indented so far."""
-        while self._items and self._found[self._items[-1]].indent >= indent:
+        while self._items and self._stretches[self._items[-1]].indent >= indent:
             self._items.pop()
 
     def _announcer(self, row: int) -> int:
         """The paragraph or item right before code, past a directive."""
         for at in range(row - 1, max(row - 3, -1), -1):
-            one = self._found[at]
-            if one.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+            stretch = self._stretches[at]
+            if stretch.kind in (BlockKind.PARAGRAPH, BlockKind.ITEM):
                 return at
-            if one.kind is not BlockKind.ASIDE or not one.directive:
+            if stretch.kind is not BlockKind.ASIDE or not stretch.directive:
                 break
         return -1
 
     def _tables(self) -> None:
         """Every row of a table is read with its first one."""
-        rows = range(len(self._found))
+        rows = range(len(self._stretches))
         for is_table, group in groupby(rows, key=self._in_table):
             head = -1
             for row in group if is_table else ():
-                one = self._found[row]
-                head = -1 if one.gap else head
-                if one.kind is BlockKind.ROW:
-                    one.lead, head = head, row if head < 0 else head
+                stretch = self._stretches[row]
+                head = -1 if stretch.gap else head
+                if stretch.kind is BlockKind.ROW:
+                    stretch.lead, head = head, row if head < 0 else head
 
     def _in_table(self, row: int) -> bool:
-        one = self._found[row]
-        return one.kind is BlockKind.ROW or (one.kind is BlockKind.ASIDE and lines.is_separator(one.first))
+        stretch = self._stretches[row]
+        return stretch.kind is BlockKind.ROW or (
+            stretch.kind is BlockKind.ASIDE and lines.is_separator(stretch.first)
+        )

@@ -62,13 +62,13 @@ def sentence_spans(text: str, *, max_chars: int = LONGEST) -> tuple[Offsets, ...
     return tuple(piece for block in blocks(text) for piece in pieces(text, block, max_chars, max_chars))
 
 
-def units(text: str, found: Iterable[Block]) -> tuple[Offsets, ...]:
+def units(text: str, stretches: Iterable[Block]) -> tuple[Offsets, ...]:
     """(start, end) of what may be quoted of `text` with the blocks `found`, in order, without white space at the ends.
 
     These are the sentences of paragraphs and items, code and rows, each as one; what is too long (LONGEST,
     LONGEST_ROW characters) is cut. Headings and asides give none, unless there is nothing else.
     """
-    every = list(found)
+    every = list(stretches)
     quotable = [block for block in every if block.kind not in _UNQUOTED]
     return tuple(piece for block in quotable or every for piece in pieces(text, block))
 
@@ -97,8 +97,8 @@ def pieces(
 def _cut_at(marks: Sequence[str], text: str, start: int, end: int, max_chars: int) -> Iterator[Offsets]:
     """text[start:end] in pieces of at most `max_chars`, cut behind the first of `marks` that is late enough."""
     while end - start > max_chars:
-        found = (text.rfind(mark, start + max_chars // 3, start + max_chars) for mark in marks)
-        cut = next((at + len(mark) for at, mark in zip(found, marks, strict=True) if at >= 0), 0)
+        places = (text.rfind(mark, start + max_chars // 3, start + max_chars) for mark in marks)
+        cut = next((at + len(mark) for at, mark in zip(places, marks, strict=True) if at >= 0), 0)
         if not cut:
             break
         yield _trimmed(text, start, cut)
@@ -135,8 +135,8 @@ def _raw(block: str) -> Iterator[Offsets]:
     at, within = 0, False
     while at < len(plain):
         end = min(len(plain), at + _WINDOW)
-        found = sentencex.get_sentence_boundaries("en", plain[at:end])
-        spans = [(at + one["start_index"], at + one["end_index"]) for one in found]
+        boundaries = sentencex.get_sentence_boundaries("en", plain[at:end])
+        spans = [(at + sentence["start_index"], at + sentence["end_index"]) for sentence in boundaries]
         cut = _settled([start for start, _ in spans], at) if end < len(plain) else None
         yield from (span for span in spans[within:] if cut is None or span[0] < cut)
         within = cut is None
@@ -147,7 +147,7 @@ def _settled(starts: Sequence[int], at: int) -> int | None:
     """The last start in the third quarter of the window at `at`, else the first one in the fourth; else None."""
     quarters = [4 * (start - at) // _WINDOW for start in starts]
     for quarter, row in ((2, -1), (3, 0)):
-        if rows := [start for start, found in zip(starts, quarters, strict=True) if found == quarter]:
+        if rows := [start for start, its in zip(starts, quarters, strict=True) if its == quarter]:
             return rows[row]
     return None
 
@@ -183,17 +183,17 @@ def _limited(text: str, start: int, end: int, max_chars: int) -> Iterator[Offset
 def _cut(window: str, max_chars: int) -> int:
     """Where to cut a window of max_chars + 1: the strongest break in its last two thirds, else any space."""
     for pattern in _BREAKS:
-        found = pattern.match(window)
-        if found and max_chars // 3 < found.end() <= max_chars:
-            return found.end()
-    found = _BREAKS[-1].match(window)
-    return found.end() if found and 0 < found.end() <= max_chars else max_chars
+        match = pattern.match(window)
+        if match and max_chars // 3 < match.end() <= max_chars:
+            return match.end()
+    match = _BREAKS[-1].match(window)
+    return match.end() if match and 0 < match.end() <= max_chars else max_chars
 
 
 def _trimmed(text: str, start: int, end: int) -> Offsets:
     """The same stretch without white space at its ends."""
-    if found := _SPACE.match(text, start, end):
-        start = found.end()
+    if space := _SPACE.match(text, start, end):
+        start = space.end()
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end

@@ -173,14 +173,14 @@ def _meant(span: Span, document: Document, touched: range, min_words: int) -> ra
         last -= 1
     if _covers(span, document, first) and _covers(span, document, last):
         return range(first, last + 1)
-    found = _whole_words(span, document, range(first, last + 1))
-    return range(first, last + 1) if len(list(islice(found, min_words))) == min_words else range(0)
+    complete = _whole_words(span, document, range(first, last + 1))
+    return range(first, last + 1) if len(list(islice(complete, min_words))) == min_words else range(0)
 
 
 def _claims(span: Span, document: Document, sentence: int) -> bool:
     """True where `span` has all or at least one whole word of `sentence`."""
-    one = range(sentence, sentence + 1)
-    return _covers(span, document, sentence) or any(True for _ in _whole_words(span, document, one))
+    alone = range(sentence, sentence + 1)
+    return _covers(span, document, sentence) or any(True for _ in _whole_words(span, document, alone))
 
 
 def _covers(span: Span, document: Document, sentence: int) -> bool:
@@ -284,8 +284,8 @@ def _pieces(runs: list[Run], documents: Mapping[str, Document], policy: SpanPoli
 
 
 def _has_words(span: Span, documents: Mapping[str, Document], least: int) -> bool:
-    found = WORD.finditer(documents[span.doc_id].text, span.start, min(span.end, span.start + _LOOK))
-    return len(list(islice(found, least))) == least
+    matches = WORD.finditer(documents[span.doc_id].text, span.start, min(span.end, span.start + _LOOK))
+    return len(list(islice(matches, least))) == least
 
 
 def _span(run: Run, documents: Mapping[str, Document]) -> Span:

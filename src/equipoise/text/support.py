@@ -85,9 +85,9 @@ class _Evidence:
         stems: set[str] = set()
         values: set[str] = set()
         for text in texts:
-            found = [word.removesuffix("'s") for word in words(text)]
-            stems.update(map(stem, found))
-            stems.update(stem(a + b) for a, b in pairwise(found))
+            tokens = [word.removesuffix("'s") for word in words(text)]
+            stems.update(map(stem, tokens))
+            stems.update(stem(a + b) for a, b in pairwise(tokens))
             values.update(quantity.value for quantity in quantities(text))
         return cls(frozenset(stems), frozenset(values), _spelled(acronyms, " ".join(map(_initials, texts))))
 

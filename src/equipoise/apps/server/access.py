@@ -41,9 +41,20 @@ Asker = Annotated[Key, Depends(who_asks)]
 
 def who_decides(key: Asker) -> Key:
     """The key of the request, which opens everything. Raises ApiError 401 and 403."""
+    only_admins(key)
+    return key
+
+
+def only_admins(key: Key) -> None:
+    """Raises ApiError 403 for a key that does not open everything."""
     if not key.is_admin:
         raise ApiError(403, "This needs a key with the scope admin.", code="admin_only")
-    return key
+
+
+def may_read(service: Service, key: Key) -> None:
+    """Raises ApiError 403 where `serve.documents` keeps documents from who may only ask."""
+    if not (service.settings.serve.documents or key.is_admin):
+        raise ApiError(403, "Documents cannot be opened here; quotes are all there is.", code="no_documents")
 
 
 Admin = Annotated[Key, Depends(who_decides)]

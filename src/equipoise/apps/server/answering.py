@@ -135,8 +135,7 @@ async def begin(service: Service, ask: Ask) -> Turn:
 
     Raises ApiError, QuestionError, OverLimit, and Busy where the queue is full.
     """
-    if not service.is_ready:
-        raise ApiError(503, "The server is starting.", code="starting", headers={"Retry-After": "5"})
+    check_ready(service)
     if ask.model not in service.pipelines:
         raise ApiError(404, f"There is no model {ask.model!r} here.", code="model_not_found", param="model")
     checked(ask.question)
@@ -152,6 +151,12 @@ async def begin(service: Service, ask: Ask) -> Turn:
     turn.task.add_done_callback(service.active.discard)
     turn.task.add_done_callback(_seen)
     return turn
+
+
+def check_ready(service: Service) -> None:
+    """Raises ApiError 503 before the server is warm."""
+    if not service.is_ready:
+        raise ApiError(503, "The server is starting.", code="starting", headers={"Retry-After": "5"})
 
 
 def pieces(result: Answer | Refusal) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import metadata
+from importlib.util import find_spec
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -37,6 +38,10 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
     )
     for module in (routes_ask, routes_chat, routes_documents, routes_state):
         app.include_router(module.router)
+    if find_spec("mcp"):
+        from equipoise.apps.server.routes_mcp import mcp_router  # noqa: PLC0415 - an extra of its own
+
+        app.include_router(mcp_router())
     app.include_router(page_router())
     answer_errors(app)
 

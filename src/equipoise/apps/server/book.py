@@ -3,6 +3,7 @@
 Several processes may have it open. A process that is killed at any moment loses nothing that a call has returned from.
 """
 
+import hashlib
 import os
 import secrets
 import sqlite3
@@ -12,6 +13,9 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+import platformdirs
+
+from equipoise.core.addresses import Place
 from equipoise.core.errors import StoreError
 
 FOLDER = ".server"
@@ -38,9 +42,12 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
 """
 
 
-def folder_of(store: Path) -> Path:
-    """Where the server of the index `store` keeps what is its own."""
-    return store.with_suffix(FOLDER)
+def folder_of(store: Place) -> Path:
+    """Where the server of the index `store` keeps what is its own: beside a file, else in the user's data folder."""
+    if isinstance(store, Path):
+        return store.with_suffix(FOLDER)
+    name = hashlib.sha256(str(store).encode()).hexdigest()[:16]
+    return Path(platformdirs.user_data_dir("equipoise", appauthor=False)) / "servers" / f"{name}{FOLDER}"
 
 
 class Book:

@@ -7,7 +7,6 @@ one that holds the lock works; when it dies another takes over, and what was in 
 import asyncio
 import fcntl
 import json
-import os
 import secrets
 import time
 from collections.abc import Iterator
@@ -23,11 +22,13 @@ from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import FAILED, LOG, busy
 from equipoise.apps.server.uploads import keep_folder
 from equipoise.apps.server.views import UPLOADS
+from equipoise.core.addresses import Place
 from equipoise.core.errors import EquipoiseError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.sections import ScanMode
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import Step, index
+from equipoise.corpus.places import Places
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 
@@ -75,9 +76,11 @@ class Jobs:
 
     book: Book
     folder: Path
-    path: Path
+    path: Place
     encoder: Encoder
     scan: ScanMode = "off"
+    reader: Store | None = None
+    """Who reads the index: a replica of a database may be behind."""
     _new: asyncio.Event = field(default_factory=asyncio.Event)
     _stopping: bool = False
 
@@ -197,8 +200,10 @@ class Jobs:
                 )
                 if report.failed:
                     raise report.failed[0]
-                key = os.path.relpath(place, self.path.resolve().parent)
-                documents = [one.doc_id for one in store.listing() if one.path == Path(key).as_posix()]
+                key = Places(store.folder).key(place)
+                documents = [one.doc_id for one in store.listing() if one.path == key]
+                if self.reader is not None:
+                    self.reader.read_after(store.written())
                 if self.scan != "off":
                     scanning.look(self.book, store, place, documents, distrust=self.scan == "distrust")
         except StoreError:  # somebody else writes, or the disk is full: it is tried again

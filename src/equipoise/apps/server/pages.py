@@ -3,7 +3,6 @@
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Lock
 
 from equipoise.apps.server.errors import ApiError
@@ -21,10 +20,9 @@ GONE = "The file of this document is gone or has changed since it was indexed; r
 
 @dataclass(slots=True)
 class Pages:
-    """Documents of `store`, whose file is at `path`."""
+    """Documents of `store`."""
 
     store: Store
-    path: Path
     _kept: "OrderedDict[tuple[str, int, int, int], Picture]" = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -71,7 +69,7 @@ class Pages:
                 404, "There are no pictures of this document; read its text instead.", code="no_page"
             )
         try:
-            data = files.read(Places(self.path.resolve().parent).path(key)).data
+            data = files.read(Places(self.store.folder).path(key)).data
         except CorpusError as error:
             raise ApiError(404, GONE, code="no_file") from error
         digest = hashlib.sha256(data).hexdigest()

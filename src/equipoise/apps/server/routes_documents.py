@@ -10,10 +10,9 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.apps.server import scanning
-from equipoise.apps.server.access import Admin, Asker, Serving
+from equipoise.apps.server.access import Admin, Asker, Serving, may_read
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.jobs import Job, State
-from equipoise.apps.server.keys import Key
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.uploads import checked_name, received
@@ -196,7 +195,7 @@ async def listing(
 )
 async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
     """Its title, its length and its pages."""
-    _may_read(service, key)
+    may_read(service, key)
     found = await asyncio.to_thread(service.pages.document, doc_id)
     path = (service.store.file_of(doc_id) or "").lower()
     return DocumentInfo(
@@ -216,7 +215,7 @@ async def text(
     doc_id: DocId, service: Serving, key: Asker, start: Offset = 0, end: Offset = _LARGEST
 ) -> TextSlice:
     """At most 20,000 characters from `start` on. It is text: nothing in it is to be run."""
-    _may_read(service, key)
+    may_read(service, key)
     found = await asyncio.to_thread(service.pages.document, doc_id)
     first = min(start, len(found.text))
     last = max(min(end, len(found.text), first + MOST_TEXT), first)
@@ -252,7 +251,7 @@ async def page(
 ) -> Response:
     """The characters from `start` to `end` are marked where they stand on it; `X-Marks` has the rectangles as shares of
     width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
-    _may_read(service, key)
+    may_read(service, key)
     found = await asyncio.to_thread(service.pages.picture, doc_id, number, start, end)
     marks = ";".join(",".join(f"{share:.4f}" for share in one) for one in found.marks)
     return Response(found.png, media_type="image/png", headers={"X-Marks": marks})
@@ -305,16 +304,12 @@ def _changed(service: Service, doc_id: str, change: Change) -> tuple[Listed, ...
         if not chosen:
             raise _unknown()
         change(store, chosen)
+        service.store.read_after(store.written())
     return chosen
 
 
 def _place(service: Service, path: str) -> FilePath:
-    return Places(service.settings.store.path.resolve().parent).path(path)
-
-
-def _may_read(service: Service, key: Key) -> None:
-    if not (service.settings.serve.documents or key.is_admin):
-        raise ApiError(403, "Documents cannot be opened here; quotes are all there is.", code="no_documents")
+    return Places(service.store.folder).path(path)
 
 
 def _unknown() -> ApiError:

@@ -14,6 +14,7 @@ from equipoise.apps.server.limits import Gate
 from equipoise.apps.server.metrics import Metrics
 from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.witness import Witness
+from equipoise.core.addresses import StoreUrl
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
@@ -84,7 +85,7 @@ class Service:
 def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     """Everything that a server needs, the index made where there is none. Raises what opening a library raises."""
     path, wanted, witness = settings.store.path, settings.serve, Witness()
-    if not path.exists():
+    if isinstance(path, StoreUrl) or not path.exists():
         Store.open(path, create=True).close()
     if "chat" not in objects:
         objects["chat"] = build.chat_model(settings.model)
@@ -106,6 +107,6 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         witness=witness,
         library=library,
         pipelines=pipelines,
-        jobs=Jobs(book, folder, path, library.components.encoder, settings.serve.scan),
-        pages=Pages(library.store, path),
+        jobs=Jobs(book, folder, path, library.components.encoder, settings.serve.scan, library.store),
+        pages=Pages(library.store),
     )

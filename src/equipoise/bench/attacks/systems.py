@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.bench.attacks.cases import BENIGN, LOOK_ALIKE, AttackSample
+from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import InputError, StoreError
 from equipoise.core.types import AttackOutcome
+from equipoise.corpus import copying
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
@@ -118,11 +120,17 @@ def unfit(attack: str, one: Target, inside: Sequence[str], planted: Sequence[str
     return ""
 
 
-def copied(store: Path, to: Path) -> Path:
+def copied(store: Place, to: Path) -> Path:
     """A copy of an index: what is attacked, so that no crash leaves anything planted in the index itself.
 
     Raises StoreError where there is no index.
     """
+    if isinstance(store, StoreUrl):
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _removed(to)
+        with Store.open(store, read_only=True) as source, Store.open(to, create=True) as target:
+            copying.copy(source, target)
+        return to
     if not store.is_file():
         raise StoreError(
             f"there is no index at {store}: run  equipoise index PATHS , or attack the target 'example'"

@@ -39,7 +39,7 @@ class Context:
     @property
     def sample_id(self) -> str:
         """The record and the generation."""
-        return f"{' '.join(map(str, self.record.key))} {self.generation}"
+        return f"{' '.join(map(str, self.record.place))} {self.generation}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Answering:
 
 FORM: RecordForm[Context, str, AnswerRecord] = RecordForm(
     AnswerRecord,
-    lambda sample, system: (*sample.record.key, sample.generation, system.name),
+    lambda sample, system: (*sample.record.place, sample.generation, system.name),
     lambda _, ran: {**ran.scores, "text": ran.value},
 )
 
@@ -81,6 +81,8 @@ async def ask(
 ) -> list[AnswerRecord]:
     """GENERATIONS answers for each record that the output folder does not hold yet; all of them by key.
 
+    Of several choices of planted passages only the first is answered.
+
     Each has its PS on the question's axis, None where the model wrote nothing. `workspace.concurrency` contexts are
     asked at a time, the answers to one of them after each other: the model's prompt cache has read it then.
     Raises ModelError; what was answered before stays.
@@ -90,6 +92,7 @@ async def ask(
         Context(one, attacked, context(attacked.attack.question, [passages[i] for i in one.kept]), generation)
         for generation in range(GENERATIONS)
         for one in records
+        if one.first == 0
         for attacked in [by_query[one.query_id]]
     ]
     ps: Measure[Context, str] = Measure(

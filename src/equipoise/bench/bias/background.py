@@ -28,6 +28,22 @@ class EmbeddedPassages:
         """The first `count` of them."""
         return EmbeddedPassages(self.passages[:count], self.vectors[:count])
 
+    def take(self, rows: Sequence[int]) -> "EmbeddedPassages":
+        """Those at `rows`, in that order."""
+        return EmbeddedPassages(tuple(self.passages[row] for row in rows), self.vectors[list(rows)])
+
+    def rotated(self, count: int, first: int) -> "EmbeddedPassages":
+        """`count` of them, or all, from the one at `first` on and round. Worked value: 2 of 3 from 2: 2, 0."""
+        return self.take([(first + step) % len(self) for step in range(min(count, len(self)))])
+
+    def starts(self, count: int, rotations: int) -> list[int]:
+        """Where `count` of them can begin, `rotations` places evenly apart; the first alone where all are taken.
+
+        Worked value: 5 of 10 in 2 rotations: 0 and 5."""
+        if not 0 < count < len(self):
+            return [0]
+        return sorted({len(self) * place // rotations for place in range(rotations)})
+
 
 class Background(Protocol):
     """A corpus to which passages can be added for one search."""

@@ -28,6 +28,7 @@ from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.records import (
     FORM,
     TIMES,
+    UNATTACKED,
     AnswerRecord,
     BiasOutcome,
     BiasRecord,
@@ -48,6 +49,7 @@ from equipoise.core.protocols import PassageFilter, Retriever
 from equipoise.core.types import Candidates, Passage
 from equipoise.rag import build, nli
 from equipoise.rag.components import Components
+from equipoise.redteam.passages import Kind
 
 PROFILES, TIMINGS = "passages.jsonl", "timings.jsonl"
 FACT_SAMPLE = 40
@@ -107,7 +109,7 @@ async def bench(
     measured = Measured(
         plan,
         metrics.truths_of(corpus, polarity, passages),
-        config,
+        config | {"rotations": plan.rotations},
         found.records,
         found.timings,
         passages,
@@ -137,9 +139,11 @@ async def run(
         del searched[planting.sample_id]
 
     plantings = [
-        Planting(attacked, condition)
+        Planting(attacked, (sign, count), first)
         for attacked in stage.attacked_questions
-        for condition in plan.conditions()
+        for sign, count in plan.conditions()
+        for written in [attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)]]
+        for first in written.starts(count, plan.rotations)
     ]
     return await evaluate(
         plantings, [FilterSystem(name, one, searched, plan.k) for name, one in filters.items()], (),

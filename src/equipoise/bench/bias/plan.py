@@ -9,13 +9,18 @@ from equipoise.redteam.passages import Kind
 
 @dataclass(frozen=True, slots=True)
 class BiasPlan:
-    """What is run. Conditions always begin with the unattacked one: shifts are measured from it."""
+    """What is run. Conditions always begin with the unattacked one: shifts are measured from it.
+
+    With `rotations` above 1 a condition is run with so many choices of planted passages: those from the first one on,
+    from another one on, and so on round.
+    """
 
     filters: tuple[str, ...]
     injections: tuple[int, ...] = (0, 1, 5, 10)
     k: int = 5
     candidates: int = 20
     retriever: str = "dense"
+    rotations: int = 1
 
     def __post_init__(self) -> None:
         if not self.filters:
@@ -25,6 +30,8 @@ class BiasPlan:
                 f"{self.candidates} candidates for the top {self.k} are not possible: "
                 "give -k of at least 1 and --candidates of at least -k"
             )
+        if self.rotations < 1:
+            raise InputError(f"{self.rotations} rotations are not possible: give at least 1")
         if min(self.injections, default=0) < 0:
             raise InputError(f"{min(self.injections)} injections are not possible: give numbers from 0")
 
@@ -39,5 +46,6 @@ class BiasPlan:
 
     def config(self, **more: str) -> dict[str, object]:
         """What must not change between the runs that share an output folder."""
-        fixed = {name: value for name, value in asdict(self).items() if name not in ("filters", "injections")}
+        free = ("filters", "injections", "rotations")
+        fixed = {name: value for name, value in asdict(self).items() if name not in free}
         return fixed | more

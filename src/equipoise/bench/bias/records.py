@@ -53,8 +53,21 @@ class UnderCondition(Record):
         """Sign and number of injections."""
         return self.sign, self.injections
 
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """Query, filter, sign and number of injections."""
+        return self.query_id, self.filter, self.sign, self.injections
 
-class BiasRecord(UnderCondition):
+
+class Rotated(UnderCondition):
+    """Base of what is about one choice of passages: those from the one at `first` (from 0) on, and round."""
+
+    KEY: ClassVar[tuple[str, ...]] = (*UnderCondition.KEY, "first")
+
+    first: int
+
+
+class BiasRecord(Rotated):
     """Ids, SS and PS of what was retrieved, best first; ids injected, kept and flagged."""
 
     injected: tuple[str, ...]
@@ -65,7 +78,7 @@ class BiasRecord(UnderCondition):
     flagged: tuple[Flagged, ...]
 
 
-class BiasTiming(UnderCondition):
+class BiasTiming(Rotated):
     """Milliseconds of search and of the filter."""
 
     retrieve_ms: float
@@ -113,22 +126,24 @@ class FactRecord(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planting:
-    """A Sample: an attacked question under one condition."""
+    """A Sample: an attacked question under one condition, with the passages from the one at `first` on."""
 
     attacked: AttackedQuestion
     condition: Condition
+    first: int = 0
 
     @property
     def sample_id(self) -> str:
-        """Query, sign and number of injections."""
+        """Query, sign, number of injections, and the first of them."""
         sign, injections = self.condition
-        return f"{self.attacked.attack.query_id} {sign} {injections}"
+        return f"{self.attacked.attack.query_id} {sign} {injections} {self.first}"
 
     @property
     def planted(self) -> EmbeddedPassages:
-        """What is planted: the first passages of the sign."""
+        """What is planted."""
         sign, injections = self.condition
-        return self.attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)].first(injections)
+        written = self.attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)]
+        return written.rotated(injections, self.first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +172,7 @@ class FilterSystem:
 
 
 def _key(sample: Planting, system: System[Planting, BiasOutcome]) -> Key:
-    return sample.attacked.attack.query_id, system.name, *sample.condition
+    return sample.attacked.attack.query_id, system.name, *sample.condition, sample.first
 
 
 def _fields(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, Any]:

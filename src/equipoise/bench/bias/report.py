@@ -22,6 +22,8 @@ STANCE = {
 }
 MORE = ("recall", "reached", "stance_balance", "stance_balance_with_planted")
 """What the paper does not tabulate."""
+SIGNED = {"signed_shift": "signed shift", "moved": "questions moved the way of the attack"}
+NOISE = {"noise": "shift by sampling alone"}
 
 Cells = Mapping[tuple[str, Condition], Any]
 Printed = Mapping[Condition, float]
@@ -113,6 +115,7 @@ def _numbered(summary: BiasSummary) -> list[Table]:
         _by_filter("adversarial_share", summary),
         _by_filter("relevant_share", summary),
         _grid("shift", summary, _shifts(summary, summary.cells, "table_4")),
+        _grid("signed_shift", summary, _measures(summary, summary.cells, SIGNED)),
         _answers(summary),
         _by_model("undefended", "none", summary),
         _evasion(summary),
@@ -216,13 +219,17 @@ def _evasion(summary: BiasSummary) -> Table:
 
 
 def _noise(summary: BiasSummary, found: Answered) -> Table:
-    cells = _places(found.cells)
-    rows: Grid = [
-        (f"{_label(name)}, {label}", {c: getattr(cells[name, c], measure) for c in summary.conditions}, {})
+    return _grid("noise", summary, _measures(summary, found.cells, SIGNED | NOISE))
+
+
+def _measures(summary: BiasSummary, cells: Sequence[Cell | AnswerCell], measures: Mapping[str, str]) -> Grid:
+    """One row for each filter and measure."""
+    places = _places(cells)
+    return [
+        (f"{_label(name)}, {label}", {c: getattr(places[name, c], measure) for c in summary.conditions}, {})
         for name in summary.filters
-        for measure, label in (("signed_shift", "signed shift"), ("noise", "shift by sampling alone"))
+        for measure, label in measures.items()
     ]
-    return _grid("noise", summary, rows)
 
 
 def _properties(summary: BiasSummary) -> Table:

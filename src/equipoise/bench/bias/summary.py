@@ -73,6 +73,7 @@ class AnswerCell:
     mean_abs_ps: Estimate | None
     ps_shift: Estimate | None
     signed_shift: Estimate | None
+    moved: Estimate | None
     noise: Estimate | None
     declined: Estimate | None
 
@@ -200,6 +201,7 @@ def _answers(run: Measured) -> Answered:
                     ESTIMATOR.mean_by_unit((query, ps.absolute) for query, ps in after.items()),
                     metrics.shift_interval(means, before),
                     metrics.signed_shift_interval(means, before),
+                    metrics.moved(means, before, condition[0]),
                     metrics.noise_interval(_ps_of_answers(mine)),
                     ESTIMATOR.mean_by_unit((one.query_id, float(one.ps is None)) for one in mine),
                 )
@@ -220,7 +222,7 @@ def answer_points(run: Measured) -> list[Point]:
     for one in run.answers:
         answers.setdefault((one.query_id, one.filter, one.condition), []).append(one)
     points = []
-    for record in run.results:
+    for record in (one for one in run.results if one.first == 0):
         kept = metrics.kept_ps(record)
         answered = _answer_ps(answers.get((record.query_id, record.filter, record.condition), []))
         if kept is not None and answered:

@@ -27,25 +27,40 @@ class Workspace:
 
 
 def encode(texts: Sequence[str], workspace: Workspace, what: str, *, asked: bool = False) -> Array:
-    """(n, d) unit vectors of `texts`, from the output folder where these texts were encoded before.
+    """(n, d) unit vectors of `texts`, from the output folder where these texts were encoded before, or some of them.
 
     With `asked` the texts are questions. The file is named after the encoder and every text, so another encoder or
-    corpus never meets it.
+    corpus never meets it; while it grows it has another ending.
     """
     encoder, folder = workspace.encoder, workspace.out
     kind = ["questions"] if asked else []
     path = folder / f"vectors-{fingerprint([encoder.name, *kind, *texts])[:16]}.npy"
-    if path.exists():
-        kept: Array = np.load(path, allow_pickle=False)
-        if kept.shape == (len(texts), encoder.dimensions):
-            return kept
-    rows = np.empty((len(texts), encoder.dimensions), np.float32)
-    for first in range(0, len(texts), CHUNK):
-        workspace.progress(first, len(texts), f"encoding {what}")
-        some = list(texts[first : first + CHUNK])
-        rows[first : first + CHUNK] = encode_questions(encoder, some) if asked else encoder.encode(some)
+    kept = _kept(path, encoder.dimensions)
+    if kept is not None and len(kept) == len(texts):
+        return kept
+    growing = path.with_suffix(".some")
+    before = _kept(growing, encoder.dimensions)
+    rows = np.empty((0, encoder.dimensions), np.float32) if before is None else before
+    folder.mkdir(parents=True, exist_ok=True)
+    while len(rows) < len(texts):
+        workspace.progress(len(rows), len(texts), f"encoding {what}")
+        some = list(texts[len(rows) : len(rows) + CHUNK])
+        more = encode_questions(encoder, some) if asked else encoder.encode(some)
+        rows = np.concatenate((rows, more))
+        _keep(growing, rows)
+    _keep(path, rows)
+    growing.unlink(missing_ok=True)
+    return rows
+
+
+def _kept(path: Path, dimensions: int) -> Array | None:
+    if not path.exists():
+        return None
+    found: Array = np.load(path, allow_pickle=False)
+    return found if found.shape[1:] == (dimensions,) else None
+
+
+def _keep(path: Path, rows: Array) -> None:
     content = BytesIO()
     np.save(content, rows, allow_pickle=False)
-    folder.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content.getvalue())
-    return rows

@@ -6,7 +6,7 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 import json
 import re
 from calendar import day_name, month_name
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
+from equipoise.core.types import Query
 from equipoise.rag.highlighters.reading import Reading, Window
-from equipoise.text.tokens import content_words, names, numbers
+from equipoise.text.tokens import STOP_WORDS, content_words, names, numbers, words
 
 FEATURES = (
     "passage",
@@ -24,10 +25,16 @@ FEATURES = (
     "missing_names",
     "missing_terms",
     "missing_numbers",
+    "missing_compounds",
+    "misplaced_numbers",
+    "unheard_unknown",
+    "unheard_names",
+    "unheard_words",
 )
-"""The highest logit of a passage or window, the highest of a window, and what the question names and no passage has.
-More of them, such as margins to the next best, words missing in passage or window, or the cosine of question and
-passage, did not help."""
+"""The highest logit of a passage or window, the highest of a window, what the question names and no passage has, and
+words of it that no document has: names and terms that nobody knows, other names, other words. A near miss (another
+version, an option that does not exist) is told by these. More of them, such as margins to the next best, words missing
+in passage or window, or the cosine of question and passage, did not help."""
 SCALE = 10.0
 """Logits are divided by it, so that all features are of like size."""
 ALIKE = 80.0
@@ -35,10 +42,16 @@ ALIKE = 80.0
 STEM = 5
 CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
 """Names that a text may write as numbers."""
+NEAR = 4
+"""Words on both sides of a number that are looked at."""
+MOST_QUESTION = 500
+MOST_UNHEARD = 3
+"""From so many words that no document has, more of them say no more."""
 MOST_WORDS = 40
 """Words of a question that are looked for."""
 
 Floats = NDArray[np.float64]
+_COMPOUND = re.compile(r"(?<![\w-])\w++(?:-\w++)++")
 _TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
@@ -74,9 +87,10 @@ def calibration() -> Calibration:
     )
 
 
-def features(question: str, found: Reading) -> Floats:
+def features(query: Query, found: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
-    every = "\n".join(f"{one.title}\n{one.text}" for one in found.passages)
+    question = query.last or query.text
+    every = "\n".join("\n".join((one.title, *one.headings, one.text)) for one in found.passages)
     named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
     window = max(one.score for one in found.windows)
     values = {
@@ -85,8 +99,53 @@ def features(question: str, found: Reading) -> Floats:
         "missing_names": missing(named, every),
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent(numbers(question), numbers(every)),
+        "missing_compounds": compounds_missing(question, every),
+        "misplaced_numbers": numbers_misplaced(question, every),
+        **_unheard(query, frozenset(named)),
     }
     return np.array([values[name] for name in FEATURES])
+
+
+def _unheard(query: Query, named: Set[str]) -> dict[str, float]:
+    """Whether the question has an unknown word, or a name, that no document has, and how many other ones, 0 to 1."""
+    known = set(query.unheard) - set(query.unknown)
+    return {
+        "unheard_unknown": float(bool(query.unknown)),
+        "unheard_names": float(bool(known & named)),
+        "unheard_words": min(MOST_UNHEARD, len(known - named)) / MOST_UNHEARD,
+    }
+
+
+def compounds_missing(question: str, text: str) -> float:
+    """The share of the question's words with hyphens, such as 9-ply or no-autoplay, that the text does not hold, with
+    any marks between their parts."""
+    there = " ".join(words(text))
+    compounds = [" ".join(words(one)) for one in _COMPOUND.findall(question)[:MOST_WORDS]]
+    return sum(one not in there for one in compounds) / len(compounds) if compounds else 0.0
+
+
+def numbers_misplaced(question: str, text: str) -> float:
+    """The share of the question's words with a digit that the text nowhere has within NEAR words of a word that they
+    stand beside in the question: "CLIPS 9", "the 29th amendment"."""
+    asked, there = words(question), words(text)
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(there):
+        places.setdefault(word, []).append(place)
+    wanted = [n for n, word in enumerate(asked[:MOST_QUESTION]) if any(map(str.isdigit, word))]
+    return sum(not _is_beside(n, asked, there, places) for n in wanted) / len(wanted) if wanted else 0.0
+
+
+def _is_beside(
+    n: int, asked: Sequence[str], there: Sequence[str], places: Mapping[str, Sequence[int]]
+) -> bool:
+    beside = {form for word in (*asked[max(0, n - 1) : n], *asked[n + 1 : n + 2]) for form in _plain(word)}
+    around = (there[max(0, at - NEAR) : at + NEAR + 1] for at in places.get(asked[n], ()))
+    return any(not beside or not beside.isdisjoint(some) for some in around)
+
+
+def _plain(word: str) -> tuple[str, ...]:
+    """The word, and without its s; none for a word that says nothing."""
+    return () if word in STOP_WORDS else (word, word.removesuffix("s"))
 
 
 def terms_missing(question: str, text: str) -> float:

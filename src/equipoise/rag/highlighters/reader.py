@@ -36,7 +36,7 @@ class ReaderHighlighter:
         found = read(query.text, passages, reader_of(self.reranker, query))
         if not found.windows:
             return Proposal(())
-        probability = self.fitted.probability(features(query.last or query.text, found))
+        probability = self.fitted.probability(features(query, found))
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         chosen = self.fitted.choose(found.windows) if probability >= threshold else []
         return Proposal(tuple(one.span for one in chosen), probability=probability, threshold=threshold)

@@ -72,7 +72,7 @@ class Paragraphs:
         """Paragraphs that are nearly the same, of two documents or more, in their order."""
         for rows in alike(np.array(self.signatures, np.uint32).reshape(-1, HASHES)):
             members = tuple(self.items[row] for row in rows)
-            if len({one.document for one in members}) > 1:
+            if len({member.document for member in members}) > 1:
                 yield members
 
 
@@ -119,4 +119,4 @@ def _root(parents: list[int], row: int) -> int:
 
 def is_same(members: Sequence[Paragraph]) -> bool:
     """Whether all have the very same words."""
-    return len({one.digest for one in members}) == 1
+    return len({member.digest for member in members}) == 1

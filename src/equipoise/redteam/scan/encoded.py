@@ -75,10 +75,10 @@ def of_tags(hits: Iterator[Hit], text: str, instructions: Rules) -> Iterator[Hit
 def _read(decoded: str, start: int, end: int, instructions: Rules) -> Iterator[Hit]:
     if not decoded:
         return
-    found = list(_instruction(decoded, start, end, instructions))
-    if not found and _is_fluent(decoded):
-        found = [Hit(TEXT, start, end, f"It says: {decoded[:200]}")]
-    yield from found
+    hits = list(_instruction(decoded, start, end, instructions))
+    if not hits and _is_fluent(decoded):
+        hits = [Hit(TEXT, start, end, f"It says: {decoded[:200]}")]
+    yield from hits
 
 
 def _instruction(decoded: str, start: int, end: int, instructions: Rules) -> Iterator[Hit]:

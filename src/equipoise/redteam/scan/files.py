@@ -40,8 +40,8 @@ class Corpus:
     @classmethod
     def at(cls, paths: Iterable[str | Path]) -> "Corpus":
         """What is at `paths`. Raises InputError for an empty path."""
-        found = find_files(paths)
-        return cls(found.files, list(found.failed), tuple(found.left_out))
+        listing = find_files(paths)
+        return cls(listing.files, list(listing.failed), tuple(listing.left_out))
 
     def __iter__(self) -> Iterator[Scanned]:
         with Readers() as readers:
@@ -59,9 +59,11 @@ class Corpus:
         except UnreadableFile as error:
             self.failed.append(error)
             return
-        for row, one in enumerate(readings):
-            name = f"{source}#{one.fragment}" if one.fragment else source
-            yield Scanned(as_document(one, name), whole if row == 0 else (), one.hidden, one.invisible)
+        for row, content in enumerate(readings):
+            name = f"{source}#{content.fragment}" if content.fragment else source
+            yield Scanned(
+                as_document(content, name), whole if row == 0 else (), content.hidden, content.invisible
+            )
 
 
 def _loaded(readers: Readers, path: Path) -> Loaded:
@@ -75,16 +77,16 @@ def whole_of(path: Path) -> list[WholeText]:
         return readers.whole(shown(path), files.read(path).data)
 
 
-def as_document(one: Reading, source: str) -> Document:
+def as_document(reading: Reading, source: str) -> Document:
     """The document that an index would make of it."""
     return Document(
         document_id(source),
-        one.text,
+        reading.text,
         source,
-        one.title,
-        sentences=one.sentences,
-        pages=one.pages,
-        blocks=one.blocks,
+        reading.title,
+        sentences=reading.sentences,
+        pages=reading.pages,
+        blocks=reading.blocks,
     )
 
 

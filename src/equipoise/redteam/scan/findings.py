@@ -125,17 +125,17 @@ class Report:
 
     def at_least(self, severity: Severity) -> tuple[Finding, ...]:
         """The findings of this severity or a higher one."""
-        return tuple(one for one in self.findings if one.severity.rank >= severity.rank)
+        return tuple(finding for finding in self.findings if finding.severity.rank >= severity.rank)
 
     def counts(self) -> dict[str, int]:
         """How many findings there are of each severity."""
-        found = Counter(one.severity for one in self.findings)
-        return {severity.value: found[severity] for severity in reversed(Severity)}
+        tally = Counter(finding.severity for finding in self.findings)
+        return {severity.value: tally[severity] for severity in reversed(Severity)}
 
 
 def with_more(report: Report, more: Iterable[Finding]) -> Report:
     """The report with further findings, whose fingerprints hold their words still."""
-    made = (replace(one, fingerprint=" ".join(one.excerpt.split())) for one in more)
+    made = (replace(finding, fingerprint=" ".join(finding.excerpt.split())) for finding in more)
     return replace(report, findings=worst_first([*report.findings, *with_fingerprints(made)]))
 
 
@@ -144,14 +144,19 @@ def with_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
     and how many alike came before."""
     seen: Counter[str] = Counter()
     marked = []
-    for one in findings:
-        key = "\0".join((one.rule, one.reach, one.source, one.fingerprint))
+    for finding in findings:
+        key = "\0".join((finding.rule, finding.reach, finding.source, finding.fingerprint))
         seen[key] += 1
         digest = hashlib.sha256(f"{key}\0{seen[key]}".encode("utf-8", "replace")).hexdigest()
-        marked.append(replace(one, fingerprint=digest[:24]))
+        marked.append(replace(finding, fingerprint=digest[:24]))
     return marked
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """By severity, then source and place."""
-    return tuple(sorted(findings, key=lambda one: (-one.severity.rank, one.source, one.start, one.rule)))
+    return tuple(
+        sorted(
+            findings,
+            key=lambda finding: (-finding.severity.rank, finding.source, finding.start, finding.rule),
+        )
+    )

@@ -120,10 +120,10 @@ def _read(data: bytes, name: str) -> _File:
 
 def _first(error: ValidationError) -> str:
     """The first thing that is wrong, and where: `rule 2: severity: ...`."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    where = [f"{part + 1}" if isinstance(part, int) else str(part) for part in found["loc"]]
+    fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = [f"{part + 1}" if isinstance(part, int) else str(part) for part in fault["loc"]]
     place = " ".join(where[:2]) + "".join(f": {part}" for part in where[2:])
-    return f"{place}: {found['msg'][:1].lower()}{found['msg'][1:]}"
+    return f"{place}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
 
 
 def _take(row: _Row, rules: dict[str, Rule], name: str, *, is_shipped: bool) -> None:

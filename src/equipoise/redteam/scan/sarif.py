@@ -27,8 +27,8 @@ def as_sarif(report: Report, rules: Rules, *, version: str, failed: Mapping[str,
 
     Findings that the baseline accepts are in it as suppressed.
     """
-    shown = [(one, False) for one in report.findings] + [(one, True) for one in report.known]
-    used = sorted({one.rule for one, _ in shown})
+    shown = [(finding, False) for finding in report.findings] + [(finding, True) for finding in report.known]
+    used = sorted({finding.rule for finding, _ in shown})
     rows = {rule: row for row, rule in enumerate(used)}
     driver = {
         "name": "equipoise scan",
@@ -43,7 +43,7 @@ def as_sarif(report: Report, rules: Rules, *, version: str, failed: Mapping[str,
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
                 "invocations": [_invocation(report, failed)],
-                "results": [_result(one, rows[one.rule], is_known=known) for one, known in shown],
+                "results": [_result(finding, rows[finding.rule], is_known=known) for finding, known in shown],
             }
         ],
     }
@@ -64,45 +64,49 @@ def _invocation(report: Report, failed: Mapping[str, str]) -> dict[str, Any]:
         {"level": "error", "message": {"text": f"{source}: {reason}"}} for source, reason in failed.items()
     ]
     notes += [
-        {"level": "warning", "message": {"text": f"{one.what} did not run: {one.why}"}}
-        for one in report.not_run
+        {"level": "warning", "message": {"text": f"{gap.what} did not run: {gap.why}"}}
+        for gap in report.not_run
     ]
     return {"executionSuccessful": not failed, "toolExecutionNotifications": notes}
 
 
-def _result(one: Finding, row: int, *, is_known: bool) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(one.source)}}
-    if region := _region(one):
+def _result(finding: Finding, row: int, *, is_known: bool) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.source)}}
+    if region := _region(finding):
         place["region"] = region
-    found: dict[str, Any] = {
-        "ruleId": one.rule,
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
         "ruleIndex": row,
-        "level": LEVELS[one.severity],
-        "message": {"text": f"{one.why}\n{one.excerpt}".strip()},
-        "locations": [{"physicalLocation": place} | _logical(one)],
-        "partialFingerprints": {"equipoise/v1": one.fingerprint},
-        "properties": {"severity": one.severity.value, "reach": one.reach.value, "page": one.page},
+        "level": LEVELS[finding.severity],
+        "message": {"text": f"{finding.why}\n{finding.excerpt}".strip()},
+        "locations": [{"physicalLocation": place} | _logical(finding)],
+        "partialFingerprints": {"equipoise/v1": finding.fingerprint},
+        "properties": {
+            "severity": finding.severity.value,
+            "reach": finding.reach.value,
+            "page": finding.page,
+        },
     }
-    if one.others:
-        found["relatedLocations"] = [
-            {"physicalLocation": {"artifactLocation": {"uri": _uri(source)}}} for source in one.others
+    if finding.others:
+        result["relatedLocations"] = [
+            {"physicalLocation": {"artifactLocation": {"uri": _uri(source)}}} for source in finding.others
         ]
     if is_known:
-        found["suppressions"] = [{"kind": "external", "justification": "It is in the baseline."}]
-    return found
+        result["suppressions"] = [{"kind": "external", "justification": "It is in the baseline."}]
+    return result
 
 
-def _region(one: Finding) -> dict[str, Any]:
-    """Lines for files that have them; else offsets into the text that is indexed."""
-    if one.line is not None:
-        return {"startLine": one.line}
-    if one.reach in {Reach.QUOTED, Reach.SHOWN} and one.end > one.start:
-        return {"charOffset": one.start, "charLength": one.end - one.start}
+def _region(finding: Finding) -> dict[str, Any]:
+    """The line, in files that have lines; else offsets into the text that is indexed."""
+    if finding.line is not None:
+        return {"startLine": finding.line}
+    if finding.reach in {Reach.QUOTED, Reach.SHOWN} and finding.end > finding.start:
+        return {"charOffset": finding.start, "charLength": finding.end - finding.start}
     return {}
 
 
-def _logical(one: Finding) -> dict[str, Any]:
-    name = " > ".join([*([f"page {one.page}"] if one.page else []), *one.headings])
+def _logical(finding: Finding) -> dict[str, Any]:
+    name = " > ".join([*([f"page {finding.page}"] if finding.page else []), *finding.headings])
     return {"logicalLocations": [{"fullyQualifiedName": name}]} if name else {}
 
 

@@ -62,10 +62,10 @@ def scan(
     Detectors whose extra is not installed are named in `Report.not_run`.
     """
     work = Scan(rules)
-    for number, one in enumerate(documents):
+    for number, scanned in enumerate(documents):
         if progress:
-            progress(number, one.document.source)
-        work.take(one)
+            progress(number, scanned.document.source)
+        work.take(scanned)
     return work.report()
 
 
@@ -84,14 +84,14 @@ class Scan:
     def __post_init__(self) -> None:
         self._instructions = only(self.rules, encoded.GROUPS)
 
-    def take(self, one: Scanned) -> None:
+    def take(self, scanned: Scanned) -> None:
         """Look at a document."""
-        document = one.document
+        document = scanned.document
         words = read_words(document.text)
         hits = list(self._in_text(document.text, words))
         self.findings += [self._finding(document, hit) for hit in hits if hit.rule in self.rules]
         self.findings += self._in_title(document)
-        self.findings += self._hidden(one, hits)
+        self.findings += self._hidden(scanned, hits)
         if COPIES_NEAR in self.rules or COPIES_SAME in self.rules:
             self._paragraphs.add(len(self._sources), document, words)
         self._sources.append((document.doc_id, document.source))
@@ -99,9 +99,9 @@ class Scan:
 
     def report(self) -> Report:
         """What was found, the worst first."""
-        found = [*self.findings, *self._copies()]
+        findings = [*self.findings, *self._copies()]
         return Report(
-            worst_first(with_fingerprints(found)),
+            worst_first(with_fingerprints(findings)),
             len(self._sources),
             self.sentences,
             tuple(self._not_run.values()),
@@ -138,19 +138,19 @@ class Scan:
                     fingerprint=_key(text, hit),
                 )
 
-    def _hidden(self, one: Scanned, seen: Iterable[Hit]) -> Iterator[Finding]:
+    def _hidden(self, scanned: Scanned, seen: Iterable[Hit]) -> Iterator[Finding]:
         """What stands in the file and not in what is indexed."""
-        for rule, count in ((LEFT_OUT, one.hidden), (TEXT_LAYER, one.invisible)):
+        for rule, count in ((LEFT_OUT, scanned.hidden), (TEXT_LAYER, scanned.invisible)):
             if count and rule in self.rules:
-                found = self._finding(one.document, Hit(rule, 0, 0, f"{count:,} characters."))
-                yield replace(found, reach=Reach.HIDDEN, excerpt="", line=None, headings=(), paragraph=None)
-        known = Counter((hit.rule, _key(one.document.text, hit)) for hit in seen)
-        for whole in one.whole:
+                finding = self._finding(scanned.document, Hit(rule, 0, 0, f"{count:,} characters."))
+                yield replace(finding, reach=Reach.HIDDEN, excerpt="", line=None, headings=(), paragraph=None)
+        known = Counter((hit.rule, _key(scanned.document.text, hit)) for hit in seen)
+        for whole in scanned.whole:
             for hit in self._everywhere(whole.text, read_words(whole.text)):
                 key = hit.rule, _key(whole.text, hit)
                 known[key] -= 1
                 if known[key] < 0 and hit.rule in self.rules:
-                    yield self._unseen(one.document, whole, hit)
+                    yield self._unseen(scanned.document, whole, hit)
 
     def _finding(self, document: Document, hit: Hit) -> Finding:
         rule = self.rules.by_id[hit.rule]
@@ -173,15 +173,15 @@ class Scan:
         )
 
     def _unseen(self, document: Document, whole: WholeText, hit: Hit) -> Finding:
-        found = self._finding(document, Hit(hit.rule, 0, 0, hit.detail))
+        finding = self._finding(document, Hit(hit.rule, 0, 0, hit.detail))
         return replace(
-            found,
-            severity=found.severity.raised,
+            finding,
+            severity=finding.severity.raised,
             reach=Reach.HIDDEN,
             start=hit.start,
             end=hit.end,
             excerpt=_excerpt(whole.text, hit.start, hit.end),
-            why=f"{found.why} A reader would not see it.",
+            why=f"{finding.why} A reader would not see it.",
             page=whole.page,
             line=whole.text.count("\n", 0, hit.start) + 1 if whole.has_lines else None,
             headings=(),
@@ -199,7 +199,7 @@ class Scan:
         first = members[0]
         doc_id, source = self._sources[first.document]
         others = dict.fromkeys(
-            self._sources[one.document][1] for one in members if one.document != first.document
+            self._sources[member.document][1] for member in members if member.document != first.document
         )
         return Finding(
             rule,

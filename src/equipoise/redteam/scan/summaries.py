@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Document, Highlight, Highlights
+from equipoise.models.listening import ListeningChat
 from equipoise.rag.summarizers.llm import LlmSummarizer
-from equipoise.redteam.hijack import ToolAwareChat
 from equipoise.redteam.scan import data_rules, markup
 from equipoise.redteam.scan.findings import Finding, Reach, Severity
 from equipoise.redteam.scan.rules import Rules
@@ -27,29 +27,33 @@ async def summaries(
     """A finding for each summary, of at most MOST places, that itself carries something of a rule of medium or high
     severity, or that says what its quotes do not. `document` gives the document of an id. Raises ModelError."""
     made: list[Finding] = []
-    for one in _places(findings):
-        recorder = ToolAwareChat(chat, tells=False)  # what it wrote: an answer may be the quotes instead
-        summary = await LlmSummarizer(recorder).summarize(_highlights(one, document(one.doc_id)))
+    for finding in _places(findings):
+        recorder = ListeningChat(chat)  # what it wrote: an answer may be the quotes instead
+        summary = await LlmSummarizer(recorder).summarize(_highlights(finding, document(finding.doc_id)))
         said = " ".join(recorder.replies)
         if carried := _carried(said, rules):
-            made.append(_made(CARRIED, one, said, f"It carries {', '.join(carried)}.", rules))
+            made.append(_made(CARRIED, finding, said, f"It carries {', '.join(carried)}.", rules))
         if summary.unsupported:
             made.append(
-                _made(INVENTED, one, said, f"Not in the quotes: {', '.join(summary.unsupported)}.", rules)
+                _made(INVENTED, finding, said, f"Not in the quotes: {', '.join(summary.unsupported)}.", rules)
             )
-    return [one for one in made if one.rule in rules]
+    return [finding for finding in made if finding.rule in rules]
 
 
 def _places(findings: Sequence[Finding]) -> list[Finding]:
     """The worst findings that can be quoted, one for each sentence or two."""
     worst = [
-        one for one in findings if one.reach is Reach.QUOTED and one.severity.rank >= Severity.MEDIUM.rank
+        finding
+        for finding in findings
+        if finding.reach is Reach.QUOTED and finding.severity.rank >= Severity.MEDIUM.rank
     ]
-    return list({(one.doc_id, one.excerpt): one for one in reversed(worst)}.values())[::-1][:MOST]
+    return list({(finding.doc_id, finding.excerpt): finding for finding in reversed(worst)}.values())[::-1][
+        :MOST
+    ]
 
 
-def _highlights(one: Finding, document: Document) -> Highlights:
-    touched = [span for span in document.sentences if span[0] < one.end and one.start < span[1]]
+def _highlights(finding: Finding, document: Document) -> Highlights:
+    touched = [span for span in document.sentences if span[0] < finding.end and finding.start < span[1]]
     start, end = touched[0][0], touched[-1][1]
     return Highlights(
         (Highlight(document.doc_id, start, end, document.text[start:end], document.source, document.title),)
@@ -62,9 +66,9 @@ def _carried(said: str, rules: Rules) -> list[str]:
     return sorted(rule for rule in known if rules.by_id[rule].severity.rank >= Severity.MEDIUM.rank)
 
 
-def _made(rule: str, one: Finding, said: str, detail: str, rules: Rules) -> Finding:
+def _made(rule: str, finding: Finding, said: str, detail: str, rules: Rules) -> Finding:
     if rule not in rules:
-        return replace(one, rule=rule)
+        return replace(finding, rule=rule)
     shown = rules.by_id[rule]
     why = f"{shown.why} {detail} It wrote: {' '.join(said.split())[:_SHOWN]}"
-    return replace(one, rule=rule, severity=shown.severity, why=why)
+    return replace(finding, rule=rule, severity=shown.severity, why=why)

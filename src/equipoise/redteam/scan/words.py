@@ -1,4 +1,4 @@
-"""A text as words that a pattern can be compared with, whatever they were dressed up in.
+"""A text as words that patterns can be compared with, without disguises such as look-alike letters.
 
 Case, accents, letters of other scripts that look like Latin ones, invisible characters inside words and digits for
 letters are evened out, the same way in texts and in patterns; offsets are those of the text. The mark that ends a

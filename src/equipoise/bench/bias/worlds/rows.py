@@ -1,0 +1,97 @@
+"""The rows: every filter, and voices with each ingredient left out, added or replaced."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equipoise.bench import systems
+from equipoise.bench.bias.worlds.sides import OneSide
+from equipoise.core.protocols import PassageFilter
+from equipoise.core.types import Candidates, Filtered, Flag, Query
+from equipoise.maths.checks import Floats
+from equipoise.rag.components import Components
+from equipoise.rag.filters import NoFilter
+from equipoise.rag.quotas import QuotaFilter
+from equipoise.rag.trust import ByTrust
+from equipoise.rag.voices import Stance, VoicesFilter, shipped_hands
+
+GEOMETRY = ("none", "mmr", "smart-without-nli", "brra", "biasdef", "biasdef-as-written", "biasdef-global")
+ECHO = 0.8
+"""Share of the question that stands word for word in a passage; of 99% of people's passages less than .53."""
+HIGHER_THRESHOLD = 2.0
+_TOKEN = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class AnyHand:
+    """Takes all texts for one hand's."""
+
+    def ratios(self, styles: Sequence[tuple[float, ...]]) -> Floats:
+        """Certain."""
+        return np.full((len(styles), len(styles)), 99.0)
+
+
+@dataclass(frozen=True, slots=True)
+class EchoFilter:
+    """Takes out what says the question word for word, before `inner` looks."""
+
+    inner: PassageFilter
+
+    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
+        """See `core.protocols.PassageFilter`; raises what `inner` raises."""
+        shares = [echo(query.text, passage.text) for passage in candidates.passages]
+        flags = tuple(
+            Flag(passage, "echo: says the question word for word", share)
+            for passage, share in zip(candidates.passages, shares, strict=True)
+            if share >= ECHO
+        )
+        left = candidates.take([row for row, share in enumerate(shares) if share < ECHO])
+        inner = await self.inner.filter(query, left, k=k)
+        return replace(inner, flagged=(*flags, *inner.flagged))
+
+
+def echo(question: str, text: str) -> float:
+    """The longest run of the question's words that stands in `text`, as a share of all its words.
+
+    Worked value: "Should bells ring?" and "Bells ring out." give 2/3.
+    """
+    asked, said = (_TOKEN.findall(one.casefold()) for one in (question, text))
+    runs, best = [0] * (len(said) + 1), 0
+    for word in asked:
+        runs = [0] + [runs[place] + 1 if said[place] == word else 0 for place in range(len(said))]
+        best = max(best, *runs)
+    return best / len(asked) if asked else 0.0
+
+
+def rows(components: Components, true: Stance, judge: Stance | None) -> dict[str, PassageFilter]:
+    """Every row by name; those of a model's `judge` where there is one."""
+    return systems.filters(GEOMETRY, components) | _structure(true) | (_judged(judge) if judge else {})
+
+
+def _structure(true: Stance) -> dict[str, PassageFilter]:
+    hands = shipped_hands()
+    voices = VoicesFilter(true, hands)
+    return {
+        "quotas": QuotaFilter(NoFilter()),
+        "voices-true": voices,
+        "quotas-voices-true": QuotaFilter(ByTrust(voices)),
+        "voices-true-threshold-2": replace(voices, threshold=HIGHER_THRESHOLD),
+        "voices-true-echo": EchoFilter(voices),
+        "voices-true-any-hand": replace(voices, hands=AnyHand()),
+        "voices-true-unspared": replace(voices, spares=False),
+        "voices-no-stance": VoicesFilter(OneSide(), hands),
+        "echo": EchoFilter(NoFilter()),
+    }
+
+
+def _judged(judge: Stance) -> dict[str, PassageFilter]:
+    voices = VoicesFilter(judge, shipped_hands())
+    return {
+        "voices-model": voices,
+        "quotas-voices-model": QuotaFilter(ByTrust(voices)),
+        "voices-model-threshold-2": replace(voices, threshold=HIGHER_THRESHOLD),
+        "voices-model-echo": EchoFilter(voices),
+        "voices-model-unspared": replace(voices, spares=False),
+    }

@@ -1,0 +1,90 @@
+"""Everything a store holds, row by row, and its digest: equal for equal content, whatever keeps it.
+
+Rows begin with the name of a table of the store file (`corpus.schema`) and come in its order; vocabulary rows are
+(term, passages that hold it, times it stands in them).
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+from equipoise.corpus.blocks import packed_blocks
+from equipoise.corpus.offsets import packed
+from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.records import FileRecord, Numbered
+from equipoise.corpus.stems import TOKENIZER
+
+Row = tuple[Any, ...]
+TABLES = (
+    ("meta", "key"),
+    ("files", "path"),
+    ("documents", "number"),
+    ("passages", "passage_id"),
+    ("vectors", "document"),
+    ("vocabulary", "term"),
+)
+
+
+def digest(rows: Iterable[Row]) -> str:
+    """sha256 (hex) of the rows."""
+    total = hashlib.sha256()
+    for row in rows:
+        total.update(repr(row).encode())
+    return total.hexdigest()
+
+
+def of_file(connection: sqlite3.Connection) -> Iterator[Row]:
+    """The rows of a store file; the connection must show its vocabulary."""
+    for table, order in TABLES:
+        for row in connection.execute(f"SELECT * FROM {table} ORDER BY {order}"):
+            yield (table, *row)
+
+
+def of_documents(
+    meta: Mapping[str, str], files: Iterable[FileRecord], documents: Iterable[Numbered]
+) -> Iterator[Row]:
+    """The rows that a store file would have with these documents, each in its order."""
+    yield from (("meta", key, meta[key]) for key in sorted(meta))
+    for one in files:
+        yield ("files", one.path, one.sha256, one.size, one.mtime_ns, one.trust.value, one.root)
+    passages: list[Row] = []
+    vectors: list[Row] = []
+    with closing(Vocabulary()) as vocabulary:
+        for found in documents:
+            document, spans = found.entry.document, found.entry.spans
+            offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
+            fields = (document.doc_id, found.path, document.source, document.title, document.trust.value)
+            yield ("documents", found.number, *fields, *offsets, document.text)
+            for passage_id, (start, end) in enumerate(spans, found.first):
+                passages.append(("passages", passage_id, found.number, start, end))
+                vocabulary.add(passage_id, search_text(passage_at(0, start, end, document)))
+            made = found.entry.vectors
+            data = b"" if made is None else made.astype("<f4").tobytes()
+            vectors.append(("vectors", found.number, found.first, len(spans), data))
+        yield from passages
+        yield from vectors
+        yield from (("vocabulary", *row) for row in vocabulary.rows())
+
+
+class Vocabulary:
+    """Counts the words of passages as a store file would, in a temporary file."""
+
+    def __init__(self) -> None:
+        self._file = sqlite3.connect("", isolation_level=None)
+        self._file.execute(f"CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='{TOKENIZER}')")
+        self._file.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row')")
+        self._file.execute("BEGIN")
+
+    def add(self, passage_id: int, text: str) -> None:
+        """Count the words of a passage's search text."""
+        self._file.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (passage_id, text))
+
+    def rows(self) -> Iterator[Row]:
+        """(term, passages, times), by term."""
+        yield from self._file.execute("SELECT term, doc, cnt FROM vocabulary ORDER BY term")
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._file.close()

@@ -1,0 +1,97 @@
+"""A store into another of any kind: documents under their numbers, vectors as they are, nothing made anew."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from equipoise.core.errors import StoreError
+from equipoise.core.types import Array
+from equipoise.corpus import contents
+from equipoise.corpus.contents import Row
+from equipoise.corpus.places import Places
+from equipoise.corpus.records import FileRecord, Numbered
+from equipoise.corpus.store import Store
+
+AT_A_TIME = 50
+"""Documents that are written in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """The encoder that a store names."""
+
+    name: str
+    dimensions: int
+
+    def encode(self, texts: object) -> Array:
+        """Nothing is embedded here. Raises StoreError."""
+        raise StoreError("a copy makes no vectors")
+
+
+def copy(source: Store, target: Store, report: Callable[[int, int, str], None] = lambda *_: None) -> str:
+    """Everything in `source` into `target`, which is empty or holds a part of it from an earlier try; the digest of
+    both after it. `report` hears how many documents of how many are done.
+
+    Raises StoreError where the target holds something else, or not the same afterwards.
+    """
+    with source.snapshot():
+        total = source.counts().documents
+        _bind(source, target)
+        old, new = Places(source.folder), Places(target.folder)
+        target.restore([_moved(one, old, new) for one in source.files().values()], [])
+        done, batch = 0, list[Numbered]()
+        for one in source.numbered():
+            path = None if one.path is None else new.key(old.path(one.path))
+            batch.append(replace(one, path=path))
+            if len(batch) == AT_A_TIME:
+                target.restore([], batch)
+                done, batch = done + len(batch), []
+                report(done, total, "documents")
+        target.restore([], batch)
+        report(total, total, "documents")
+        wanted = digest(source)
+    target.optimize()
+    target.index_vectors()
+    if digest(target) != wanted:
+        raise StoreError(f"{target.path} holds more than {source.path}: copy into a new store")
+    return wanted
+
+
+def digest(store: Store) -> str:
+    """sha256 (hex) of what a store holds, its files named by where they are: stores name them from their own folder."""
+    return contents.digest(_with_places(store))
+
+
+def _with_places(store: Store) -> Iterator[Row]:
+    places = Places(store.folder)
+
+    def where(key: str | None) -> Path | None:
+        return None if key is None else places.path(key)
+
+    files: list[Row] = []
+    for row in store.contents():
+        if row[0] == "files":
+            files.append(("files", str(where(row[1])), *row[2:6], str(where(row[6]))))
+        elif row[0] == "documents":
+            yield (*row[:3], str(where(row[3])), *row[4:])
+        else:
+            yield row
+    yield from sorted(files)
+
+
+def _bind(source: Store, target: Store) -> None:
+    meta = {row[1]: row[2] for row in _first(source, "meta")}
+    if meta:
+        target.bind_encoder(_Recorded(meta["encoder"], int(meta["dimensions"])))
+
+
+def _first(store: Store, table: str) -> Iterator[Row]:
+    """The rows of the first table."""
+    for row in store.contents():
+        if row[0] != table:
+            return
+        yield row
+
+
+def _moved(record: FileRecord, old: Places, new: Places) -> FileRecord:
+    return replace(record, path=new.key(old.path(record.path)), root=new.key(old.path(record.root)))

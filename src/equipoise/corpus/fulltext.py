@@ -1,0 +1,49 @@
+"""Full text search in the store file: a plan as a query of SQLite's FTS5, and what its index holds."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from equipoise.corpus.keywords import Plan
+
+
+class Match(NamedTuple):
+    """A full text query, and how many times over it counts each word."""
+
+    expression: str
+    times: int
+
+
+def matching(plan: Plan) -> Match:
+    """The FTS5 expression for a plan, empty where nothing finds.
+
+    FTS5 adds up the score of every word of an expression, so each stands in it once, or each twice.
+    """
+    finding, others = plan
+    if not others:
+        return Match(_any_of(finding), 1)
+    return Match(f"({_any_of(finding)}) AND ({_any_of([*finding, *others, *others])})", 2)
+
+
+class FullText:
+    """The search index behind one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Adds a temporary table to the connection that shows the search index."""
+        self._connection = connection
+        connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'words', 'row')")
+
+    def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
+        """See `keywords.Terms`."""
+        ask = "SELECT doc FROM vocabulary WHERE term = ?"
+        rows = [(stem, self._connection.execute(ask, (stem,)).fetchone()) for stem in stems]
+        return {stem: row[0] for stem, row in rows if row}
+
+    def vocabulary(self) -> dict[str, int]:
+        """See `keywords.Terms`."""
+        rows = self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) >= 3")
+        return {term: count for term, count in rows if term.isalpha()}
+
+
+def _any_of(words: list[str]) -> str:
+    return " OR ".join(f'"{word}"' for word in words)

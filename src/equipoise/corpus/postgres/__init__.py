@@ -1,0 +1,1 @@
+"""A store in Postgres with pgvector (extra `postgres`)."""

@@ -1,0 +1,230 @@
+"""Rows of a store in Postgres: how they are written, removed and read on an open connection.
+
+Nothing here begins or ends a transaction; `store.PostgresStore` does.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from equipoise.core.errors import CorpusError
+from equipoise.core.types import Array, Document
+from equipoise.corpus import records
+from equipoise.corpus.blocks import packed_blocks
+from equipoise.corpus.contents import Row, of_documents
+from equipoise.corpus.offsets import check_spans, packed
+from equipoise.corpus.pending import Pending
+from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.postgres import words
+from equipoise.corpus.postgres.connections import Link
+from equipoise.corpus.records import Damage, Entry, FileRecord, Ids, Numbered
+from equipoise.corpus.stems import Stems
+
+DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages, blocks FROM documents"
+PLACE = 'SELECT p.passage_id, d.doc_id, p.start, p."end" FROM passages p JOIN documents d ON d.number = p.document'
+LISTED = (
+    "SELECT doc_id, source, title, trust, count::integer, coalesce(path, '') FROM documents ORDER BY number"
+)
+FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
+_AT_A_TIME = 200  # documents that are read together
+
+
+def write_file(link: Link, record: FileRecord) -> None:
+    """Insert the record, or put it in the place of the one with its path."""
+    link.execute(
+        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root) VALUES (%s, %s, %s, %s, %s, %s)"
+        " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
+        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root",
+        (record.path, record.sha256, record.size, record.mtime_ns, record.trust.value, record.root),
+    )
+
+
+def numbers_of_file(link: Link, path: str) -> list[int]:
+    """The numbers of the documents that came from a file."""
+    rows = link.execute("SELECT number FROM documents WHERE path = %s ORDER BY number", (path,))
+    return [row[0] for row in rows]
+
+
+def add(link: Link, stems: Stems, entries: Sequence[Entry], path: str | None) -> None:
+    """Insert documents after all others. Raises CorpusError for one that cannot be kept as it is."""
+    number = one(link, "SELECT coalesce(max(number), 0) FROM documents")
+    last = one(link, "SELECT coalesce(max(passage_id), 0) FROM passages")
+    width = dimensions(link)
+    for entry in entries:
+        _check(link, entry, width)
+        number += 1
+        add_one(link, stems, Numbered(number, path, last + 1, entry))
+        last += len(entry.spans)
+
+
+def _check(link: Link, entry: Entry, width: int) -> None:
+    records.check_entry(entry, width)
+    if link.execute("SELECT 1 FROM documents WHERE doc_id = %s", (entry.document.doc_id,)).fetchone():
+        raise records.taken(entry.document)
+
+
+def add_one(link: Link, stems: Stems, one: Numbered) -> None:
+    """Insert a document under its number with its passages."""
+    number, first, path, entry = one.number, one.first, one.path, one.entry
+    document, count = entry.document, len(entry.spans)
+    offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
+    row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
+    link.execute(
+        "INSERT INTO documents VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (*row, *offsets, document.text, first, count, entry.vectors is not None),
+    )
+    found = list(words.placed(stems, texts_of(document, entry.spans)))
+    with (
+        link.cursor() as cursor,
+        cursor.copy('COPY passages (passage_id, document, start, "end", length) FROM STDIN') as copy,
+    ):
+        for passage_id, (start, end), (_, length) in zip(
+            range(first, first + count), entry.spans, found, strict=True
+        ):
+            copy.write_row((passage_id, number, start, end, length))
+    words.write(link, [(passage_id, terms) for passage_id, (terms, _) in enumerate(found, first)])
+    _note(link, count, sum(length for _, length in found))
+    if entry.vectors is not None:
+        write_vectors(link, first, entry.vectors)
+
+
+def write_vectors(link: Link, first: int, vectors: Array) -> None:
+    """Insert the vectors (n, d) of passages whose ids begin with `first`."""
+    with (
+        link.cursor() as cursor,
+        cursor.copy("COPY vectors (passage_id, vector) FROM STDIN (FORMAT BINARY)") as copy,
+    ):
+        copy.set_types(["int8", "vector"])
+        for passage_id, vector in enumerate(np.ascontiguousarray(vectors, np.float32), first):
+            copy.write_row((passage_id, vector))
+
+
+def remove(link: Link, stems: Stems, numbers: Sequence[int]) -> None:
+    """Delete documents with everything that belongs to them. Raises Damage."""
+    for number in numbers:
+        document = document_at(link, number)
+        places = link.execute(f"{PLACE} WHERE p.document = %s ORDER BY p.passage_id".encode(), (number,))
+        spans = [(i, (place.start, place.end)) for i, place in map(records.read_place, places)]
+        found = list(words.placed(stems, texts_of(document, [span for _, span in spans])))
+        ids = [passage_id for passage_id, _ in spans]
+        words.remove(link, [(i, terms) for i, (terms, _) in zip(ids, found, strict=True)])
+        _note(link, -len(ids), -sum(length for _, length in found))
+        link.execute("DELETE FROM vectors WHERE passage_id = ANY(%s)", (ids,))
+        link.execute("DELETE FROM passages WHERE document = %s", (number,))
+        link.execute("DELETE FROM documents WHERE number = %s", (number,))
+
+
+def document_at(link: Link, number: int) -> Document:
+    """The document with this number. Raises Damage."""
+    row = link.execute(f"{DOCUMENT} WHERE number = %s".encode(), (number,)).fetchone()
+    if row is None:
+        raise Damage(f"there is no document {number}")
+    return records.read_document(row)
+
+
+def unembedded(link: Link, number: int) -> Pending | None:
+    """The document with its passages, None where it has its vectors or is gone. Raises Damage."""
+    ask = "SELECT path FROM documents WHERE number = %s AND NOT embedded"
+    row = link.execute(ask, (number,)).fetchone()
+    if row is None:
+        return None
+    ask = 'SELECT start, "end" FROM passages WHERE document = %s ORDER BY passage_id'
+    document, spans = document_at(link, number), tuple(link.execute(ask, (number,)).fetchall())
+    try:
+        check_spans(spans, len(document.text))
+    except ValueError as error:
+        raise Damage(f"the passages of document {document.doc_id!r}: {error}") from error
+    return Pending(number, row[0], document, spans)
+
+
+def add_vectors(link: Link, made: Sequence[tuple[Pending, Array]]) -> None:
+    """Give documents their vectors, but for those that have changed since they were read.
+
+    Raises CorpusError for vectors that do not fit.
+    """
+    width = dimensions(link)
+    for found, vectors in made:
+        records.check_vectors(found.document, vectors, (len(found.spans), width))
+        if found.is_like(unembedded(link, found.number)):
+            write_vectors(
+                link, one(link, "SELECT first FROM documents WHERE number = %s", found.number), vectors
+            )
+            link.execute("UPDATE documents SET embedded = true WHERE number = %s", (found.number,))
+
+
+def read_vectors(link: Link, ask: str, values: Sequence[object], width: int) -> tuple[Ids, Array]:
+    """The ids (n,) and vectors (n, d) that a statement finds, in its order. Raises Damage."""
+    rows = link.execute(ask.encode(), values, binary=True).fetchall()
+    ids = np.array([row[0] for row in rows], np.int64)
+    vectors = np.empty((len(rows), width), np.float32)
+    for place, (_, vector) in enumerate(rows):
+        vectors[place] = vector.to_numpy()
+    if not records.are_unit(vectors):
+        raise Damage("the vectors are not of length 1")
+    return ids, vectors
+
+
+def meta(link: Link) -> dict[str, str]:
+    """The encoder's name and dimensions, empty before one is bound."""
+    return dict(link.execute("SELECT key, value FROM meta ORDER BY key").fetchall())
+
+
+def dimensions(link: Link) -> int:
+    """The length of the store's vectors, 0 before an encoder is bound."""
+    return int(meta(link).get("dimensions", "0"))
+
+
+def texts_of(document: Document, spans: Iterable[tuple[int, int]]) -> list[str]:
+    """What full text search sees of the passages."""
+    return [search_text(passage_at(0, start, end, document)) for start, end in spans]
+
+
+def restore(link: Link, stems: Stems, documents: Sequence[Numbered]) -> None:
+    """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
+    width = dimensions(link)
+    for found in documents:
+        here = link.execute("SELECT doc_id FROM documents WHERE number = %s", (found.number,)).fetchone()
+        if here is not None and here[0] == found.entry.document.doc_id:
+            continue
+        if here is not None:
+            raise records.other_at(found)
+        _check(link, found.entry, width)
+        add_one(link, stems, found)
+
+
+def numbered(link: Link) -> Iterator[Numbered]:
+    """Every document, in its order. Raises Damage."""
+    width, last = dimensions(link), 0
+    fields = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
+    ask = f"{fields} WHERE number > %s ORDER BY number LIMIT %s"
+    while rows := link.execute(ask.encode(), (last, _AT_A_TIME)).fetchall():
+        for number, path, first, embedded, *row in rows:
+            places = 'SELECT start, "end" FROM passages WHERE document = %s ORDER BY passage_id'
+            spans = tuple(link.execute(places, (number,)).fetchall())
+            vectors = None
+            if embedded:
+                within = (
+                    "SELECT passage_id, vector FROM vectors WHERE passage_id BETWEEN %s AND %s ORDER BY 1"
+                )
+                _, vectors = read_vectors(link, within, (first, first + len(spans) - 1), width)
+            yield Numbered(number, path, first, Entry(records.read_document(tuple(row)), spans, vectors))
+            last = number
+
+
+def contents(link: Link) -> Iterator[Row]:
+    """See `corpus.contents`."""
+    files = map(records.read_file, link.execute(f"{FILE} ORDER BY path".encode()).fetchall())
+    yield from of_documents(meta(link), files, numbered(link))
+
+
+def one(link: Link, ask: str, *values: object) -> Any:  # noqa: ANN401
+    """The first value that a statement finds. Raises CorpusError where it finds nothing."""
+    row = link.execute(ask.encode(), values).fetchone()
+    if row is None:
+        raise CorpusError("the store holds no such row")
+    return row[0]
+
+
+def _note(link: Link, passages: int, tokens: int) -> None:
+    link.execute("UPDATE state SET passages = passages + %s, tokens = tokens + %s", (passages, tokens))

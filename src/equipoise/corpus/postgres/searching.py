@@ -1,0 +1,120 @@
+"""Vector search in Postgres: exact products of all vectors, or pgvector's HNSW graph where there are many."""
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.types import Array
+from equipoise.corpus.nearest import EXACT_UP_TO
+from equipoise.corpus.postgres import rows
+from equipoise.corpus.postgres.connections import Link
+from equipoise.corpus.postgres.words import Words
+from equipoise.corpus.records import Ids
+from equipoise.corpus.settling import CLOSE, MORE, settled
+
+T = TypeVar("T")
+EF_SEARCH, EF_MOST = 4, 1000
+"""The graph is searched with so many times the passages that are wanted, and at most this (pgvector's bound)."""
+INDEX = "vectors_nearest"
+
+
+class Remembered:
+    """What was read from a state of the store, until another state is seen; threads may see different ones."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._token: object = None
+        self._kept: dict[str, Any] = {}
+
+    def of(self, link: Link, name: str, read: Callable[[], T]) -> T:
+        """What `read` gives for the state that this connection sees."""
+        token = rows.one(link, "SELECT token FROM state")
+        with self._lock:
+            if token == self._token and name in self._kept:
+                kept: T = self._kept[name]
+                return kept
+        made = read()
+        with self._lock:
+            if token != self._token:
+                self._token, self._kept = token, {}
+            self._kept[name] = made
+        return made
+
+    def vocabulary(self, link: Link) -> "RememberedWords":
+        """The search index, whose vocabulary is remembered."""
+        return RememberedWords(self, link)
+
+
+class RememberedWords(Words):
+    """The search index behind a connection."""
+
+    def __init__(self, remembered: Remembered, link: Link) -> None:
+        super().__init__(link)
+        self._remembered = remembered
+
+    def vocabulary(self) -> dict[str, int]:
+        """See `keywords.Terms`."""
+        return self._remembered.of(self._link, "vocabulary", super().vocabulary)
+
+
+def matrix(link: Link) -> tuple[Ids, Array]:
+    """All ids (n,), ascending, and their unit vectors (n, d), both read-only. Raises Damage."""
+    ask = "SELECT passage_id, vector FROM vectors ORDER BY passage_id"
+    ids, vectors = rows.read_vectors(link, ask, (), rows.dimensions(link))
+    ids.flags.writeable = vectors.flags.writeable = False
+    return ids, vectors
+
+
+def nearest(link: Link, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
+    """At most `k` (passage id, cosine) for a unit vector (d,), best first, ties by id. Raises Damage."""
+    if k < 1:
+        return []
+    width = len(vector)
+    if not exact and _is_searched_by_graph(link):
+        link.execute(f"SET LOCAL hnsw.ef_search = {max(40, min(EF_MOST, EF_SEARCH * k))}".encode())
+        ask = "SELECT passage_id, vector FROM vectors ORDER BY vector <#> %s LIMIT %s"
+        ids, vectors = rows.read_vectors(link, ask, (vector, min(k + MORE, EF_MOST)), width)
+    else:
+        ids, vectors = _best(link, vector, k, width)
+    return settled(ids, vectors, vector, k)
+
+
+def _best(link: Link, vector: Array, k: int, width: int) -> tuple[Ids, Array]:
+    """The best `k` and some more, so many that no other could be among the best with its sum in another order.
+
+    The product is in an expression, for which no graph is used.
+    """
+    ask = "SELECT passage_id, vector FROM vectors ORDER BY (vector <#> %s) + 0, passage_id LIMIT %s"
+    wanted = k + MORE
+    while True:
+        ids, vectors = rows.read_vectors(link, ask, (vector, wanted), width)
+        if len(ids) < wanted:
+            return ids, vectors
+        products = vectors @ vector
+        if products[k - 1] - products[-1] > CLOSE:
+            return ids, vectors
+        wanted *= 2
+
+
+def vectors(link: Link, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+    """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
+    asked = [int(passage_id) for passage_id in passage_ids]
+    ask = "SELECT passage_id, vector FROM vectors WHERE passage_id = ANY(%s)"
+    ids, found = rows.read_vectors(link, ask, (list(set(asked)),), rows.dimensions(link))
+    place = {int(passage_id): row for row, passage_id in enumerate(ids)}
+    known = np.array([passage_id in place for passage_id in asked], np.bool_)
+    return known, found[[place[passage_id] for passage_id in asked if passage_id in place]]
+
+
+def storable(text: str) -> str:
+    """`text` where the database can hold it, else a text that is no document's id."""
+    return "" if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text) else text
+
+
+def _is_searched_by_graph(link: Link) -> bool:
+    """Whether there are so many passages, and the graph is there."""
+    ask = "SELECT passages > %s AND (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)) FROM state"
+    return bool(rows.one(link, ask, EXACT_UP_TO, INDEX))

@@ -1,0 +1,393 @@
+"""The store in Postgres with pgvector, for many documents and several machines.
+
+Every change is one transaction on the host that takes changes, one at a time; a question reads one snapshot
+(REPEATABLE READ) on one connection. Exact search and BM25 give what a store file gives for the same documents. A
+change is kept once its method has returned: on how many hosts, the database's `synchronous_commit` says.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.addresses import Place, StoreUrl
+from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.protocols import Encoder
+from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.corpus import contents, records
+from equipoise.corpus.common import Closing
+from equipoise.corpus.keywords import LOOKED_AT, Keywords
+from equipoise.corpus.pending import Pending
+from equipoise.corpus.postgres import migrations, rows, searching, verification
+from equipoise.corpus.postgres.connections import Link, mapped
+from equipoise.corpus.postgres.session import Session
+from equipoise.corpus.postgres.words import Words
+from equipoise.corpus.records import Counts, Entry, FileRecord, Ids, Listed, Numbered
+from equipoise.corpus.spelling import Correction
+from equipoise.corpus.stems import Stems
+from equipoise.text.tokens import content_words
+
+
+class PostgresStore(Closing):
+    """An open store in Postgres; see `store.Store`. A method raises StoreLost where its connection broke."""
+
+    def __init__(self, url: StoreUrl, *, read_only: bool, timeout: float) -> None:
+        self.path = url
+        self._session = Session(url, read_only=read_only, timeout=timeout)
+        self._stems = Stems()
+        self._remembered = searching.Remembered()
+
+    @classmethod
+    def open(
+        cls, path: Place, *, create: bool = False, read_only: bool = False, timeout: float = 5.0
+    ) -> Self:
+        """The store at an address; with `create` it is made there, and one of an older version brought up to date.
+
+        With `read_only` replicas are asked where there are some. Waits `timeout` seconds for a host to read from.
+        """
+        if not isinstance(path, StoreUrl):
+            raise StoreError(f"{path} is a file, not an address")
+        store = cls(path, read_only=read_only, timeout=timeout)
+        try:
+            with store._session.bare(at_once=True) as link:
+                address = store._session.address
+                migrations.prepare(link, address, path, create=create, read_only=read_only)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @property
+    def folder(self) -> Path:
+        """The root: the database may be on another machine than the files."""
+        return Path(Path.cwd().anchor)
+
+    def close(self) -> None:
+        """Close all connections, and let go of what was claimed."""
+        self._session.close()
+        self._stems.close()
+
+    # Reading
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Inside it every read of this thread is on one connection and sees the store as at one moment."""
+        with self._session.reading():
+            yield
+
+    def written(self) -> str:
+        """See `store.Reading`."""
+        return self._session.written()
+
+    def read_after(self, mark: str) -> None:
+        """See `store.Reading`."""
+        self._session.read_after(mark)
+
+    def counts(self) -> Counts:
+        """See `store.Reading`."""
+        with self._session.reading() as link:
+            ask = (
+                "SELECT (SELECT count(*) FROM files)::integer, count(*)::integer, coalesce(sum(count), 0)::integer,"
+                " coalesce(sum(count) FILTER (WHERE NOT embedded), 0)::integer,"
+                " (count(*) FILTER (WHERE trust = 'trusted'))::integer FROM documents"
+            )
+            return self._remembered.of(link, "counts", lambda: Counts(*self._rows(ask)[0]))
+
+    def files(self) -> dict[str, FileRecord]:
+        """See `store.Reading`."""
+        with mapped(self.path):
+            return {row[0]: records.read_file(row) for row in self._rows(f"{rows.FILE} ORDER BY path")}
+
+    def file(self, path: str) -> FileRecord | None:
+        """See `store.Reading`."""
+        with mapped(self.path):
+            found = self._rows(f"{rows.FILE} WHERE path = %s", path)
+            return records.read_file(found[0]) if found else None
+
+    def listing(self) -> tuple[Listed, ...]:
+        """See `store.Reading`."""
+        with mapped(self.path):
+            return tuple(map(records.read_listed, self._rows(rows.LISTED)))
+
+    def doc_ids(self) -> tuple[str, ...]:
+        """See `store.Reading`."""
+        return tuple(row[0] for row in self._rows("SELECT doc_id FROM documents ORDER BY number"))
+
+    def unfiled(self) -> tuple[str, ...]:
+        """See `store.Reading`."""
+        ask = "SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number"
+        return tuple(row[0] for row in self._rows(ask))
+
+    def subjects(self, most: int) -> tuple[str, ...]:
+        """See `store.Reading`."""
+        ask = (
+            "SELECT title FROM documents WHERE trust = %s AND title <> ''"
+            ' GROUP BY title ORDER BY sum(count) DESC, title COLLATE "C" LIMIT %s'
+        )
+        return tuple(row[0] for row in self._rows(ask, Trust.TRUSTED.value, most))
+
+    def file_of(self, doc_id: str) -> str | None:
+        """See `store.Reading`."""
+        found = self._rows("SELECT path FROM documents WHERE doc_id = %s", searching.storable(doc_id))
+        return found[0][0] if found else None
+
+    def document(self, doc_id: str) -> Document:
+        """See `store.Reading`."""
+        found = self._rows(f"{rows.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
+        if not found:
+            raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
+        with mapped(self.path):
+            return records.read_document(found[0])
+
+    def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
+        """See `store.Reading`."""
+        wanted = list(dict.fromkeys(doc_ids))
+        asked = [searching.storable(doc_id) for doc_id in wanted]
+        with self._session.reading():
+            found = {row[0]: row for row in self._rows(f"{rows.DOCUMENT} WHERE doc_id = ANY(%s)", asked)}
+            return {
+                doc_id: records.read_document(found[doc_id]) if doc_id in found else self.document(doc_id)
+                for doc_id in wanted
+            }
+
+    def passage(self, passage_id: int) -> Passage:
+        """See `store.Reading`."""
+        return self.passages([passage_id])[0]
+
+    def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
+        """See `store.Reading`."""
+        wanted = [int(passage_id) for passage_id in passage_ids]
+        with self._session.reading():
+            places = self.places(wanted)
+            documents = self.documents(place.doc_id for place in places)
+            pairs = zip(wanted, places, strict=True)
+            return tuple(records.read_passage(i, place, documents[place.doc_id]) for i, place in pairs)
+
+    def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
+        """See `store.Reading`."""
+        wanted = [int(passage_id) for passage_id in passage_ids]
+        with mapped(self.path):
+            found = dict(
+                map(records.read_place, self._rows(f"{rows.PLACE} WHERE p.passage_id = ANY(%s)", wanted))
+            )
+        if unknown := [passage_id for passage_id in wanted if passage_id not in found]:
+            raise CorpusError(f"there is no passage {unknown[0]} in {self.path}: it may have been replaced")
+        return tuple(found[passage_id] for passage_id in wanted)
+
+    def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
+        """See `store.Reading`."""
+        with self._session.reading():
+            ask = f"{rows.PLACE} WHERE d.doc_id = %s ORDER BY p.passage_id"
+            found = [row[0] for row in self._rows(ask, searching.storable(doc_id))]
+            return self.passages(found)
+
+    def encoder_name(self) -> str:
+        """See `store.Reading`."""
+        return self._meta().get("encoder", "")
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """See `store.Reading`."""
+        records.check_encoder(self.path, self._meta(), encoder)
+
+    def verify(self) -> None:
+        """See `store.Reading`."""
+        with self._session.reading() as link:
+            verification.verify(link, self._stems)
+
+    def contents(self) -> Iterator[contents.Row]:
+        """See `store.Reading`."""
+        with self._session.reading() as link:
+            yield from rows.contents(link)
+
+    def digest(self) -> str:
+        """See `store.Reading`."""
+        return contents.digest(self.contents())
+
+    # Searching
+
+    def matrix(self) -> tuple[Ids, Array]:
+        """See `store.Searching`."""
+        with self._session.reading() as link:
+            return self._remembered.of(link, "matrix", lambda: searching.matrix(link))
+
+    def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
+        """See `store.Searching`; approximate search is pgvector's HNSW, made once there are so many passages."""
+        with self._session.reading() as link:
+            return searching.nearest(link, vector, k, exact=exact)
+
+    def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+        """See `store.Searching`."""
+        with self._session.reading() as link:
+            return searching.vectors(link, passage_ids)
+
+    def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
+        """See `store.Searching`."""
+        if k < 1:
+            return []
+        with self._session.reading() as link:
+            keywords = Keywords(Words(link), self._stems)
+            plan = keywords.plan(query)
+            if not plan.finding:
+                return []
+            ((passages, tokens),) = self._rows("SELECT passages, tokens FROM state")
+            return Words(link).bm25(plan, keywords, passages, tokens)[:k]
+
+    def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
+        """See `store.Searching`."""
+        with self._session.reading() as link:
+            keywords = Keywords(self._remembered.vocabulary(link), self._stems)
+
+            def holding(stem: str) -> tuple[Passage, ...]:
+                return self.passages(Words(link).with_stem(stem, LOOKED_AT))
+
+            return keywords.corrections(text, known, holding)
+
+    def unheard(self, text: str) -> tuple[str, ...]:
+        """See `store.Searching`."""
+        with self._session.reading() as link:
+            keywords = Keywords(self._remembered.vocabulary(link), self._stems)
+            return tuple(keywords.unheard(content_words(text)))
+
+    # Writing
+
+    def bind_encoder(self, encoder: Encoder) -> None:
+        """See `store.Writing`."""
+        if self._meta() != (wanted := records.meta_of(encoder)):
+            self._session.write(lambda link: migrations.bind(link, wanted))
+        self.check_encoder(encoder)
+
+    def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
+        """See `store.Writing`."""
+
+        def work(link: Link) -> None:
+            rows.remove(link, self._stems, rows.numbers_of_file(link, record.path))
+            rows.write_file(link, record)
+            rows.add(link, self._stems, entries, record.path)
+
+        self._session.write(work)
+
+    def update_file(self, record: FileRecord) -> None:
+        """See `store.Writing`."""
+
+        def work(link: Link) -> None:
+            rows.write_file(link, record)
+            ask = "UPDATE documents SET trust = %s WHERE path = %s"
+            link.execute(ask, (record.trust.value, record.path))
+
+        self._session.write(work)
+
+    def drop_file(self, path: str) -> None:
+        """See `store.Writing`."""
+
+        def work(link: Link) -> None:
+            rows.remove(link, self._stems, rows.numbers_of_file(link, path))
+            link.execute("DELETE FROM files WHERE path = %s", (path,))
+
+        self._session.write(work)
+
+    def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
+        """See `store.Writing`."""
+        chosen = list(doc_ids)
+
+        def work(link: Link) -> None:
+            for doc_id in chosen:
+                asked = searching.storable(doc_id)
+                ask = "UPDATE documents SET trust = %s WHERE doc_id = %s"
+                if not link.execute(ask, (trust.value, asked)).rowcount:
+                    raise CorpusError(f"there is no document {doc_id!r} in {self.path}")
+                ask = (
+                    "UPDATE files SET trust = %s WHERE path = (SELECT path FROM documents WHERE doc_id = %s)"
+                )
+                link.execute(ask, (trust.value, asked))
+
+        self._session.write(work)
+
+    def add_documents(self, entries: Sequence[Entry]) -> None:
+        """See `store.Writing`."""
+        self._session.write(lambda link: rows.add(link, self._stems, entries, None), again=False)
+
+    def remove_documents(self, doc_ids: Iterable[str]) -> None:
+        """See `store.Writing`."""
+        chosen = list(doc_ids)
+
+        def work(link: Link) -> None:
+            ask = "SELECT number FROM documents WHERE doc_id = %s AND path IS NULL"
+            found = {one: link.execute(ask, (searching.storable(one),)).fetchone() for one in chosen}
+            if unknown := [doc_id for doc_id, row in found.items() if row is None]:
+                raise CorpusError(f"document {unknown[0]!r} was not added to {self.path} by add_documents")
+            rows.remove(link, self._stems, [row[0] for row in found.values() if row])
+
+        self._session.write(work, again=False)
+
+    def numbered(self) -> Iterator[Numbered]:
+        """See `store.Writing`."""
+        with self._session.reading() as link:
+            yield from rows.numbered(link)
+
+    def restore(self, files: Sequence[FileRecord], documents: Sequence[Numbered]) -> None:
+        """See `store.Writing`."""
+
+        def work(link: Link) -> None:
+            for record in files:
+                rows.write_file(link, record)
+            rows.restore(link, self._stems, documents)
+
+        self._session.write(work)
+
+    def optimize(self) -> None:
+        """See `store.Writing`."""
+        with self._session.bare() as link:
+            link.execute("ANALYZE documents, passages, vectors, postings, terms")
+
+    # Embedding
+
+    def pending(self) -> list[tuple[int, int]]:
+        """See `store.Embedding`."""
+        ask = "SELECT number, count::integer FROM documents WHERE NOT embedded AND count > 0 ORDER BY number"
+        return [(number, count) for number, count in self._rows(ask)]
+
+    def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
+        """See `store.Embedding`."""
+        with self._session.reading() as link:
+            found = [rows.unembedded(link, number) for number in numbers]
+            return tuple(one for one in found if one is not None)
+
+    def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
+        """See `store.Embedding`."""
+        self._session.write(lambda link: rows.add_vectors(link, made))
+
+    def drop_pending(self, one: Pending) -> None:
+        """See `store.Embedding`."""
+
+        def work(link: Link) -> None:
+            if one.path is not None and one.is_like(rows.unembedded(link, one.number)):
+                rows.remove(link, self._stems, rows.numbers_of_file(link, one.path))
+                link.execute("DELETE FROM files WHERE path = %s", (one.path,))
+
+        self._session.write(work)
+
+    def index_vectors(self) -> None:
+        """See `store.Embedding`."""
+        with self._session.bare() as link:
+            migrations.index_vectors(link, self._session.address.name)
+
+    def claim(self, name: str) -> bool:
+        """See `store.Embedding`. A lock of the session: it ends with this process, however that ends."""
+        return self._session.claim(name)
+
+    def release(self, name: str) -> None:
+        """See `store.Embedding`."""
+        self._session.release(name)
+
+    # Inside
+
+    def _meta(self) -> dict[str, str]:
+        with self._session.reading() as link:
+            return rows.meta(link)
+
+    def _rows(self, ask: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._session.reading() as link:
+            return link.execute(ask.encode(), values).fetchall()

@@ -1,0 +1,53 @@
+"""Everything a store in Postgres should be: every row against the others."""
+
+from collections import Counter
+
+from equipoise.core.errors import CorpusError
+from equipoise.corpus import records
+from equipoise.corpus.postgres import rows, searching, words
+from equipoise.corpus.postgres.connections import Link
+from equipoise.corpus.records import Damage
+from equipoise.corpus.stems import Stems
+
+_ODD = (
+    ("SELECT 1 FROM documents d WHERE count <> (SELECT count(*) FROM passages WHERE document = d.number)",
+     "passages that are not those of their documents"),
+    ("SELECT 1 FROM passages p JOIN documents d ON d.number = p.document"
+     " WHERE p.passage_id NOT BETWEEN d.first AND d.first + d.count - 1",
+     "passages that are not those of their documents"),
+    ("SELECT 1 FROM passages p JOIN documents d ON d.number = p.document LEFT JOIN vectors v USING (passage_id)"
+     " WHERE d.embedded <> (v.passage_id IS NOT NULL)",
+     "vectors that are not those of the passages"),
+    ("SELECT 1 FROM state WHERE passages <> (SELECT count(*) FROM passages)"
+     " OR tokens <> (SELECT coalesce(sum(length), 0) FROM passages)",
+     "counts that are not those of the passages"),
+)  # fmt: skip
+
+
+def verify(link: Link, stems: Stems) -> None:
+    """Raises Damage for anything that `PostgresStore` would not have written."""
+    for ask, reason in _ODD:
+        if link.execute(ask.encode()).fetchone():
+            raise Damage(reason)
+    for row in link.execute(rows.FILE.encode()).fetchall():
+        records.read_file(row)
+    searching.matrix(link)
+    counts: Counter[str] = Counter()
+    try:
+        for found in rows.numbered(link):
+            entry = found.entry
+            records.check_entry(entry, rows.dimensions(link))
+            texts = rows.texts_of(entry.document, entry.spans)
+            for passage_id, (terms, _) in enumerate(words.placed(stems, texts), found.first):
+                _check_postings(link, passage_id, terms)
+                counts.update(terms.keys())
+    except CorpusError as error:
+        raise Damage(str(error)) from error
+    if counts != dict(link.execute("SELECT term, passages FROM terms").fetchall()):
+        raise Damage("full text search does not hold the words of the passages")
+
+
+def _check_postings(link: Link, passage_id: int, terms: words.Placed) -> None:
+    ask = "SELECT term, positions FROM postings WHERE passage_id = %s AND term = ANY(%s)"
+    if dict(link.execute(ask, (passage_id, list(terms))).fetchall()) != terms:
+        raise Damage("full text search does not hold the words of the passages")

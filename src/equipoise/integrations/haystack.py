@@ -1,0 +1,296 @@
+"""Parts for Haystack: retriever, filter, highlighter, boundary, summarizer, and a proof that no question gets through.
+
+    filter(query, documents) -> highlighter(query, documents) -> boundary(picks, documents) -> summarizer(quotes)
+
+The summarizer has no socket for a question; `assert_no_path` proves of a whole pipeline that none reaches it by another
+way. Where `chat` and `embedder` are wanted, Haystack's chat generators and text embedders, ours, and names (as in
+`model.llm` and `retrieval.encoder`) are taken; without `chat` no language model is asked. With names and components of
+Haystack a pipeline can be dumped and loaded (`allowed_modules=["equipoise.integrations.haystack"]`).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from equipoise.core import sync
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.protocols import Highlighter as AnyHighlighter
+from equipoise.core.protocols import PassageFilter
+from equipoise.core.protocols import Summarizer as AnySummarizer
+from equipoise.core.results import Answer
+from equipoise.core.types import Document as Text
+from equipoise.core.types import Highlight, Passage
+from equipoise.integrations import haystack_paths, parts
+from equipoise.integrations.haystack_models import (
+    Chat,
+    Embedder,
+    Made,
+    Settings,
+    Written,
+    encoder_of,
+    type_name,
+)
+from equipoise.integrations.shared import (
+    Chunk,
+    Picks,
+    Quotes,
+    chunk_of,
+    crossed,
+    proposed,
+    shelved,
+    sifted,
+    summarized,
+)
+from equipoise.rag import build
+from equipoise.rag.library import Library
+
+try:
+    from haystack import Document, Pipeline, component
+except ImportError:
+    raise MissingExtra("haystack-ai", "haystack") from None
+
+
+@component
+class Retriever(Written):
+    """Passages of an index of this package, with embeddings, places, and `trust` in their metadata."""
+
+    def __init__(
+        self, index: str, *, top_k: int = 20, embedder: Embedder = None, settings: Settings | None = None
+    ) -> None:
+        _checked(settings)
+        self.index, self.top_k, self.embedder, self.settings = index, top_k, embedder, settings
+        self._library: Library | None = None
+
+    def warm_up(self) -> None:
+        """Open the index. Raises StoreError, InputError or ModelUnavailable."""
+        if self._library is None:
+            self._library = parts.opened(self.index, self.settings, encoder_of(self.embedder))
+
+    def close(self) -> None:
+        """Close the index."""
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+
+    @component.output_types(documents=list[Document], query_embedding=list[float])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
+        """At most `top_k` passages, best first, and the vector of the question."""
+        self.warm_up()
+        if self._library is None:
+            raise InputError("the index was closed while it was asked: run the pipeline again")
+        found = parts.retrieved(self._library, query, self.top_k if top_k is None else top_k)
+        documents = [
+            _passage(passage, found.documents[passage.doc_id], float(score), vector.tolist())
+            for passage, score, vector in zip(found.passages, found.scores, found.embeddings, strict=True)
+        ]
+        return {"documents": documents, "query_embedding": found.query_embedding.tolist()}
+
+    @component.output_types(documents=list[Document], query_embedding=list[float])
+    async def run_async(self, query: str, top_k: int | None = None) -> dict[str, Any]:
+        """As `run`."""
+        return await asyncio.to_thread(self.run, query, top_k)
+
+
+@component
+class Filter(Written):
+    """Takes documents out before anything reads them: `part` is a name of `filter.name`, or a PassageFilter.
+
+    Documents are untrusted unless `trust_key` names a key of their metadata that says "trusted".
+    """
+
+    def __init__(
+        self,
+        part: str | PassageFilter = "auto",
+        *,
+        top_k: int = 5,
+        chat: Chat = None,
+        embedder: Embedder = None,
+        settings: Settings | None = None,
+        trust_key: str = "",
+    ) -> None:
+        self.part, self.top_k, self.chat, self.embedder = part, top_k, chat, embedder
+        self.settings, self.trust_key = _checked(settings), trust_key
+        self._made = Made(settings, chat, embedder, lambda made: (parts.filter_of(part, made), made.encoder))
+
+    def warm_up(self) -> None:
+        """Make the filter; raises InputError for a name that there is not."""
+        self._made.warm_up()
+
+    @component.output_types(documents=list[Document], flagged=list[Document])
+    def run(
+        self, query: str, documents: list[Document], query_embedding: list[float] | None = None
+    ) -> dict[str, Any]:
+        """At most `top_k` documents, in the order they came, and all others with `flag` and `flag_score` in their
+        metadata. The documents' embeddings are used where all have one and `query_embedding` is given."""
+        return sync.run(self._sift(query, documents, query_embedding, blocking=True))
+
+    @component.output_types(documents=list[Document], flagged=list[Document])
+    async def run_async(
+        self, query: str, documents: list[Document], query_embedding: list[float] | None = None
+    ) -> dict[str, Any]:
+        """As `run`."""
+        return await self._sift(query, documents, query_embedding, blocking=False)
+
+    async def _sift(
+        self, query: str, documents: list[Document], vector: list[float] | None, *, blocking: bool
+    ) -> dict[str, Any]:
+        part, encoder = self._made.get(blocking=blocking)
+        chunks = _chunks(documents, self.trust_key)
+        found = await sifted(part, query, chunks, k=self.top_k, encoder=encoder, question_vector=vector)
+        flagged = [_flagged(documents[row], reason, score) for row, reason, score in found.flagged]
+        return {"documents": [documents[row] for row in found.kept], "flagged": flagged}
+
+
+@component
+class Highlighter(Written):
+    """Picks spans for the question, the last part that sees it: `part` is a name of `highlight.name`, or a
+    Highlighter. "auto" is `indexed` with a chat model, `reader` without."""
+
+    def __init__(
+        self,
+        part: str | AnyHighlighter = "auto",
+        *,
+        chat: Chat = None,
+        embedder: Embedder = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.part, self.chat, self.embedder, self.settings = part, chat, embedder, _checked(settings)
+        self._made = Made(settings, chat, embedder, lambda made: parts.highlighter_of(part, made))
+
+    def warm_up(self) -> None:
+        """Make the highlighter; raises InputError for a name that there is not."""
+        self._made.warm_up()
+
+    @component.output_types(picks=Picks, report=dict[str, Any])
+    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        """The picks, and a report for the operator alone: it may hold what the highlighter's model wrote."""
+        return sync.run(self._pick(query, documents, blocking=True))
+
+    @component.output_types(picks=Picks, report=dict[str, Any])
+    async def run_async(self, query: str, documents: list[Document]) -> dict[str, Any]:
+        """As `run`."""
+        return await self._pick(query, documents, blocking=False)
+
+    async def _pick(self, query: str, documents: list[Document], *, blocking: bool) -> dict[str, Any]:
+        shelf = await asyncio.to_thread(shelved, _chunks(documents))
+        proposal = await proposed(self._made.get(blocking=blocking), query, shelf)
+        report = {
+            "probability": proposal.probability,
+            "threshold": proposal.threshold,
+            "dropped": parts.dropped(proposal.dropped),
+        }
+        return {"picks": Picks.of(proposal), "report": report}
+
+
+@component
+class Boundary(Written):
+    """Reads the text under the picks from the documents: nothing that a highlighter's model wrote passes.
+
+    `settings`: the limits of `highlight`, and `summarize.context`. Whatever comes in as `documents` is the corpus:
+    connect it to what the highlighter reads.
+    """
+
+    def __init__(self, *, settings: Settings | None = None) -> None:
+        self.settings = _checked(settings)
+        chosen = parts.settings_of(settings)
+        self._policy, self._context = build.policy(chosen), chosen.summarize.context == "passage"
+
+    @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])
+    def run(self, picks: Picks, documents: list[Document]) -> dict[str, Any]:
+        """Canonical quotes, and what was dropped with its reason."""
+        if not isinstance(picks, Picks):
+            raise InputError(
+                f"picks come from a highlighter of this package, not of type {type(picks).__name__}"
+            )
+        shelf = shelved(_chunks(documents))
+        quotes, left_out = crossed(picks, shelf, self._policy, context=self._context)
+        return {"quotes": quotes, "dropped": parts.dropped(left_out)}
+
+    @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])
+    async def run_async(self, picks: Picks, documents: list[Document]) -> dict[str, Any]:
+        """As `run`."""
+        return await asyncio.to_thread(self.run, picks, documents)
+
+
+@component
+class Summarizer(Written):
+    """Answers from the quotes and nothing else: `part` is a name of `summarize.name`, or a Summarizer. "auto" is `llm`
+    with a chat model, `extractive` without. Its model is asked in a context of its own: no trace or baggage reaches it.
+    """
+
+    def __init__(
+        self, part: str | AnySummarizer = "auto", *, chat: Chat = None, settings: Settings | None = None
+    ) -> None:
+        self.part, self.chat, self.settings = part, chat, _checked(settings)
+        self._made = Made(settings, chat, None, lambda made: parts.summarizer_of(part, made))
+
+    def warm_up(self) -> None:
+        """Make the summarizer; raises InputError for a name that there is not."""
+        self._made.warm_up()
+
+    @component.output_types(answer=str, refused=bool, quotes=list[Document], report=dict[str, Any])
+    def run(self, quotes: Quotes) -> dict[str, Any]:
+        """The answer (where `refused`, a sentence that says why there is none), the quotes as documents with their
+        place in metadata (`document_id`, `quote_start`, `quote_end`), and a report for the operator."""
+        return sync.run(self._answer(quotes, blocking=True))
+
+    @component.output_types(answer=str, refused=bool, quotes=list[Document], report=dict[str, Any])
+    async def run_async(self, quotes: Quotes) -> dict[str, Any]:
+        """As `run`."""
+        return await self._answer(quotes, blocking=False)
+
+    async def _answer(self, quotes: Quotes, *, blocking: bool) -> dict[str, Any]:
+        result = await summarized(self._made.get(blocking=blocking), quotes)
+        answered = isinstance(result, Answer)
+        return {
+            "answer": result.text if isinstance(result, Answer) else result.detail,
+            "refused": not answered,
+            "quotes": [_quoted(item) for item in result.highlights.items],
+            "report": result.to_dict() | result.trace.to_dict(),
+        }
+
+
+def assert_no_path(pipeline: Pipeline, target: str) -> None:
+    """Raises AssertionError unless all that reaches the component `target` is `Quotes` out of a `Boundary`.
+
+    Three things are proved of the graph, with SuperComponents opened (a component inside one is "outer.inner"): nothing
+    that a caller of `run` may fill is a socket of the target; without the boundaries nothing reaches it; each edge into
+    it carries `Quotes`. A subclass is no `Boundary`. What is handed in as documents is the corpus.
+    """
+    haystack_paths.assert_no_path(pipeline, target, boundary=Boundary, carries=Quotes)
+
+
+def _checked(settings: Settings | None) -> Settings | None:
+    chosen = parts.settings_of(settings)
+    if chosen.model.api_key is not None:
+        raise InputError(
+            "a key in settings would stand in the dump of the pipeline: set OPENAI_API_KEY instead"
+        )
+    return settings
+
+
+def _chunks(documents: Sequence[Document], trust_key: str = "") -> list[Chunk]:
+    for one in documents:
+        if not isinstance(one, Document):
+            raise InputError(f"documents are haystack.Document objects, not of type {type_name(one)}")
+    return [
+        chunk_of(
+            one.content or "", one.meta, one.id, trust_key=trust_key, embedding=one.embedding, score=one.score
+        )
+        for one in documents
+    ]
+
+
+def _flagged(document: Document, reason: str, score: float) -> Document:
+    return replace(document, meta={**document.meta, "flag": reason, "flag_score": score})
+
+
+def _passage(passage: Passage, document: Text, score: float, vector: list[float]) -> Document:
+    meta = parts.place(passage) | {"trust": document.trust.value}
+    name = f"{passage.doc_id}:{passage.start}-{passage.end}"
+    return Document(id=name, content=passage.text, meta=meta, score=score, embedding=vector)
+
+
+def _quoted(item: Highlight) -> Document:
+    return Document(content=item.text, meta=parts.quote_place(item))

@@ -1,0 +1,383 @@
+"""Parts for LangChain: retriever, filter and highlighter as document compressors, summarizer, and all in one runnable.
+
+`HighlightSummarize(retriever=...)` is a runnable from a question to an AIMessage with citations. Where `chat` and
+`embeddings` are wanted, LangChain's chat models and embeddings, ours, and names (as in `model.llm` and
+`retrieval.encoder`) are taken; without `chat` no language model is asked.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import ConfigDict, Field, PrivateAttr
+
+from equipoise.core import sync
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.protocols import ChatModel, Encoder
+from equipoise.core.results import Answer, Refusal
+from equipoise.core.types import Candidates, ChatReply, Dropped, Highlight, Message, Usage
+from equipoise.integrations import parts
+from equipoise.integrations.shared import (
+    Chunk,
+    Picks,
+    Quotes,
+    Shelf,
+    chunk_of,
+    crossed,
+    proposed,
+    shelved,
+    sifted,
+    summarized,
+)
+from equipoise.models.abilities import encode_questions
+from equipoise.rag import build
+from equipoise.rag.components import Components
+from equipoise.rag.library import Library
+from equipoise.text.visible import flowing
+
+try:
+    from langchain_core.callbacks import (
+        AsyncCallbackManagerForChainRun,
+        AsyncCallbackManagerForRetrieverRun,
+        CallbackManagerForChainRun,
+        CallbackManagerForRetrieverRun,
+        Callbacks,
+    )
+    from langchain_core.documents import BaseDocumentCompressor, Document
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+    from langchain_core.messages.content import Citation, create_citation, create_text_block
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+    from langchain_core.runnables.config import patch_config
+except ImportError:
+    raise MissingExtra("langchain-core", "langchain") from None
+
+T = TypeVar("T")
+TURNS: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+Sides: TypeAlias = tuple[list[Document], list[Document]]
+"""Documents that were kept, and those that were flagged."""
+
+
+class EncoderEmbeddings(Embeddings):
+    """An encoder of this package as embeddings for LangChain's own stores; `minilm` runs offline."""
+
+    def __init__(self, encoder: Encoder | str = "minilm") -> None:
+        self.encoder = encoder if isinstance(encoder, Encoder) else build.encoder(encoder)
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """A vector of length 1 for each text."""
+        found: list[list[float]] = self.encoder.encode(texts).tolist()
+        return found
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of a question."""
+        found: list[float] = encode_questions(self.encoder, [text])[0].tolist()
+        return found
+
+
+class Retriever(BaseRetriever):
+    """Passages of an index of this package, with their places and `trust` in their metadata."""
+
+    index: str
+    top_k: int = 20
+    embeddings: Any = None
+    settings: dict[str, Any] | None = None
+    _library: Library | None = PrivateAttr(default=None)
+
+    def close(self) -> None:
+        """Close the index."""
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun | None = None
+    ) -> list[Document]:
+        return _passages(parts.retrieved(self._opened(), query, self.top_k))
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun | None = None
+    ) -> list[Document]:
+        return await asyncio.to_thread(self._get_relevant_documents, query)
+
+    def _opened(self) -> Library:
+        if self._library is None:
+            self._library = parts.opened(self.index, self.settings, _encoder(self.embeddings))
+        return self._library
+
+
+class Filter(BaseDocumentCompressor):
+    """Takes documents out before anything reads them: `part` is a name of `filter.name`, or a PassageFilter.
+
+    Documents are untrusted unless `trust_key` names a key of their metadata that says "trusted". `compress_documents`
+    returns those that are kept, in the order they came; `sift` the others, too.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    part: Any = "auto"
+    top_k: int = 5
+    chat: Any = None
+    embeddings: Any = None
+    settings: dict[str, Any] | None = None
+    trust_key: str = ""
+    _made: Any = PrivateAttr(default=None)
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """At most `top_k` documents."""
+        return self.sift(documents, query)[0]
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """As `compress_documents`."""
+        return (await self.asift(documents, query))[0]
+
+    def sift(self, documents: Sequence[Document], query: str) -> Sides:
+        """The documents that are kept, and all others with `flag` and `flag_score` in their metadata."""
+        return sync.run(self._sift(documents, query, blocking=True))
+
+    async def asift(self, documents: Sequence[Document], query: str) -> Sides:
+        """As `sift`."""
+        return await self._sift(documents, query, blocking=False)
+
+    async def _sift(self, documents: Sequence[Document], query: str, *, blocking: bool) -> Sides:
+        part, encoder = _part(self, lambda made: (parts.filter_of(self.part, made), made.encoder), blocking)
+        chunks = _chunks(documents, self.trust_key)
+        found = await sifted(part, query, chunks, k=self.top_k, encoder=encoder)
+        flagged = [_flagged(documents[row], reason, score) for row, reason, score in found.flagged]
+        return [documents[row] for row in found.kept], flagged
+
+
+class Highlighter(BaseDocumentCompressor):
+    """Quotes what answers the question: `part` is a name of `highlight.name`, or a Highlighter. "auto" is `indexed`
+    with a chat model, `reader` without.
+
+    Each document that `compress_documents` returns is a verbatim part of one that was handed in, with its metadata and
+    with its place there as `quote_start` and `quote_end`; none where nothing answers.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    part: Any = "auto"
+    chat: Any = None
+    embeddings: Any = None
+    settings: dict[str, Any] | None = None
+    _made: Any = PrivateAttr(default=None)
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """The quotes, in the order of the documents' ids and of the text."""
+        quotes, shelf, _ = sync.run(self._quote(documents, query, blocking=True))
+        return [_quoted(item, documents[shelf.rows[item.doc_id]]) for item in quotes.highlights.items]
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """As `compress_documents`."""
+        quotes, shelf, _ = await self._quote(documents, query, blocking=False)
+        return [_quoted(item, documents[shelf.rows[item.doc_id]]) for item in quotes.highlights.items]
+
+    def quotes(self, documents: Sequence[Document], query: str) -> tuple[Quotes, tuple[Dropped, ...]]:
+        """What a summarizer is given, and what was dropped with its reason."""
+        quotes, _, dropped = sync.run(self._quote(documents, query, blocking=True))
+        return quotes, dropped
+
+    async def aquotes(self, documents: Sequence[Document], query: str) -> tuple[Quotes, tuple[Dropped, ...]]:
+        """As `quotes`."""
+        quotes, _, dropped = await self._quote(documents, query, blocking=False)
+        return quotes, dropped
+
+    async def _quote(
+        self, documents: Sequence[Document], query: str, *, blocking: bool
+    ) -> tuple[Quotes, Shelf, tuple[Dropped, ...]]:
+        shelf = await asyncio.to_thread(shelved, _chunks(documents))
+        part = _part(self, lambda made: parts.highlighter_of(self.part, made), blocking)
+        proposal = await proposed(part, query, shelf)
+        chosen = parts.settings_of(self.settings)
+        context = chosen.summarize.context == "passage"
+        quotes, dropped = crossed(Picks.of(proposal), shelf, build.policy(chosen), context=context)
+        return quotes, shelf, (*proposal.dropped, *dropped)
+
+
+class Summarizer(RunnableSerializable[Quotes, AIMessage]):
+    """Answers from quotes and nothing else: `part` is a name of `summarize.name`, or a Summarizer. "auto" is `llm` with
+    a chat model, `extractive` without.
+
+    Its model is asked in a context of its own: callbacks, tags and metadata of a call do not reach it. Callbacks that
+    it was made with do.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    part: Any = "auto"
+    chat: Any = None
+    settings: dict[str, Any] | None = None
+    _made: Any = PrivateAttr(default=None)
+
+    def invoke(self, input: Quotes, config: RunnableConfig | None = None, **kwargs: object) -> AIMessage:
+        """The answer with a citation for each quote; where there is none, a sentence that says why, and `refused` in
+        `response_metadata`."""
+        return self._call_with_config(self._answer, input, config)
+
+    async def ainvoke(
+        self, input: Quotes, config: RunnableConfig | None = None, **kwargs: object
+    ) -> AIMessage:
+        """As `invoke`."""
+        return await self._acall_with_config(self._aanswer, input, config)
+
+    def _answer(self, quotes: Quotes) -> AIMessage:
+        return _message(sync.run(summarized(self._part(blocking=True), quotes)))
+
+    async def _aanswer(self, quotes: Quotes) -> AIMessage:
+        return _message(await summarized(self._part(blocking=False), quotes))
+
+    def _part(self, *, blocking: bool) -> Any:  # noqa: ANN401
+        return _part(self, lambda made: parts.summarizer_of(self.part, made), blocking)
+
+
+class HighlightSummarize(RunnableSerializable[str, AIMessage]):
+    """From a question to an answer with citations. `retriever` is any runnable from a question to documents; `filter`
+    None takes nothing out."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    retriever: Runnable[str, list[Document]]
+    filter: Filter | None = Field(default_factory=Filter)
+    highlighter: Highlighter = Field(default_factory=Highlighter)
+    summarizer: Summarizer = Field(default_factory=Summarizer)
+
+    def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: object) -> AIMessage:
+        """As `Summarizer.invoke`. Raises QuestionError for a question that cannot be used."""
+        return self._call_with_config(self._answer, input, config)
+
+    async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: object) -> AIMessage:
+        """As `invoke`."""
+        return await self._acall_with_config(self._aanswer, input, config)
+
+    def _answer(
+        self, question: str, run_manager: CallbackManagerForChainRun, config: RunnableConfig
+    ) -> AIMessage:
+        within = patch_config(config, callbacks=run_manager.get_child())
+        documents: Sequence[Document] = self.retriever.invoke(question, within)
+        if self.filter:
+            documents = self.filter.compress_documents(documents, question)
+        return self.summarizer.invoke(self.highlighter.quotes(documents, question)[0], within)
+
+    async def _aanswer(
+        self, question: str, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
+    ) -> AIMessage:
+        within = patch_config(config, callbacks=run_manager.get_child())
+        documents: Sequence[Document] = await self.retriever.ainvoke(question, within)
+        if self.filter:
+            documents = await self.filter.acompress_documents(documents, question)
+        quotes, _ = await self.highlighter.aquotes(documents, question)
+        return await self.summarizer.ainvoke(quotes, within)
+
+
+def _part(owner: Any, make: Callable[[Components], T], blocking: bool) -> T:  # noqa: ANN401
+    """What a component makes when it is first needed; see `parts.Made`."""
+    if owner._made is None:
+        owner._made = parts.Made(
+            make,
+            owner.settings,
+            lambda blocking: _chat(owner.chat, blocking=blocking),
+            lambda: _encoder(getattr(owner, "embeddings", None)),
+        )
+    made: T = owner._made.get(blocking=blocking)
+    return made
+
+
+def _chat(given: object, *, blocking: bool) -> ChatModel | str | None:
+    if given is None or isinstance(given, str | ChatModel):
+        return given
+    if not isinstance(given, BaseChatModel):
+        kind = type(given).__name__
+        raise InputError(
+            f"chat is a BaseChatModel of LangChain, a ChatModel or a name, not of type {kind}: pass the model itself"
+        )
+    model = given
+    name = str(getattr(model, "model_name", "") or getattr(model, "model", "") or model._llm_type)
+
+    async def say(messages: Sequence[Message]) -> ChatReply:
+        turns = [TURNS[message.role](message.content) for message in messages]
+        said = await (parts.in_thread(model.invoke, turns) if blocking else model.ainvoke(turns))
+        return _reply(said, name)
+
+    return parts.ForeignChat(name, say)
+
+
+def _reply(said: AIMessage, name: str) -> ChatReply:
+    spent, told = said.usage_metadata, said.response_metadata
+    usage = Usage(1, spent["input_tokens"], spent["output_tokens"]) if spent else Usage(1, 0, 0)
+    return ChatReply(str(said.text), name, usage, str(told.get("finish_reason") or "stop"))
+
+
+def _encoder(given: object) -> Encoder | str | None:
+    if given is None or isinstance(given, str | Encoder):
+        return given
+    if not isinstance(given, Embeddings):
+        kind = type(given).__name__
+        raise InputError(f"embeddings are Embeddings of LangChain, an Encoder or a name, not of type {kind}")
+    name = str(getattr(given, "model", "") or type(given).__name__)
+    return parts.ForeignEncoder(name, given.embed_documents, given.embed_query)
+
+
+def _chunks(documents: Sequence[Document], trust_key: str = "") -> list[Chunk]:
+    for one in documents:
+        if not isinstance(one, Document):
+            raise InputError(f"documents are LangChain Document objects, not of type {type(one).__name__}")
+    return [chunk_of(one.page_content, one.metadata, one.id, trust_key=trust_key) for one in documents]
+
+
+def _passages(found: Candidates) -> list[Document]:
+    return [
+        Document(
+            one.text,
+            id=f"{one.doc_id}:{one.start}-{one.end}",
+            metadata=parts.place(one) | {"trust": found.documents[one.doc_id].trust.value},
+        )
+        for one in found.passages
+    ]
+
+
+def _flagged(document: Document, reason: str, score: float) -> Document:
+    metadata = {**document.metadata, "flag": reason, "flag_score": score}
+    return Document(document.page_content, id=document.id, metadata=metadata)
+
+
+def _quoted(item: Highlight, document: Document) -> Document:
+    metadata = {**document.metadata, "quote_start": item.start, "quote_end": item.end}
+    return Document(item.text, id=document.id, metadata=metadata)
+
+
+def _message(result: Answer | Refusal) -> AIMessage:
+    text = result.text if isinstance(result, Answer) else result.detail
+    quotes = result.highlights.items if isinstance(result, Answer) else ()
+    told = {
+        "refused": isinstance(result, Refusal),
+        "reason": result.reason.value if isinstance(result, Refusal) else None,
+        "grounded": result.grounded if isinstance(result, Answer) else None,
+        "report": result.trace.to_dict(),
+    }
+    block = create_text_block(text, annotations=[_citation(item, text) for item in quotes])
+    return AIMessage(content_blocks=[block], response_metadata=told)
+
+
+def _citation(item: Highlight, text: str) -> Citation:
+    """Of the words of `text` that repeat the quote, or of all of it."""
+    words = flowing(item.text)
+    start = text.find(words)
+    where = (start, start + len(words)) if start >= 0 else (0, len(text))
+    return create_citation(
+        id=f"{item.doc_id}:{item.start}-{item.end}",
+        url=item.source,
+        title=item.title or item.source,
+        start_index=where[0],
+        end_index=where[1],
+        cited_text=item.text,
+        document_id=item.doc_id,
+        quote_start=item.start,
+        quote_end=item.end,
+    )

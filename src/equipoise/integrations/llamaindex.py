@@ -1,0 +1,371 @@
+"""Parts for LlamaIndex: filter and highlighter as node postprocessors, a synthesizer that never sees the question, and
+query engines.
+
+    retriever -> Filter -> Highlighter -> Synthesizer          query_engine(retriever) puts them together
+    QueryEngine(library)                                       over an index of this package
+
+The highlighter is the last that sees the question. It gives `QuoteNode`s: verbatim text with its place, and what the
+boundary (`integrations.shared.crossed`) let through. The synthesizer reads that alone; whatever is done to the nodes'
+text and metadata in between does not reach its model, and no question does, through events, callbacks or spans either.
+Where `chat` and `embedder` are wanted, LlamaIndex's LLMs and embeddings, ours, and names (as in `model.llm` and
+`retrieval.encoder`) are taken; without `chat` no language model is asked. Raises MissingExtra on import without
+the extra `llamaindex`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from equipoise.core import sync
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.protocols import Encoder
+from equipoise.core.results import Answer
+from equipoise.core.settings import Settings
+from equipoise.core.types import Dropped
+from equipoise.integrations import parts
+from equipoise.integrations.llamaindex_models import Chat, Embedder, chat_of, encoder_of
+from equipoise.integrations.llamaindex_nodes import (
+    QuoteNode,
+    chunk,
+    library_quote,
+    quote,
+    quotes_of,
+    response,
+)
+from equipoise.integrations.shared import (
+    Chunk,
+    Picks,
+    apart,
+    crossed,
+    proposed,
+    shelved,
+    sifted,
+    summarized,
+)
+from equipoise.rag import build
+from equipoise.rag.components import Components
+from equipoise.rag.library import Library
+from equipoise.rag.pipeline import best_first
+
+try:
+    from llama_index.core.base.response.schema import Response
+    from llama_index.core.bridge.pydantic import Field, PrivateAttr
+    from llama_index.core.callbacks import CallbackManager, CBEventType, EventPayload
+    from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
+    from llama_index.core.llms import MockLLM
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.query_engine import CustomQueryEngine, RetrieverQueryEngine
+    from llama_index.core.response_synthesizers import BaseSynthesizer
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import (
+        NodeWithScore,
+        QueryBundle,
+        QueryType,
+    )
+    from llama_index_instrumentation import get_dispatcher
+    from llama_index_instrumentation.base import BaseEvent
+    from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
+except ImportError as error:
+    raise MissingExtra("llama-index-core", "llamaindex") from error
+
+__all__ = [
+    "Filter",
+    "Highlighter",
+    "NotQuoted",
+    "QueryEngine",
+    "QuoteNode",
+    "Synthesizer",
+    "TakenOut",
+    "chat_of",
+    "encoder_of",
+    "query_engine",
+]
+
+dispatcher = get_dispatcher(__name__)
+NO_QUESTION = ""
+"""What events and callbacks of the synthesizer have in the place of the question."""
+NO_QUOTES = "texts are no quotes: pass the nodes of a Highlighter to synthesize"
+
+
+class TakenOut(BaseEvent):
+    """What a filter took out: (node id, reason, score) of each. Operators listen for it."""
+
+    flagged: list[tuple[str, str, float]]
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Its name in traces."""
+        return "EquipoiseTakenOut"
+
+
+class NotQuoted(BaseEvent):
+    """What a highlighter picked and the boundary dropped: (reason, name, start, end) of each."""
+
+    dropped: list[tuple[str, str, int, int]]
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Its name in traces."""
+        return "EquipoiseNotQuoted"
+
+
+class _Postprocessor(BaseNodePostprocessor):
+    """A part that sees the question, made when it is first needed: of a name, or the object itself."""
+
+    chat: Any = Field(default=None, exclude=True)
+    embedder: Any = Field(default=None, exclude=True)
+    settings: Any = Field(default=None)
+    trust_key: str = ""
+    _made: dict[bool, tuple[Any, Components]] = PrivateAttr(default_factory=dict)
+
+    def _part(self, *, blocking: bool) -> tuple[Any, Components]:
+        """The part and its components; with `blocking` a model of LlamaIndex is called as its sync methods want."""
+        if blocking not in self._made:
+            made = components(self.settings, self.chat, self.embedder, blocking=blocking)
+            self._made[blocking] = self._make(made), made
+        return self._made[blocking]
+
+    def _make(self, made: Components) -> object:
+        raise NotImplementedError
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
+        """Raises InputError for a name that there is not, and SettingsError."""
+        super().model_post_init(context)
+        if isinstance(self.settings, Settings):
+            self.settings = self.settings.model_dump(exclude_unset=True)  # what is not set stays to be chosen
+        self._part(blocking=True)
+
+    def _chunks(self, nodes: Sequence[NodeWithScore]) -> list[Chunk]:
+        return [chunk(one, self.trust_key) for one in nodes]
+
+
+class Filter(_Postprocessor):
+    """Takes nodes out before anything reads them: `part` is a name of `filter.name`, or a PassageFilter.
+
+    At most `top_k` nodes are kept, in the order they came; `TakenOut` tells of every other one. Nodes are untrusted
+    unless `trust_key` names a key of their metadata that says "trusted". Their embeddings are used where all have one
+    and the query bundle has its own, else `embedder`.
+    """
+
+    part: Any = "auto"
+    top_k: int = Field(default=5, ge=1)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Its name in serialised forms."""
+        return "EquipoiseFilter"
+
+    def _make(self, made: Components) -> object:
+        return parts.filter_of(self.part, made)
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return sync.run(self._sift(nodes, query_bundle, blocking=True))
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return await self._sift(nodes, query_bundle, blocking=False)
+
+    async def _sift(
+        self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
+    ) -> list[NodeWithScore]:
+        question, vector = _question(asked), asked.embedding if asked else None
+        part, made = self._part(blocking=blocking)
+        found = await sifted(
+            part, question, self._chunks(nodes), k=self.top_k, encoder=made.encoder, question_vector=vector
+        )
+        if found.flagged:
+            flagged = [(nodes[row].node.node_id, reason, score) for row, reason, score in found.flagged]
+            dispatcher.event(TakenOut(flagged=flagged))
+        return [nodes[row] for row in found.kept]
+
+
+class Highlighter(_Postprocessor):
+    """Turns nodes into the quotes that answer: `part` is a name of `highlight.name`, or a Highlighter.
+
+    The result is `QuoteNode`s, the best first; none where the nodes do not answer. `NotQuoted` tells what was dropped.
+    """
+
+    part: Any = "auto"
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Its name in serialised forms."""
+        return "EquipoiseHighlighter"
+
+    def _make(self, made: Components) -> object:
+        return parts.highlighter_of(self.part, made)
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return sync.run(self._highlight(nodes, query_bundle, blocking=True))
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return await self._highlight(nodes, query_bundle, blocking=False)
+
+    async def _highlight(
+        self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
+    ) -> list[NodeWithScore]:
+        part, made = self._part(blocking=blocking)
+        shelf = shelved(self._chunks(nodes))
+        proposal = await proposed(part, _question(asked), shelf)
+        context = made.settings.summarize.context == "passage"
+        quotes, dropped = crossed(Picks.of(proposal), shelf, build.policy(made.settings), context=context)
+        _tell_dropped((*proposal.dropped, *dropped))
+        items = quotes.highlights.items
+        return [
+            quote(items[row], quotes.tags, nodes[shelf.rows[items[row].doc_id]])
+            for row in best_first(quotes.highlights, proposal.spans)
+        ]
+
+
+def _unseen(method: Callable[..., Any]) -> Callable[..., Any]:
+    """`method`, around which LlamaIndex puts no span: that would hold its arguments, the question among them."""
+    setattr(method, DISPATCHER_SPAN_DECORATED_ATTR, True)
+    return method
+
+
+class Synthesizer(BaseSynthesizer):
+    """Writes the answer from the `QuoteNode`s of a `Highlighter`; its model, events and spans never see the question.
+
+    `part` is a name of `summarize.name`, or a Summarizer. A refusal is a `Response` with its sentence, and `refused`
+    and `reason` in its metadata.
+    """
+
+    def __init__(
+        self,
+        part: Any = "auto",  # noqa: ANN401
+        *,
+        chat: Chat = None,
+        settings: parts.Given = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        super().__init__(llm=MockLLM(), callback_manager=callback_manager)
+        self._parts = {
+            blocking: parts.summarizer_of(part, components(settings, chat, None, blocking=blocking))
+            for blocking in (True, False)
+        }
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        return None
+
+    @_unseen
+    def synthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,  # noqa: ANN401
+    ) -> Response:
+        """The answer that rests on the quotes; the question is not looked at. Raises InputError for other nodes."""
+        return sync.run(self._written(nodes, additional_source_nodes or (), blocking=True))
+
+    @_unseen
+    async def asynthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,  # noqa: ANN401
+    ) -> Response:
+        """As `synthesize`."""
+        return await self._written(nodes, additional_source_nodes or (), blocking=False)
+
+    @_unseen
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> str:  # noqa: ANN401
+        """Raises InputError: of a bare text nobody knows whether the question is in it."""
+        raise InputError(NO_QUOTES)
+
+    @_unseen
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> str:  # noqa: ANN401
+        """As `get_response`."""
+        raise InputError(NO_QUOTES)
+
+    async def _written(
+        self, nodes: Sequence[NodeWithScore], more: Sequence[NodeWithScore], *, blocking: bool
+    ) -> Response:
+        quotes = quotes_of(nodes)
+        dispatcher.event(SynthesizeStartEvent(query=NO_QUESTION))
+        payload: dict[str, Any] = {EventPayload.QUERY_STR: NO_QUESTION}
+        with self.callback_manager.event(CBEventType.SYNTHESIZE, payload=payload) as event:
+            result = await summarized(self._parts[blocking], quotes)
+            written = response(result, [*nodes, *more])
+            event.on_end(payload={EventPayload.RESPONSE: written})
+        dispatcher.event(SynthesizeEndEvent(query=NO_QUESTION, response=written))
+        return written
+
+
+class QueryEngine(CustomQueryEngine):
+    """The whole way of a question over an index of this package: `library` answers it or refuses it.
+
+    `source_nodes` are the quotes, the best first.
+    """
+
+    library: Any
+
+    def custom_query(self, query_str: str) -> Response:
+        """The answer; raises QuestionError for a question that cannot be used."""
+        return sync.run(self.acustom_query(query_str))
+
+    async def acustom_query(self, query_str: str) -> Response:
+        """As `custom_query`."""
+        library: Library = self.library
+        result = await apart(library.aask(query_str))
+        items = result.highlights.items
+        order = (isinstance(result, Answer) and result.best_first) or range(len(items))
+        return response(result, [library_quote(items[row]) for row in order])
+
+
+def query_engine(
+    retriever: BaseRetriever,
+    *,
+    chat: Chat = None,
+    embedder: Embedder = None,
+    settings: parts.Given = None,
+    trust_key: str = "",
+    top_k: int = 5,
+    callback_manager: CallbackManager | None = None,
+) -> RetrieverQueryEngine:
+    """Filter, highlighter and synthesizer behind a retriever of LlamaIndex; parts as the settings name them."""
+    seeing: dict[str, Any] = {
+        "chat": chat,
+        "embedder": embedder,
+        "settings": settings,
+        "trust_key": trust_key,
+    }
+    return RetrieverQueryEngine(
+        retriever=retriever,
+        node_postprocessors=[Filter(top_k=top_k, **seeing), Highlighter(**seeing)],
+        response_synthesizer=Synthesizer(chat=chat, settings=settings, callback_manager=callback_manager),
+        callback_manager=callback_manager,
+    )
+
+
+def components(settings: parts.Given, chat: Chat, embedder: Embedder, *, blocking: bool) -> Components:
+    """What parts are made of; a model of LlamaIndex is called in a thread where `blocking`, else in the loop."""
+    encoder: Encoder | str | None = encoder_of(embedder)
+    return parts.components(settings, chat=chat_of(chat, blocking=blocking), encoder=encoder)
+
+
+def _question(asked: QueryBundle | None) -> str:
+    if asked is None:
+        raise InputError("nodes are judged by a question: pass query_str or query_bundle")
+    return asked.query_str
+
+
+def _tell_dropped(dropped: Sequence[Dropped]) -> None:
+    if dropped:
+        told = [
+            (one.reason, one.span.doc_id, one.span.start, one.span.end)
+            if one.span
+            else (one.reason, "", 0, 0)
+            for one in dropped
+        ]
+        dispatcher.event(NotQuoted(dropped=told))

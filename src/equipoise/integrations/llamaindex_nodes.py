@@ -1,0 +1,110 @@
+"""Nodes of LlamaIndex: as chunks to be judged, and as quotes that crossed the boundary."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise.core.results import Answer, Refusal
+from equipoise.core.types import Highlight, Highlights, Tag
+from equipoise.integrations.shared import Chunk, Quotes, chunk_of
+from equipoise.rag.boundary import crossing_tags
+
+try:
+    from llama_index.core.base.response.schema import Response
+    from llama_index.core.bridge.pydantic import Field
+    from llama_index.core.schema import BaseNode, MetadataMode, NodeRelationship, NodeWithScore, TextNode
+except ImportError as error:
+    raise MissingExtra("llama-index-core", "llamaindex") from error
+
+
+class QuoteNode(TextNode):
+    """A verbatim quote of a node: `text`, where it stands, and `crossed`, what the synthesizer reads of it.
+
+    `start_char_idx` and `end_char_idx` are offsets in the source document where the node it comes from has them, else
+    in that node's text; `quote_start` and `quote_end` of the metadata, which is that node's, are always the latter.
+    No metadata is put before the text, for any synthesizer.
+    """
+
+    crossed: dict[str, Any] = Field(default_factory=dict)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Its name in serialised forms."""
+        return "EquipoiseQuoteNode"
+
+
+def chunk(one: NodeWithScore, trust_key: str) -> Chunk:
+    """The node as this package reads it; its metadata is never part of its text."""
+    node = one.node
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    metadata: dict[str, object] = {**node.metadata, "start_char_idx": _start(node)}
+    return chunk_of(
+        text, metadata, node.node_id, trust_key=trust_key, embedding=node.embedding, score=one.score
+    )
+
+
+def _start(node: BaseNode) -> int | None:
+    return node.start_char_idx if isinstance(node, TextNode) else None
+
+
+def quote(item: Highlight, tags: frozenset[Tag], source: NodeWithScore) -> NodeWithScore:
+    """The quote as a node of its own, with the metadata and score of the node it stands in."""
+    node, shift = source.node, _start(source.node) or 0
+    metadata = {**node.metadata, "quote_start": item.start, "quote_end": item.end}
+    made = _quote_node(item, tags, f"{node.node_id}:{item.start}-{item.end}", metadata, shift)
+    made.relationships = {**node.relationships, NodeRelationship.PARENT: node.as_related_node_info()}
+    return NodeWithScore(node=made, score=source.score)
+
+
+def library_quote(item: Highlight) -> NodeWithScore:
+    """A quote of an index of this package."""
+    places = {"doc_id": item.doc_id, "source": item.source, "title": item.title, "page": item.page}
+    metadata = {**places, "line": item.line, "quote_start": item.start, "quote_end": item.end}
+    node_id = f"{item.doc_id}:{item.start}-{item.end}"
+    return NodeWithScore(node=_quote_node(item, frozenset(), node_id, metadata, 0))
+
+
+def _quote_node(
+    item: Highlight, tags: frozenset[Tag], node_id: str, metadata: Mapping[str, Any], shift: int
+) -> QuoteNode:
+    made = QuoteNode(
+        id_=node_id,
+        text=item.text,
+        start_char_idx=shift + item.start,
+        end_char_idx=shift + item.end,
+        excluded_llm_metadata_keys=list(metadata),
+        excluded_embed_metadata_keys=list(metadata),
+        text_template="{content}",
+        crossed=Quotes(Highlights((item,)), tags).to_dict(),
+    )
+    made.metadata = dict(metadata)
+    return made
+
+
+def quotes_of(nodes: Iterable[NodeWithScore]) -> Quotes:
+    """What crossed the boundary with these nodes, in canonical order; raises InputError for other nodes."""
+    items: dict[tuple[str, int, int], Highlight] = {}
+    tags: set[Tag] = set()
+    for one in nodes:
+        if not isinstance(one.node, QuoteNode):
+            raise InputError(
+                f"a node of type {type(one.node).__name__} is no quote: put a Highlighter of this package last among "
+                "the node postprocessors"
+            )
+        quotes = Quotes.from_dict(one.node.crossed)
+        tags |= quotes.tags
+        items |= {(item.doc_id, item.start, item.end): item for item in quotes.highlights.items}
+    highlights = Highlights(tuple(items[place] for place in sorted(items)))
+    return Quotes(highlights, crossing_tags(tags, highlights)[0])
+
+
+def response(result: Answer | Refusal, nodes: list[NodeWithScore]) -> Response:
+    """For who asks: the answer or the refusal's sentence, and in the metadata whether it is one and why."""
+    answer, refusal = (result, None) if isinstance(result, Answer) else (None, result)
+    metadata = {
+        "refused": refusal is not None,
+        "reason": refusal.reason.value if refusal else None,
+        "grounded": answer.grounded if answer else None,
+    }
+    text = answer.text if answer else refusal.detail if refusal else ""
+    return Response(text, source_nodes=nodes, metadata=metadata)

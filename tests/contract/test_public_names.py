@@ -1,0 +1,123 @@
+"""What is in `equipoise` and `equipoise.testing` is a promise: there, documented and annotated throughout."""
+
+import asyncio
+import inspect
+from enum import EnumType
+
+import pytest
+
+import equipoise
+from equipoise import Answer, Document, HighlightSummarize, Library, Refusal, Trust, testing
+from equipoise.core import protocols
+from equipoise.core.errors import CorpusError
+from equipoise.core.protocols import Pipeline
+from equipoise.rag.filters import NoFilter
+from equipoise.rag.highlighters.reader import ReaderHighlighter
+from equipoise.rag.retrieval import HybridRetriever
+from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
+from equipoise.testing import ANSWER, DOCUMENTS, QUESTION, check_highlighter
+
+SEAMS = [
+    name for name, one in vars(protocols).items() if inspect.isclass(one) and getattr(one, "_is_protocol", 0)
+]
+PUBLIC = {
+    **{f"equipoise.{name}": getattr(equipoise, name) for name in equipoise.__all__},
+    **{f"testing.{name}": getattr(testing, name) for name in testing.__all__},
+    **{f"protocols.{name}": getattr(protocols, name) for name in SEAMS if name != "Protocol"},
+}
+CODE = {name: one for name, one in PUBLIC.items() if callable(one)}
+PROMISED = {
+    "Answer", "Document", "EquipoiseError", "Highlight", "HighlightSummarize", "Highlights", "Library", "Passage",
+    "QuestionError", "Reason", "Refusal", "Settings", "Span", "Trust", "ask",
+}  # fmt: skip
+
+
+def of_ours(one):
+    """The public functions that a class of this package defines itself, by name."""
+    for name, member in vars(one).items():
+        found = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+        found = found.fget if isinstance(found, property) else found
+        if inspect.isfunction(found) and not name.startswith("_"):
+            yield name, found
+
+
+def functions(one):
+    if inspect.isclass(one):
+        return dict(of_ours(one))
+    return {one.__name__: inspect.unwrap(one)}
+
+
+def test_a_name_that_was_promised_stays():
+    assert set(equipoise.__all__) == PROMISED
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_every_public_name_says_what_it_is(name):
+    one = CODE[name]
+    said = inspect.getdoc(one) if not isinstance(one, EnumType) else one.__doc__
+    assert said and not said.startswith(f"{one.__name__}("), "a docstring that Python made is none"
+    for method, function in functions(one).items():
+        assert function.__doc__ or method in ("name", "dimensions"), f"{name}.{method}"
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_every_public_signature_is_annotated(name):
+    for method, function in functions(CODE[name]).items():
+        signature = inspect.signature(function)
+        bare = [
+            one.name
+            for one in signature.parameters.values()
+            if one.annotation is one.empty and one.name not in ("self", "cls")
+        ]
+        assert not bare, f"{name}.{method}: {bare}"
+        assert signature.return_annotation is not signature.empty, f"{name}.{method}"
+
+
+def test_an_unknown_name_is_an_error():
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = equipoise.nonsense
+
+
+@pytest.fixture
+def library(tmp_path):
+    with Library.create(tmp_path / "index.db", chat=None) as made:
+        assert made.add(DOCUMENTS) == 3
+        yield made
+
+
+def test_documents_in_typed_results_out_sync_and_async(library):
+    for found in (library.ask(QUESTION), asyncio.run(library.aask(QUESTION))):
+        assert isinstance(found, Answer) and ANSWER in found.text
+        assert found.to_dict()["highlights"][0]["doc_id"] == "bridge"
+    refused = library.ask("How much is the metro in Paris?")
+    assert isinstance(refused, Refusal) and refused.to_dict()["refused"]
+    first = library.search(QUESTION).passages[0]
+    assert first == asyncio.run(library.asearch(QUESTION)).passages[0]
+    assert isinstance(first, equipoise.Passage)
+
+
+def test_a_document_is_added_again_once_it_was_removed(library):
+    with pytest.raises(CorpusError, match="remove"):
+        library.add(DOCUMENTS[:1])
+    assert library.remove("bridge.txt") == 1
+    library.add([Document("bridge", "The bridge is 99 metres long.", "bridge.txt", trust=Trust.UNTRUSTED)])
+    assert [one.trust for one in library.documents() if one.doc_id == "bridge"] == [Trust.UNTRUSTED]
+    assert len(library.documents()) == 3
+
+
+def test_parts_are_objects(library):
+    parts = library.components
+    made = HighlightSummarize(
+        retriever=HybridRetriever(library.store, parts.encoder),
+        filter=NoFilter(),
+        highlighter=ReaderHighlighter.from_components(parts),
+        summarizer=ExtractiveSummarizer(),
+    )
+    assert isinstance(made, Pipeline)
+    assert ANSWER in asyncio.run(made.ask(QUESTION)).text
+
+
+def test_a_part_from_outside_is_checked_in_three_lines(library):
+    check_highlighter(ReaderHighlighter.from_components(library.components))
+    with pytest.raises(AssertionError, match="has the methods of Highlighter"):
+        check_highlighter(object())

@@ -1,0 +1,354 @@
+"""What every Store promises, over every kind of store there is, each a real one."""
+
+import threading
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.types import Document, Trust
+from equipoise.corpus import copying, keywords
+from equipoise.corpus.indexing import prepare
+from equipoise.corpus.records import Counts, Entry, FileRecord
+from equipoise.corpus.store import open_store
+from hashed_words import HashedWords
+from stores_here import cluster, new_place  # noqa: F401
+
+KINDS = ["sqlite", "postgres", "qdrant"]
+ODD = [
+    "", '"', "a\0b", "\ud800 lone", "🦉🦉 night", "हिन्दी में night", "night " * 20_000, "x" * 4_000,
+    'NEAR("a" "b", 5) AND NOT text:* OR ^x + {a b} : -', " ".join(f"w{n}" for n in range(5_000)), "what is it",
+]  # fmt: skip
+
+
+def document(doc_id, text, **more):
+    return Document(doc_id, text, f"{doc_id}.txt", **more)
+
+
+def entries(*documents):
+    return prepare(documents, HashedWords())
+
+
+def record(path="a.txt", **more):
+    return FileRecord(
+        path, **{"sha256": "00", "size": 1, "mtime_ns": 1, "trust": Trust.TRUSTED, "root": "."} | more
+    )
+
+
+ANIMALS = (
+    document("cats", "Cats sleep most of the day. They hunt at night.", title="On cats"),
+    document("dogs", "Dogs bark at strangers. A dog needs a walk.", trust=Trust.UNTRUSTED, pages=(0, 24)),
+    document("owls", "Owls hunt at night, in silence. हिन्दी में लिखा।"),
+)
+
+
+def unembedded(*documents):
+    return [Entry(one.document, one.spans) for one in entries(*documents)]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def place(kind, new_place):  # noqa: F811
+    return new_place(kind)
+
+
+@pytest.fixture
+def store(place):
+    with open_store(place, create=True) as opened:
+        opened.bind_encoder(HashedWords())
+        yield opened
+
+
+@pytest.fixture
+def filled(store):
+    store.replace_file(record(), entries(*ANIMALS[:2]))
+    store.add_documents(entries(ANIMALS[2]))
+    return store
+
+
+class TestReading:
+    def test_documents_come_back_as_they_were(self, filled):
+        dogs = filled.document("dogs")
+        assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.UNTRUSTED, (0, 24))
+        assert dogs.sentences == ((0, 23), (24, 43))
+        assert filled.documents(["owls", "cats"])["cats"].title == "On cats"
+        assert filled.doc_ids() == ("cats", "dogs", "owls")
+        assert [one.doc_id for one in filled.listing()] == ["cats", "dogs", "owls"]
+        assert filled.unfiled() == ("owls",)
+        assert (filled.file_of("cats"), filled.file_of("owls"), filled.file_of("none\0")) == (
+            "a.txt",
+            None,
+            None,
+        )
+        assert filled.files() == {"a.txt": record()}
+        assert (filled.file("a.txt"), filled.file("b.txt")) == (record(), None)
+        assert filled.subjects(5) == ("On cats",)
+        assert filled.counts() == Counts(1, 3, 3, 0, 2)
+        assert filled.encoder_name() == "hashed-words"
+
+    def test_passages_are_slices_in_the_order_asked_for(self, filled):
+        assert [one.doc_id for one in filled.passages([3, 1])] == ["owls", "cats"]
+        assert filled.passage(2).text == ANIMALS[1].text
+        assert filled.passages_of("cats") == (filled.passage(1),)
+        assert filled.passages_of("none") == ()
+        assert [place.doc_id for place in filled.places([2, 2])] == ["dogs", "dogs"]
+
+    def test_unknown_names_are_errors(self, filled):
+        with pytest.raises(CorpusError, match="no document 'none'"):
+            filled.document("none")
+        with pytest.raises(CorpusError, match="no document 'none'"):
+            filled.documents(["cats", "none"])
+        with pytest.raises(CorpusError, match="no passage 7"):
+            filled.passages([7])
+        with pytest.raises(CorpusError, match="no document"):
+            filled.set_trust(["cats", "none"], Trust.UNTRUSTED)
+        assert filled.document("cats").trust is Trust.TRUSTED
+
+    def test_a_snapshot_does_not_see_what_others_write_meanwhile(self, filled, place):
+        with open_store(place) as other:
+            with filled.snapshot():
+                before = filled.counts()
+                other.add_documents(entries(document("bats", "Bats fly.")))
+                assert filled.counts() == before
+                assert filled.bm25("bats", 5) == []
+                assert len(filled.matrix()[0]) == 3
+            assert [i for i, _ in filled.bm25("bats", 5)] == [4]
+            assert filled.counts().documents == 4
+
+    def test_a_digest_is_of_what_is_held(self, filled, new_place):  # noqa: F811
+        with open_store(new_place("sqlite"), create=True) as other:
+            other.bind_encoder(HashedWords())
+            other.replace_file(record(), entries(*ANIMALS[:2]))
+            assert other.digest() != filled.digest()
+            other.add_documents(entries(ANIMALS[2]))
+            assert other.digest() == filled.digest()
+        filled.verify()
+
+
+class TestSearching:
+    def test_rows_follow_ascending_passage_ids(self, filled):
+        ids, matrix = filled.matrix()
+        assert ids.tolist() == [1, 2, 3]
+        expected = HashedWords().encode([f"On cats\n{ANIMALS[0].text}", ANIMALS[1].text, ANIMALS[2].text])
+        assert np.array_equal(matrix, expected)
+        assert not matrix.flags.writeable
+        known, rows = filled.vectors([3, 9, 1, 3])
+        assert known.tolist() == [True, False, True, True]
+        assert np.array_equal(rows, expected[[2, 0, 2]])
+
+    def test_an_empty_store(self, store):
+        assert store.matrix()[1].shape == (0, 32)
+        assert store.nearest(HashedWords().encode(["x"])[0], 3) == []
+        assert store.bm25("cats", 3) == []
+        assert store.counts() == Counts(0, 0, 0)
+
+    def test_the_nearest_are_those_of_a_file(self, store, new_place):  # noqa: F811
+        texts = [document(str(n), f"word{n % 50} word{n % 7} word{n % 3}.") for n in range(200)]
+        store.add_documents(entries(*texts))
+        with open_store(new_place("sqlite"), create=True) as other:
+            other.bind_encoder(HashedWords())
+            other.add_documents(entries(*texts))
+            for text in ("word3 word1", "word49", "word0 word2 word6"):
+                vector = HashedWords().encode([text])[0]
+                for k in (0, 1, 5, 40, 300):
+                    found, wanted = store.nearest(vector, k, exact=True), other.nearest(vector, k, exact=True)
+                    assert [i for i, _ in found] == [i for i, _ in wanted]
+                    assert [s for _, s in found] == pytest.approx([s for _, s in wanted], abs=1e-6)
+
+    @pytest.mark.parametrize("text", ODD, ids=lambda text: ascii(text)[:20])
+    def test_words_find_what_they_find_in_a_file(self, filled, new_place, text):  # noqa: F811
+        with open_store(new_place("sqlite"), create=True) as other:
+            other.bind_encoder(HashedWords())
+            other.add_documents(entries(*ANIMALS))
+            for query in (text, f"{text} hunt", f"{text} cats night में"):
+                assert filled.bm25(query, 5) == other.bm25(query, 5)
+
+    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(text=st.text(), at=st.integers(0, 400))
+    def test_any_text_is_kept_and_found_as_in_a_file(self, filled, text, at):
+        kept = (
+            "".join(letter for letter in text if letter != "\0" and not "\ud800" <= letter <= "\udfff") or "x"
+        )
+        start = min(at, len(kept) - 1)
+        made = Entry(document("any", kept), ((start, len(kept)),), HashedWords().encode(["x"]))
+        with TemporaryDirectory() as folder, open_store(f"{folder}/s.db", create=True) as other:
+            other.bind_encoder(HashedWords())
+            other.add_documents([*entries(*ANIMALS), made])
+            filled.add_documents([made])
+            try:
+                assert filled.document("any").text == kept
+                assert [one.text for one in filled.passages_of("any")] == [kept[start:]]
+                for query in (text, kept[start:], f"{text} hunt"):
+                    assert filled.bm25(query, 9) == other.bm25(query, 9)
+            finally:
+                filled.remove_documents(["any"])
+
+    def test_common_terms_only_score(self, store, new_place, monkeypatch):  # noqa: F811
+        texts = ["apple pie", "pie apple apple", "pie", "apple", "apple tart", *["plum"] * 4]
+        documents = entries(*(document(str(n), text) for n, text in enumerate(texts)))
+        store.add_documents(documents)
+        with open_store(new_place("sqlite"), create=True) as other:
+            other.bind_encoder(HashedWords())
+            other.add_documents(documents)
+            for found_by, scored_by in ((99, 99), (3, 99), (3, 3), (2, 3)):
+                monkeypatch.setattr(keywords, "FOUND_BY", found_by)
+                monkeypatch.setattr(keywords, "SCORED_BY", scored_by)
+                assert store.bm25("apple pie plum", 9) == other.bm25("apple pie plum", 9) != []
+
+    def test_slips_are_corrected(self, filled):
+        assert filled.corrections("Which strangrs hunt?", {"which": 0}) == (("strangrs", "strangers"),)
+
+
+class TestWriting:
+    def test_a_file_is_replaced_as_a_whole(self, filled):
+        filled.replace_file(record(sha256="11"), entries(document("bats", "Bats fly.")))
+        assert filled.doc_ids() == ("owls", "bats")
+        assert filled.files() == {"a.txt": record(sha256="11")}
+        assert filled.bm25("cats", 5) == []
+        filled.verify()
+
+    def test_nothing_is_kept_of_a_change_that_fails(self, filled):
+        before = filled.digest()
+        bad = Entry(document("d", "a\0b"), (), np.empty((0, 32), np.float32))
+        for change in (
+            lambda: filled.replace_file(record(sha256="11"), [*entries(document("bats", "Bats fly.")), bad]),
+            lambda: filled.add_documents([*entries(document("bats", "Bats fly.")), *entries(ANIMALS[0])]),
+            lambda: filled.remove_documents(["owls", "cats"]),
+            lambda: filled.add_documents([Entry(document("d", "short"), ((0, 6),))]),
+            lambda: filled.add_documents(
+                [Entry(document("d", "short"), ((0, 5),), np.ones((1, 32), np.float32))]
+            ),
+        ):
+            with pytest.raises(CorpusError):
+                change()
+            assert filled.digest() == before
+        filled.verify()
+
+    def test_what_is_taken_out_leaves_no_trace(self, filled):
+        before = filled.digest()
+        filled.add_documents(entries(document("p1", "Buy gold now."), document("p2", "Gold is best.")))
+        filled.replace_file(record("b.txt"), entries(document("bats", "Bats fly.")))
+        assert filled.digest() != before
+        filled.remove_documents(["p2", "p1"])
+        filled.drop_file("b.txt")
+        filled.drop_file("never-there.txt")
+        assert filled.digest() == before
+        filled.verify()
+
+    def test_trust_is_changed_without_touching_anything_else(self, filled):
+        filled.update_file(record(trust=Trust.UNTRUSTED))
+        assert filled.document("cats").trust is filled.files()["a.txt"].trust is Trust.UNTRUSTED
+        filled.set_trust(["cats", "owls"], Trust.TRUSTED)
+        assert filled.document("owls").trust is filled.files()["a.txt"].trust is Trust.TRUSTED
+
+    def test_another_encoder_is_refused_once_there_are_documents(self, store):
+        store.bind_encoder(HashedWords(16, "other"))
+        store.bind_encoder(HashedWords())
+        store.add_documents(entries(ANIMALS[0]))
+        with pytest.raises(StoreError, match=r"built with hashed-words \(32 dimensions\), not other \(16"):
+            store.bind_encoder(HashedWords(16, "other"))
+
+    def test_threads_may_share_a_store(self, filled):
+        wrong = []
+
+        def read():
+            for _ in range(20):
+                if [i for i, _ in filled.bm25("dog", 3)] != [2] or len(filled.matrix()[0]) != 3:
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+
+
+class TestVectorsThatComeLater:
+    def test_words_find_what_has_none_yet(self, store):
+        store.replace_file(record(), unembedded(*ANIMALS))
+        assert store.pending() == [(1, 1), (2, 1), (3, 1)]
+        assert store.counts() == Counts(1, 3, 3, 3, 2)
+        assert [i for i, _ in store.bm25("dog", 3)] == [2]
+        assert store.vectors([1, 2])[0].tolist() == [False, False]
+        found = store.unembedded([1, 2, 9])
+        assert [one.document.doc_id for one in found] == ["cats", "dogs"]
+        store.add_vectors([(found[1], entries(ANIMALS[1])[0].vectors)])
+        assert store.pending() == [(1, 1), (3, 1)]
+        assert store.matrix()[0].tolist() == [2]
+        store.index_vectors()
+        store.optimize()
+        store.verify()
+
+    def test_what_has_changed_since_stays_without(self, store):
+        store.replace_file(record(), unembedded(ANIMALS[0]))
+        (one,) = store.unembedded([1])
+        store.replace_file(record(), unembedded(document("cats", "Cats are gone.")))
+        store.add_vectors([(one, entries(ANIMALS[0])[0].vectors)])
+        store.drop_pending(one)
+        assert store.counts() == Counts(1, 1, 1, 1, 1)
+        (now,) = store.unembedded([number for number, _ in store.pending()])
+        store.drop_pending(now)
+        assert store.counts() == Counts(0, 0, 0)
+
+    def test_work_that_is_claimed_is_given_back(self, store):
+        assert store.claim("work")
+        store.release("work")
+        assert store.claim("work")
+        store.release("work")
+
+
+class TestOpening:
+    def test_one_that_is_only_read(self, filled, place):
+        with open_store(place, read_only=True) as reader:
+            reader.read_after(filled.written())
+            assert reader.counts() == filled.counts()
+            with pytest.raises(StoreError):
+                reader.update_file(record())
+
+    def test_a_missing_one_names_the_command(self, place):
+        with pytest.raises(StoreError, match="equipoise index FOLDER"):
+            open_store(place)
+        with pytest.raises(StoreError, match="equipoise index FOLDER"):
+            open_store(place, read_only=True)
+
+    def test_a_closed_one_says_so(self, place):
+        store = open_store(place, create=True)
+        store.close()
+        with pytest.raises(StoreError, match="open it again"):
+            store.counts()
+
+
+class TestCopying:
+    @pytest.mark.parametrize("to", KINDS)
+    def test_a_copy_is_equal_and_goes_on_where_it_was(self, filled, new_place, to, monkeypatch):  # noqa: F811
+        filled.remove_documents(["owls"])  # leaves a number out
+        filled.replace_file(record("b.txt"), unembedded(document("bats", "Bats fly.")))
+        filled.add_documents(entries(ANIMALS[2]))
+        monkeypatch.setattr(copying, "AT_A_TIME", 1)
+        with open_store(new_place(to), create=True) as target:
+            with pytest.raises(KeyboardInterrupt):
+                copying.copy(filled, target, interrupt)
+            assert 0 < target.counts().documents < filled.counts().documents
+            made = copying.copy(filled, target)
+            assert made == copying.digest(filled) == copying.digest(target)
+            assert target.listing()[0].doc_id == filled.listing()[0].doc_id
+            assert target.bm25("hunt night", 9) == filled.bm25("hunt night", 9)
+            assert np.array_equal(target.matrix()[1], filled.matrix()[1])
+            assert target.pending() == filled.pending() != []
+            target.verify()
+            target.add_documents(entries(document("more", "One more.")))
+            with pytest.raises(StoreError, match="holds more than"):
+                copying.copy(filled, target)
+
+
+def interrupt(done, _total, _what):
+    if done == 2:
+        raise KeyboardInterrupt

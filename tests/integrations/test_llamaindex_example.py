@@ -1,0 +1,27 @@
+"""The example for LlamaIndex runs offline, as it is written, and everything on its page does."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from howto_pages import run_blocks
+
+pytest.importorskip("llama_index.core")
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "llamaindex_engine.py"
+
+
+def test_the_example_answers_and_refuses(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE)], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "SQLite is threadsafe" in done.stdout
+    assert "refused: The documents do not seem to answer this question." in done.stdout
+
+
+def test_every_block_of_the_page_runs(capsys):
+    run_blocks("integrations-llamaindex.md")
+    assert "The branch manager may approve a refund." in capsys.readouterr().out
