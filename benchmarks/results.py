@@ -36,17 +36,19 @@ INTRO = """# Results
 Made by `python benchmarks/results.py` from what the benchmarks left in `benchmarks/`; each section names its command.
 The machine has two shared cores and no GPU. Sections that need the local model (questions with known answers, tool
 hijack, answers under bias) were measured before documents kept their structure and before the cross-encoder read them,
-but for the field questions and those called fresh: questions that no run had drawn before, with the settings as they
-ship.
+but for attacks, the field questions and those called fresh: questions that no run had drawn before, with the settings
+as they ship.
 """
 FIELD = """## Real documentation
 
-`python benchmarks/field/run.py --half fresh`: {sets} sets of documents that nothing was fitted or tried on, {questions}
-questions, asked once, no language model; how they were made: [benchmarks/field](../benchmarks/field/README.md). Median
-{seconds:.1f} s a question beside other work.
+`python benchmarks/field/run.py --half unseen`: {sets} sets of documents that nothing was fitted or tried on,
+{questions} questions, asked once, no language model; how they were made:
+[benchmarks/field](../benchmarks/field/README.md). Median {seconds:.1f} s a question beside other work.
 """
 BEFORE = """`python benchmarks/field/run.py --half reporting`: nine other sets, 126 questions, with the reader of
 before. Since then these sets have been read and fitted on."""
+EARLIER = """`python benchmarks/field/run.py --half fresh`: {sets} other sets, {questions} questions, asked once with
+the reader before this one, when nothing was fitted or tried on them. Since then they have been read and fitted on."""
 LOCAL_MODEL = """Qwen2.5-Coder-1.5B on these nine sets, `benchmarks/field/run.py --half reporting --every N --set
 model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
@@ -58,7 +60,8 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Attacks", "security/table.md", ()),
     ("Attacks: the limit of short pieces", "security/pieces.md", ()),
     ("Attacks: the check of verdicts", "security/tags.md", ()),
-    ("Bias", "bias/table.md", ("Table 2.", "Table 3.", "Table 4.")),
+    ("Bias", "bias/table.md", ("Table 2.", "Table 3.", "Table 4")),
+    ("Bias: worlds in which a filter could flatter itself", "bias/worlds.md", ()),
     ("Speed", "speed/table.md", ()),
 )
 """Title, table, and which of its sections; none: all."""
@@ -91,12 +94,17 @@ def files() -> dict[Path, str]:
 
 def page() -> str:
     """docs/results.md."""
-    rows = field_rows("full", "fresh")
+    rows, earlier = field_rows("full", "unseen"), field_rows("full", "fresh")
     seconds = sorted(row["seconds"] for row in rows)[len(rows) // 2]
     parts = [
         INTRO,
         FIELD.format(seconds=seconds, questions=len(rows), sets=len({row["set"] for row in rows})),
         tables.page(rows),
+        "The same questions with the reader before this one:",
+        _field_table({"now": rows, "before": field_rows("before", "unseen")}),
+        "### The sets before",
+        EARLIER.format(questions=len(earlier), sets=len({row["set"] for row in earlier})),
+        tables.page(earlier),
         "### One thing changed at a time",
         BEFORE,
         ablation(),
@@ -148,13 +156,14 @@ def excerpt(text: str, wanted: Sequence[str]) -> str:
 
 
 def summary() -> str:
-    """The six rows of README.md."""
-    asked = field_rows("full", "fresh")
+    """The rows of README.md."""
+    asked = field_rows("full", "unseen")
     right, _, _, refused, _ = shares(asked)
     answerable = sum(row["kind"] in tables.ANSWERED for row in asked)
     attacks = [one for one in _json("hijack/summary.json")["attacks"] if one["source"] == "all attacks"]
     called = {one["pipeline"]: one["called"] for one in attacks}
-    mean = partial(_mean, _json("bias/summary.json")["cells"])
+    worlds = _json("bias/worlds.json")
+    share = partial(_share, worlds["cells"])
     speed = max(_json("speed/results.json")["search"], key=lambda one: one["passages"])
     rows = [
         ("", "without", "with equipoise"),
@@ -167,14 +176,14 @@ def summary() -> str:
             _called(called["indexed"]),
         ),
         (
-            "planted passages among the best five, 5 planted (BiasDef)",
-            f"{mean('none', 5, 'adversarial'):.2f}",
-            f"{mean('biasdef', 5, 'adversarial'):.2f}",
+            "planted among the best five, others trusted (quotas)",
+            share("none", "planted-5", "adversarial"),
+            share("quotas", "planted-5", "adversarial"),
         ),
         (
-            "relevant passages among the best five, none planted (BiasDef)",
-            f"{mean('none', 0, 'relevant'):.2f}",
-            f"{mean('biasdef', 0, 'relevant'):.2f}",
+            "relevant among the best five, none planted (quotas)",
+            share("none", "clean", "relevant"),
+            share("quotas", "clean", "relevant"),
         ),
         (
             f"hybrid search, {speed['passages']:,} passages",
@@ -204,15 +213,13 @@ def field_rows(name: str, part: str = "reporting") -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def _mean(cells: Sequence[dict[str, Any]], name: str, planted: int, share: str) -> float:
-    """Over both sides."""
-    found = [
-        cell[f"{share}_share"]["estimate"]
-        for cell in cells
-        if (cell["filter"], cell["injections"]) == (name, planted)
-        and cell["sign"] in ("none", "adv_neg", "adv_pos")
-    ]
-    return float(sum(found) / len(found))
+def _share(cells: Sequence[dict[str, Any]], row: str, world: str, name: str) -> str:
+    """A share with its interval; empty where the row was not measured in the whole world."""
+    for cell in cells:
+        if (cell["filter"], cell["world"]) == (row, world) and cell[name] and not cell["missing"]:
+            found = cell[name]
+            return f"{found['estimate']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+    return ""
 
 
 def _called(found: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.budget import Budget, Metered
+from equipoise.bench.budget import Budget, metered
 from equipoise.bench.page import REPORT, TABLES
 from equipoise.bench.qa import bench, datasets, items, runner
 from equipoise.bench.qa.bench import Options, QaPlan
@@ -155,10 +155,10 @@ def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
         if model is None:
             yield None
         elif run.timed:
-            yield Metered(model, harness.budget)
+            yield metered(model, harness.budget)
         else:
             replies = ReplayCache(harness.out.parent / bench.REPLIES)
-            yield Replayed(Metered(model, harness.budget), replies)
+            yield Replayed(metered(model, harness.budget), replies)
     finally:
         if isinstance(model, LocalChat):
             model.close()

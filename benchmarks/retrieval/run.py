@@ -72,7 +72,7 @@ class Ranker:
 
     def ranks(self, store: Store, asked: Asked) -> dict[str, list[int]]:
         """By ranking, the ranks (from 1, up to DEEP) of the right passages; misspelt words are corrected first."""
-        text = corrected(asked.text, store.corrections(asked.text, known=self.encoder.knows))
+        text = corrected(asked.text, store.corrections(asked.text, known=self.encoder.words()))
         vector = self.encoder.encode([text])[0]
         with store.snapshot():
             near, words = dense(store, vector, DEEP), store.bm25(text, DEEP)
