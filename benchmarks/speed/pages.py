@@ -1,13 +1,16 @@
 """Indexing of HTML pages against the encoder alone, in the same run, and `fastembed` with the same model and texts.
 
     python benchmarks/speed/pages.py [--pages 40] [--rounds 2] [--folder FOLDER]
-    python benchmarks/speed/pages.py --pages 3000 --alone      indexing and the first question after it, nothing beside
+    python benchmarks/speed/pages.py --pages 3000 --alone     indexing, questions during and after it: make bench-pages
+    make bench-fastembed                                      the first one in an environment that has fastembed
 
 The pages are the docstrings of Python's standard library, one page a module, drawn with a fixed seed; with --folder
 they are the HTML files below it. Rounds are interleaved: whole indexing into a new store, the bare encoder on the
 passages that came of it, fastembed on them. Rates are medians, ratios are medians of those of each round. Beside other
-work processor time says more than speed. `fastembed` (pip install fastembed) gets our model file as a custom model: it
-loads nothing.
+work processor time says more than speed. `fastembed` gets our model file as a custom model: it fetches nothing.
+
+With --alone `equipoise ask` is run as a command as soon as all files are read, while no passage has a vector yet
+(indexing waits for it), and again by a library when indexing has ended.
 """
 
 import argparse
@@ -15,6 +18,8 @@ import ast
 import json
 import os
 import random
+import subprocess
+import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +51,7 @@ SPEED, WORK = "passages a second", "processor ms a passage"
 
 @dataclass
 class Timed:
-    """The encoder; at its first call, when all files are read, a question is answered by another connection."""
+    """The encoder; at its first call, when all files are read, another connection searches, or a command asks."""
 
     encoder: EmbeddedEncoder
     path: Path
@@ -54,6 +59,7 @@ class Timed:
     read: float = 0.0
     answered: float = 0.0
     found: int = 0
+    asks: bool = False
 
     @property
     def name(self) -> str:
@@ -66,6 +72,8 @@ class Timed:
     def encode(self, texts: Sequence[str]) -> Array:
         if not self.answered:
             self.read = time.perf_counter() - self.began
+            if self.asks:
+                ask(self.path)
             with Store.open(self.path, read_only=True) as store:
                 hits = store.bm25(KEYWORDS, 20)
                 self.found = len(store.passages(number for number, _ in hits))
@@ -73,12 +81,20 @@ class Timed:
         return self.encoder.encode(texts)
 
 
+def ask(path: Path) -> None:
+    """`equipoise ask` as a command of its own."""
+    program = "from equipoise.apps.cli import program; program()"
+    words = ["ask", QUESTION, "--store", str(path), "--llm", "none"]
+    subprocess.run([sys.executable, "-c", program, *words], stdout=subprocess.DEVNULL, check=True)
+
+
 def alone(files: Sequence[Path]) -> dict[str, float]:
-    """Indexing, and the first question after it, by a library that loads its models for it."""
+    """Indexing, a question while no vectors are there, and the first one afterwards, which loads the models."""
     encoder = EmbeddedEncoder()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "index.db"
-        row, _ = whole(files, encoder, path)
+        row, _ = whole(files, encoder, path, asks=True)
+        row["whole indexing, minutes"] = row["whole indexing, s"] / 60
         begin, worked = time.perf_counter(), processor_time()
         with Library.open(path, settings=settings.load({"model.llm": "none"}).settings) as library:
             library.ask(QUESTION)
@@ -114,10 +130,12 @@ def measure(files: Sequence[Path], rounds: int) -> dict[str, float]:
     return {name: median(row[name] for row in rows) for name in rows[0]}
 
 
-def whole(files: Sequence[Path], encoder: EmbeddedEncoder, path: Path) -> tuple[dict[str, float], list[str]]:
+def whole(
+    files: Sequence[Path], encoder: EmbeddedEncoder, path: Path, *, asks: bool = False
+) -> tuple[dict[str, float], list[str]]:
     """One run of `index` into a new store, and the texts that were embedded."""
     with Store.open(path, create=True) as store:
-        timed, worked = Timed(encoder, path), processor_time()
+        timed, worked = Timed(encoder, path, asks=asks), processor_time()
         report = index(files, store, timed)
         seconds, worked = time.perf_counter() - timed.began, processor_time() - worked
         texts = [
@@ -137,7 +155,7 @@ def whole(files: Sequence[Path], encoder: EmbeddedEncoder, path: Path) -> tuple[
         f"whole indexing, {WORK}": worked / report.passages * 1e3,
         "whole indexing, s": seconds,
         "until words find all, s": timed.read,
-        "first answer of keyword search, s": timed.answered,
+        f"first answer of {'a question' if asks else 'keyword search'}, s": timed.answered,
     }, texts
 
 
