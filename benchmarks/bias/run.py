@@ -1,6 +1,6 @@
 """The bias benchmark: results, summary and table beside this file.
 
-    python benchmarks/bias/run.py [--data data] [--out .equipoise/bench-bias] [--answers] [--table]
+    python benchmarks/bias/run.py [--data data] [--out .equipoise/bench-bias] [--answers] [--no-stance] [--table]
 
 Resumes: what stands in the output folder is not measured again. Only ids and numbers are copied here, no text.
 `--answers` asks a language model too (the section `answers` of config.toml); without it the answers that are here
@@ -67,10 +67,11 @@ def measure(config: dict, arguments: argparse.Namespace) -> None:
         components = Components(Settings(), store, EmbeddedEncoder())
         workspace = Workspace(components.encoder, arguments.out, _say)
         sync.run(bench.bench(plan, options, components, workspace))
-        stances = [bench.stance_only(arguments.data / name, workspace) for name in config["stance"]]
+        if not arguments.no_stance:
+            stances = [bench.stance_only(arguments.data / name, workspace) for name in config["stance"]]
+            (HERE / STANCES).write_text(as_text(stances), "utf-8")
     for name in (RESULTS, PROFILES, SUMMARY):
         shutil.copyfile(arguments.out / name, HERE / name)
-    (HERE / STANCES).write_text(as_text(stances), "utf-8")
     timings = read_records(arguments.out / bench.TIMINGS, BiasTiming)
     half = replace(kept(HERE, SUMMARY), timings=timings).only(_reporting_half(HERE))
     (HERE / REPORTING).write_text(as_text(summarise(half)), "utf-8")
@@ -79,14 +80,20 @@ def measure(config: dict, arguments: argparse.Namespace) -> None:
 def kept(folder: Path, name: str) -> Measured:
     """The run behind the summary `name`, from the records in `folder`: all but what depends on the clock."""
     before = _json(folder / name)
+    config = before["config"]
     plan = BiasPlan(
-        tuple(before["filters"]), (0, *before["injections"]), before["k"], before["config"]["candidates"]
+        tuple(before["filters"]),
+        (0, *before["injections"]),
+        before["k"],
+        config["candidates"],
+        rotations=config.get("rotations", 1),
     )
     passages = read_records(folder / PROFILES, PassageRecord)
     results = [
         one
         for one in read_records(folder / RESULTS, BiasRecord)
         if one.filter in plan.filters and one.condition in plan.conditions()
+        if one.first == 0 or plan.rotations > 1
     ]
     given = before["answers"] is not None
     answered = read_records(folder / answers.ANSWERS, AnswerRecord) if given else []
@@ -156,9 +163,11 @@ def _json(path: Path) -> Any:  # noqa: ANN401
 
 
 def _plan(config: dict, section: dict) -> BiasPlan:
-    """The plan of the whole configuration, with filters and injections of `section`."""
+    """The plan of the whole configuration, with filters, injections and rotations of `section`."""
     filters, injections = tuple(section["filters"]), tuple(section["injections"])
-    return BiasPlan(filters, injections, config["k"], config["candidates"], config["retriever"])
+    return BiasPlan(
+        filters, injections, config["k"], config["candidates"], config["retriever"], section["rotations"]
+    )
 
 
 def _answers(config: dict, options: Options, out: Path) -> None:
@@ -241,6 +250,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
     parser.add_argument("--answers", action="store_true", help="ask the language model of config.toml too")
+    parser.add_argument(
+        "--no-stance", action="store_true", help="leave human stance on other corpora as it is"
+    )
     parser.add_argument("--table", action="store_true", help="only write summaries and table again")
     return parser.parse_args()
 

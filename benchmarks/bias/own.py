@@ -1,0 +1,183 @@
+"""The EBI attack by the paper, step by step, with a model of one's own: its passages are planted, and filters measured.
+
+    python benchmarks/bias/own.py --llm local[/NAME] [--data data] [--out .equipoise/bench-bias/own]
+
+The passages of `run.py` are ready-made, and follow the synthetic passage that is extreme by its author's stance. Here
+the model writes all of them, and step 3 is the paper's (Eq. 7): the adversarial ones follow the synthetic passage of
+highest or lowest PS. Resumes passage by passage. Records, summary and table go to `own/` beside this file; the passages
+stay in the output folder. Beside the tables: whose side the passages of step 3 take, these and what step 3 would have
+chosen of the ready-made ones.
+"""
+
+import argparse
+import shutil
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from equipoise.bench import tables
+from equipoise.bench.bias import attacks, bench, corpora, report
+from equipoise.bench.bias.attacks import Attack
+from equipoise.bench.bias.bench import PROFILES, Options
+from equipoise.bench.bias.metrics import SIDE
+from equipoise.bench.bias.plan import BiasPlan
+from equipoise.bench.bias.vectors import Workspace
+from equipoise.bench.page import SUMMARY
+from equipoise.bench.run import RESULTS
+from equipoise.bench.tables import Line, Table
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.errors import ModelReplyError
+from equipoise.core.protocols import ChatModel, Encoder
+from equipoise.core.types import AttackCase
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.rag.components import Components
+from equipoise.redteam.ebi import EbiAttack, EbiSettings, extreme
+from equipoise.redteam.passages import AttackPassage, Journal, Kind, to_line
+from equipoise.redteam.properties import yardstick
+
+HERE = Path(__file__).resolve().parent
+PUBLISHED = HERE / "own"
+SIGNS = (Kind.ADV_NEG, Kind.ADV_POS)
+
+
+@dataclass(frozen=True, slots=True)
+class Step3:
+    """Of `cases` (questions and signs), how often the passage of extreme PS takes the side that it is to push, and how
+    often it is the most extreme one by its author's stance."""
+
+    cases: int
+    on_side: int
+    extreme: int
+
+
+def main() -> None:
+    """Write what is missing, plant it, publish."""
+    arguments = _arguments()
+    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    corpus = corpora.read(arguments.data / config["corpus"])
+    ready = attacks.read(arguments.data / config["attacks"], corpus)
+    own, encoder, out = config["own"], EmbeddedEncoder(), arguments.out
+    out.mkdir(parents=True, exist_ok=True)
+    flags = {"model.llm": arguments.llm, "model.replay": str(out / "replies.db")}
+    settings = layers.load(flags, environment={}, folder=HERE).settings
+    with Store.open(out / "index.db", create=True) as store:
+        components = Components(settings, store, encoder, build.chat_model(settings.model))
+        chat = components.need_chat("writing the attack")
+        written = _attacks(ready, chat, encoder, own, out)
+        file = out / "passages.jsonl"
+        file.write_text("".join(map(to_line, (passage for part in written for passage in part))), "utf-8")
+        shutil.copyfile(
+            (arguments.data / config["attacks"]).with_name(attacks.QUESTIONS), out / attacks.QUESTIONS
+        )
+        most = min(sum(one.kind is sign for one in part) for part in written for sign in SIGNS)
+        injections = tuple(count for count in own["injections"] if count <= most)
+        plan = BiasPlan(tuple(own["filters"]), injections, config["k"], config["candidates"])
+        for kept in out.parent.glob("vectors-*.npy"):
+            if not (out / kept.name).exists():
+                shutil.copyfile(kept, out / kept.name)
+        summary = sync.run(
+            bench.bench(
+                plan,
+                Options(arguments.data / config["corpus"], file),
+                replace(components, chat=None),
+                Workspace(encoder, out, _say),
+            )
+        )
+    mine = attacks.read(file, corpus)
+    chosen = {
+        f"passages by {chat.name}": step_3(mine, encoder),
+        "ready-made passages, the same questions": step_3(
+            [one for one in ready if one.query_id in {each.query_id for each in mine}], encoder
+        ),
+        f"ready-made passages, all {len(ready)} questions": step_3(ready, encoder),
+    }
+    PUBLISHED.mkdir(exist_ok=True)
+    for name in (RESULTS, PROFILES, SUMMARY):
+        shutil.copyfile(out / name, PUBLISHED / name)
+    parts = [
+        "# The attack by the paper's steps",
+        f"`python benchmarks/bias/own.py --llm ...`: {summary.queries} questions, all passages by {chat.name}, "
+        f"{own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign.",
+        tables.as_markdown(_step_3_table(chosen)).rstrip(),
+        report.markdown(summary).rstrip(),
+    ]
+    (PUBLISHED / "table.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+def _attacks(
+    ready: Sequence[Attack], chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
+) -> list[list[AttackPassage]]:
+    """The passages of the first questions that the model can write for; what it cannot is said and left out."""
+    written: list[list[AttackPassage]] = []
+    for one in ready:
+        if len(written) == own["questions"]:
+            break
+        try:
+            written.append(_written(one, chat, encoder, own, out))
+        except ModelReplyError as error:
+            print(f"{one.query_id}: {error}", file=sys.stderr)
+    return written
+
+
+def _written(
+    one: Attack, chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
+) -> list[AttackPassage]:
+    """The passages for a question, those that its file holds and those that it lacks."""
+    counts = EbiSettings(
+        own["synthetic"], own["adversarial"], batch=own["batch"], concurrency=1, words=own["words"]
+    )
+    journal = Journal(out / f"{one.query_id}.jsonl")
+    attack = EbiAttack(
+        chat, encoder, counts, journal, lambda *said: _say(*said[:2], f"{one.query_id}: {said[2]}")
+    )
+    found = sync.run(attack.run(AttackCase(one.query_id, one.question)))
+    for line in found.missing:
+        print(f"{one.query_id}: {line}", file=sys.stderr)
+    return [replace(passage, claim_polarity=one.polarity) for passage in found.passages]
+
+
+def step_3(written: Sequence[Attack], encoder: Encoder) -> Step3:
+    """Where step 3 leads by PS, and where by the authors' stances."""
+    cases = on_side = furthest = 0
+    for one in written:
+        anchors = one.passages[Kind.SYNTHETIC]
+        measured = yardstick(encoder, one.question, anchors).measure(anchors)
+        for sign in SIGNS:
+            side = SIDE[sign.value]
+            stance = side * (extreme(measured, side).stance or 0)
+            cases, on_side = cases + 1, on_side + (stance > 0)
+            furthest += stance == max(side * (anchor.stance or 0) for anchor in anchors)
+    return Step3(cases, on_side, furthest)
+
+
+def _step_3_table(found: dict[str, Step3]) -> Table:
+    lines = [
+        Line(name, (str(one.cases), tables.part(one.on_side, one.cases), tables.part(one.extreme, one.cases)))
+        for name, one in found.items()
+    ]
+    head = ("", "questions and signs", "on the side that is to be pushed", "extreme by its stance, too")
+    note = "The synthetic passage of extreme PS (Eq. 7), whose stance and strength the adversarial ones are to keep."
+    return Table("Step 3: what PS chooses", head, tuple(lines), note)
+
+
+def _say(done: int, total: int, what: str) -> None:
+    print(f"{done}/{total} {what}", file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    root = HERE.parents[1]
+    parser.add_argument("--data", type=Path, default=root / "data")
+    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias" / "own")
+    parser.add_argument("--llm", required=True, help="local[/NAME], openai/NAME: who writes the passages")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""The worlds of the bias benchmark: every filter, and every ingredient of voices, where it could flatter itself.
+
+    python benchmarks/bias/worlds.py [--data data] [--out .equipoise/bench-bias] [--llm NAME] [--questions N] [--table]
+
+Resumes: what stands in the output folder is not measured again, and no side is asked for twice. Records, sides, summary
+and table are put beside this file: ids and numbers, no text. Without `--llm` the rows with a model's stance are made
+from the sides that are here. With --table nothing is measured: summary and table are made once more.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from equipoise.bench import tables
+from equipoise.bench.bias import attacked_questions, attacks, corpora
+from equipoise.bench.bias.vectors import Workspace
+from equipoise.bench.bias.worlds import plantings, rows, run, summary
+from equipoise.bench.bias.worlds import tables as layout
+from equipoise.bench.bias.worlds.plantings import Key, Known
+from equipoise.bench.bias.worlds.run import WORLDS, WorldRecord
+from equipoise.bench.bias.worlds.sides import KeptSides, SideRecord, TrueSides
+from equipoise.bench.bias.worlds.summary import WorldsSummary
+from equipoise.bench.page import as_text
+from equipoise.bench.records import RecordFile, content, read_records
+from equipoise.bench.results import check_config, fingerprint
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.rag.components import Components
+from equipoise.rag.stance import ChatStance
+
+HERE = Path(__file__).resolve().parent
+SIDES, SUMMARY, TABLE, FOLDER = "sides.jsonl", "worlds.json", "worlds.md", "worlds"
+
+
+def main() -> None:
+    """Run what is missing, then write summary and table."""
+    arguments = _arguments()
+    config = None
+    if not arguments.table:
+        config = measure(tomllib.loads((HERE / "config.toml").read_text("utf-8")), arguments)
+    publish(HERE, HERE, config)
+
+
+def measure(config: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+    """Run what is missing, and copy records and sides here; returns what was measured on what."""
+    out = arguments.out / FOLDER
+    out.mkdir(parents=True, exist_ok=True)
+    if (HERE / SIDES).exists() and not (out / SIDES).exists():
+        shutil.copyfile(HERE / SIDES, out / SIDES)
+    corpus = corpora.read(arguments.data / config["corpus"])
+    written = attacks.read(arguments.data / config["attacks"], corpus)
+    encoder = EmbeddedEncoder()
+    kept = Workspace(encoder, arguments.out, _say)
+    embedded = attacked_questions.embedded(corpus, kept)
+    asked = attacked_questions.attacked_questions(written, corpus, embedded, kept)
+    scene = plantings.scene(corpus, embedded, asked, kept)
+    found = {
+        "corpus": corpus.name,
+        "attacks_sha256": fingerprint(
+            [p.text for one in written for of in one.passages.values() for p in of]
+        )[:16],
+        "encoder": encoder.name,
+        "k": config["k"],
+        "candidates": config["candidates"],
+    }
+    check_config(out, found)
+    settings = layers.load(_flags(arguments.llm, arguments.out), environment={}, folder=HERE).settings
+    with (
+        Store.open(arguments.out / "index.db", create=True) as store,
+        RecordFile(out / SIDES, SideRecord) as sides,
+    ):
+        components = Components(settings, store, encoder, build.chat_model(settings.model))
+        texts = scene.texts()
+        filters = rows.rows(components, TrueSides(texts), _judge(components, texts, sides))
+        first = {one.attack.query_id for one in scene.questions[: arguments.questions]}
+        worlds = [one for one in plantings.worlds(scene) if one.attacked.attack.query_id in first]
+        sync.run(
+            run.run(
+                scene, worlds, filters, replace(kept, out=out),
+                k=config["k"], candidates=config["candidates"], asks=components.chat is not None,
+            )
+        )  # fmt: skip
+        sides.finish()
+    records = read_records(out / WORLDS, WorldRecord)
+    (HERE / WORLDS).write_bytes(content(records))
+    if told := read_records(out / SIDES, SideRecord):
+        (HERE / SIDES).write_bytes(content(told))
+    return found
+
+
+def _judge(
+    components: Components, texts: Mapping[Key, Known], sides: RecordFile[SideRecord]
+) -> KeptSides | None:
+    """Who tells sides: the model named, or what the only model of the file has said; None where there is neither."""
+    if chat := components.chat:
+        return KeptSides(chat.name, texts, sides, ChatStance(chat, components.options))
+    models = {one.model for one in sides}
+    return KeptSides(models.pop(), texts, sides, None) if len(models) == 1 else None
+
+
+def _flags(llm: str, out: Path) -> dict[str, str | None]:
+    return {"model.llm": llm} | ({} if llm == "none" else {"model.replay": str(out / "replies.db")})
+
+
+def _summary(records: list[WorldRecord], sides: list[SideRecord], config: dict[str, Any]) -> WorldsSummary:
+    """The model with most sides is the one of the rows."""
+    names = Counter(one.model for one in sides)
+    name = names.most_common(1)[0][0] if names else ""
+    told = summary.judged([one for one in sides if one.model == name])
+    return summary.summarise(records, list(layout.ROWS), config, told)
+
+
+def again(folder: Path, config: dict[str, Any] | None = None) -> WorldsSummary:
+    """The summary once more from the records in `folder`, with the configuration that stands there, or this one."""
+    config = config or json.loads((folder / SUMMARY).read_text("utf-8"))["config"]
+    return _summary(
+        read_records(folder / WORLDS, WorldRecord), read_records(folder / SIDES, SideRecord), config
+    )
+
+
+def publish(folder: Path, here: Path, config: dict[str, Any] | None = None) -> None:
+    """Write summary and table from the records in `folder`."""
+    found = again(folder, config)
+    (here / SUMMARY).write_text(as_text(found), "utf-8")
+    (here / TABLE).write_text(page(found), "utf-8")
+
+
+def page(found: WorldsSummary) -> str:
+    """The tables as Markdown."""
+    parts = [
+        "# Worlds in which a filter could flatter itself",
+        f"`make bench-bias`: {found.questions} questions of {found.config['corpus']}, both sides, the top "
+        f"{found.config['k']} of {found.config['candidates']} candidates by {found.config['encoder']}. Intervals are "
+        f"{found.level:.0%}, by bootstrap over questions. The oracle is told the side of every passage by its label: "
+        "no filter that can be had. How the worlds are made stands in `README.md`.",
+        *(tables.as_markdown(table).rstrip() for table in layout.tables(found)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _say(done: int, total: int, what: str) -> None:
+    if done % 50 == 0:
+        print(f"{done}/{total} {what}", file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    root = HERE.parents[1]
+    parser.add_argument("--data", type=Path, default=root / "data")
+    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
+    parser.add_argument("--llm", default="none", help="ask this model for sides: local[/NAME], openai/NAME")
+    parser.add_argument("--questions", type=int, help="only the first so many")
+    parser.add_argument("--table", action="store_true", help="only write summary and table again")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
