@@ -124,7 +124,7 @@ bench-certify: $(VENV)/.local
 
 bench-security: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
-	$(BIN)/python benchmarks/security/run.py
+	$(BIN)/python benchmarks/security/run.py --data $(DATA)
 	$(BIN)/python benchmarks/security/pieces.py --data $(DATA)
 	$(BIN)/python benchmarks/security/tags.py --data $(DATA)
 

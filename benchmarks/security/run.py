@@ -12,6 +12,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,11 @@ def _carry_out(
         targets = [systems.target(one, components) for one in part["systems"]]
         documents = PipelineTarget(components).ground.documents
         sizes = SUITES[part["suite"]]
+        sizes = replace(sizes, drawn=part.get("drawn", sizes.drawn))
         described = {"part": part["name"], "llm": name, "systems": part["systems"], **config["settings"]}
         plan = AttackPlan(
-            tuple(part["attacks"]), part["budget"], arguments.limit, arguments.concurrency, described,
+            tuple(part["attacks"]), part["budget"], part.get("limit", arguments.limit), arguments.concurrency,
+            described,
             on={} if part.get("benign") else {BENIGN: [], LOOK_ALIKE: []},
         )  # fmt: skip
         material = Material(documents, sizes, arguments.data if part.get("data") else None)

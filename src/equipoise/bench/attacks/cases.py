@@ -140,7 +140,7 @@ def _poisons(material: Material) -> list[AttackCase]:
 def _probes(material: Material) -> list[AttackCase]:
     """Each planted document is one that nobody may know of, asked for by a question that does not steer onto it."""
     return [
-        replace(one, aim=" ".join(content_words(one.question)[-3:]), marks=()) for one in own()["planted"]
+        replace(one, aim=" ".join(content_words(one.question)[-3:]), marks=()) for one in _poisons(material)
     ]
 
 
