@@ -36,7 +36,7 @@ def certify(
     store: StoreOption = None,
     docs: Annotated[list[Path] | None, PathOption("--docs", help="Certify these files or folders.")] = None,
     llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
-    out: Annotated[Path, PathOption(help="The record; an interrupted one is gone on with.")] = Path(
+    out: Annotated[Path, PathOption(help="The record; an interrupted run resumes from it.")] = Path(
         "certificate.jsonl"
     ),
     yes: Annotated[bool, typer.Option("--yes", help="Also where it takes over ten minutes.")] = False,
