@@ -98,7 +98,7 @@ def check_retriever(make: Callable[[Store, Encoder], Retriever], encoder: Encode
         _is(retriever, Retriever)
         for question in (QUESTION, *ODD):
             for k in (1, 5):
-                _check_found(retriever.retrieve(Query(question), k=k), store, k)
+                _check_candidates(retriever.retrieve(Query(question), k=k), store, k)
         first = retriever.retrieve(Query(QUESTION), k=5)
         _held(
             first.passages[:1] != () and first.passages[0].doc_id == "bridge",
@@ -182,7 +182,7 @@ def check_summarizer(summarizer: Summarizer) -> None:
         _held(first.answer == again.answer, "the same quotes give the same answer")
 
 
-def _check_found(candidates: Candidates, store: Store, k: int) -> None:
+def _check_candidates(candidates: Candidates, store: Store, k: int) -> None:
     ids = [passage.passage_id for passage in candidates.passages]
     _held(len(ids) <= k, f"at most k = {k} passages are found, not {len(ids)}")
     _held(len(set(ids)) == len(ids), f"each passage is found once: {ids}")
