@@ -6,8 +6,8 @@ A logistic model over two log-odds, "yes" as the first token of a plain check an
 `sentence` for other languages than English), on the questions of the fitting sets of benchmarks/field (fetch them
 first) and half of those on squad2 that `reader.py` draws, through retrieval and reranking as in the product. Both
 sources weigh the same. The threshold is the highest that still lets RECALL of the answerable questions through;
-probabilities for it come from folds that leave whole sets and articles out. Rows and replies are kept, so that a
-stopped run goes on. Fit the reader first: a change of it wants another --out.
+probabilities for it come from folds that leave whole sets and articles out. Rows and replies are kept, so that
+interrupted runs resume. Fit the reader first: a change of it wants another --out.
 """
 
 import asyncio

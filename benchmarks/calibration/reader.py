@@ -5,8 +5,8 @@
 Every question of the sets of benchmarks/field whose halves are `fitting` or `reporting` (fetch them first; the second
 was reported on once, and is used up), a follow-up with the question before it, each part of a question in two parts by
 itself, and a sample of those on the fitting documents of squad2, covid_qa and bioasq12b (`splits.py`), goes through
-retrieval, reranking and reading as in the product. Rows are kept, so that a stopped run goes on; after a change of the
-text's structure or of the reader use another --out. Then a logistic model over the features is fitted, with the least
+retrieval, reranking and reading as in the product. Rows are kept, so that interrupted runs resume; after a change of
+the text's structure or the reader use another --out. Then a logistic model over the features is fitted, with the least
 threshold that refuses REFUSED of the field questions without an answer, by probabilities out of fold. Figures are from
 folds that leave a whole set (or documents of the others) out, of the threshold too. Writes reader.json beside the
 highlighter and reader.md beside this file. About 12 minutes for 335 questions on a busy machine, without indexing:

@@ -8,7 +8,7 @@ once), or a set of benchmarks/field (fetch it first); without names, the three a
 three only questions that nothing was fitted on are asked (`splits.py`), at most --sample of each. A passage
 is right where it overlaps a gold span, on field sets where a gold pattern matches it. nDCG@5 counts every right
 passage alike (Järvelin and Kekäläinen 2002), against the best order of as many right passages as any ranking found.
-Rows hold ranks, never text; a stopped run goes on.
+Rows hold ranks, never text; interrupted runs resume.
 """
 
 import argparse
