@@ -96,27 +96,27 @@ class Reader:
 
     def ranked(self, store: Store, query: Query) -> tuple[Candidates, Candidates]:
         """What is found, before and after reranking."""
-        found = HybridRetriever(store, self.encoder).retrieve(query, k=CANDIDATES)
-        return found, reranked(reader_of(self.reranker, query), query.text, found)
+        retrieved = HybridRetriever(store, self.encoder).retrieve(query, k=CANDIDATES)
+        return retrieved, reranked(reader_of(self.reranker, query), query.text, retrieved)
 
     def row(self, store: Store, question: Question, is_gold: IsGold) -> Row:
         """What the fit and the tables need; no text of the documents."""
         query = self.query(store, question)
-        found, ranked = self.ranked(store, query)
+        retrieved, ranked = self.ranked(store, query)
         reading = read(query.text, ranked.passages[:K], reader_of(self.reranker, query))
         windows, passages = reading.windows, list(reading.passages)
         known = features(query, reading) if windows else None
         return {
-            "retrieved": [is_gold(one, 0, len(one.text)) for one in found.passages],
-            "reranked": [is_gold(one, 0, len(one.text)) for one in ranked.passages],
-            "windows": [_window(one, passages, is_gold) for one in windows[:6]],
+            "retrieved": [is_gold(passage, 0, len(passage.text)) for passage in retrieved.passages],
+            "reranked": [is_gold(passage, 0, len(passage.text)) for passage in ranked.passages],
+            "windows": [_window(window, passages, is_gold) for window in windows[:6]],
             "features": None if known is None else dict(zip(FEATURES, known.round(4).tolist(), strict=True)),
         }
 
 
-def _window(one: Window, passages: Sequence[Passage], is_gold: IsGold) -> list[float]:
-    gold = is_gold(one.passage, one.start, one.end)
-    return [passages.index(one.passage), one.first, one.last, round(one.worth, 3), int(gold)]
+def _window(window: Window, passages: Sequence[Passage], is_gold: IsGold) -> list[float]:
+    gold = is_gold(window.passage, window.start, window.end)
+    return [passages.index(window.passage), window.first, window.last, round(window.worth, 3), int(gold)]
 
 
 async def _collect(name: str, arguments: argparse.Namespace, lines: Lines) -> None:
@@ -169,14 +169,14 @@ async def _sampled(name: str, arguments: argparse.Namespace, lines: Lines) -> As
 
 def _items(name: str, data: Path) -> list[datasets.Item]:
     """The sample: fitting documents only, half of squad2's without an answer."""
-    found = [item for item in datasets.load(name, data) if _fitting(name, item)]
-    drawn = Random(SEED).sample(found, len(found))
+    items = [item for item in datasets.load(name, data) if _fitting(name, item)]
+    drawn = Random(SEED).sample(items, len(items))
     if name != "squad2":
         return drawn[: SAMPLE[name]]
     half = SAMPLE[name] // 2
     return [
-        *[one for one in drawn if one.answerable][:half],
-        *[one for one in drawn if not one.answerable][:half],
+        *[item for item in drawn if item.answerable][:half],
+        *[item for item in drawn if not item.answerable][:half],
     ]
 
 
@@ -289,7 +289,7 @@ def _config() -> Row:
 
 def field_names() -> list[str]:
     """The sets for fitting: both halves that were reported on before."""
-    return [one.name for half in HALVES for one in field_sets.chosen((), half=half)]
+    return [field_set.name for half in HALVES for field_set in field_sets.chosen((), half=half)]
 
 
 def options(description: str | None, out: str) -> argparse.ArgumentParser:
