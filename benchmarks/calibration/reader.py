@@ -54,7 +54,7 @@ TARGET = ROOT / "src" / "equipoise" / "rag" / "highlighters" / "reader.json"
 SAMPLE = {"squad2": 160, "covid_qa": 40, "bioasq12b": 40}
 WEIGHT = {"field": 0.55, "squad2": 0.2, "covid_qa": 0.1, "bioasq12b": 0.15}
 CANDIDATES, K, FOLDS = 20, 5, 8
-HALVES = ("fitting", "reporting", "fresh")
+HALVES = ("fitting", "reporting", "fresh", "unseen")
 RIDGE = 2e-3
 REFUSED = 0.82
 """Of field questions without an answer; the target is .80 on documents that nothing was fitted on."""
