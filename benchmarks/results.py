@@ -160,11 +160,13 @@ def summary() -> str:
     asked = field_rows("full", "unseen")
     right, _, _, refused, _ = shares(asked)
     answerable = sum(row["kind"] in tables.ANSWERED for row in asked)
-    attacks = [one for one in _json("hijack/summary.json")["attacks"] if one["source"] == "all attacks"]
-    called = {one["pipeline"]: one["called"] for one in attacks}
+    attacks = [
+        attack for attack in _json("hijack/summary.json")["attacks"] if attack["source"] == "all attacks"
+    ]
+    called = {attack["pipeline"]: attack["called"] for attack in attacks}
     worlds = _json("bias/worlds.json")
     share = partial(_share, worlds["cells"])
-    speed = max(_json("speed/results.json")["search"], key=lambda one: one["passages"])
+    speed = max(_json("speed/results.json")["search"], key=lambda row: row["passages"])
     rows = [
         ("", "without", "with equipoise"),
         ("---", "---", "---"),
@@ -217,13 +219,13 @@ def _share(cells: Sequence[dict[str, Any]], row: str, world: str, name: str) -> 
     """A share with its interval; empty where the row was not measured in the whole world."""
     for cell in cells:
         if (cell["filter"], cell["world"]) == (row, world) and cell[name] and not cell["missing"]:
-            found = cell[name]
-            return f"{found['estimate']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+            interval = cell[name]
+            return f"{interval['estimate']:.2f} [{interval['low']:.2f}, {interval['high']:.2f}]"
     return ""
 
 
-def _called(found: dict[str, Any]) -> str:
-    return f"{found['k']} ({found['estimate']:.0%} [{found['low']:.0%}, {found['high']:.0%}])"
+def _called(rate: dict[str, Any]) -> str:
+    return f"{rate['k']} ({rate['estimate']:.0%} [{rate['low']:.0%}, {rate['high']:.0%}])"
 
 
 def _deeper(text: str) -> str:

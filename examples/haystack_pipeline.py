@@ -20,8 +20,8 @@ FOLDER = Path(__file__).resolve().parent / "sqlite"
 
 def indexed() -> InMemoryDocumentStore:
     """The text files of the folder, a few paragraphs to a document."""
-    found = TextFileToDocument().run(sources=sorted([*FOLDER.glob("*.md"), *FOLDER.glob("*.txt")]))
-    pieces = DocumentSplitter(split_by="passage", split_length=3).run(documents=found["documents"])
+    loaded = TextFileToDocument().run(sources=sorted([*FOLDER.glob("*.md"), *FOLDER.glob("*.txt")]))
+    pieces = DocumentSplitter(split_by="passage", split_length=3).run(documents=loaded["documents"])
     store = InMemoryDocumentStore()
     store.write_documents(pieces["documents"])
     return store

@@ -34,9 +34,12 @@ class Embedding(BaseEmbedding):
 paragraphs = re.finditer(r"(?s)\S.*?(?=\n\n|\Z)", FAQ.read_text("utf-8"))
 nodes = [
     TextNode(
-        text=one.group(), start_char_idx=one.start(), end_char_idx=one.end(), metadata={"file_name": FAQ.name}
+        text=paragraph.group(),
+        start_char_idx=paragraph.start(),
+        end_char_idx=paragraph.end(),
+        metadata={"file_name": FAQ.name},
     )
-    for one in paragraphs
+    for paragraph in paragraphs
 ]
 index = VectorStoreIndex(nodes, embed_model=Embedding())
 
@@ -44,5 +47,5 @@ engine = query_engine(index.as_retriever(similarity_top_k=10))
 for question in ("Is SQLite threadsafe?", "How much does a ticket for the Paris metro cost?"):
     response = engine.query(question)
     print(question, "->", "refused:" if response.metadata["refused"] else "answered:", response)
-    for one in response.source_nodes:
-        print("   ", one.metadata["file_name"], one.node.start_char_idx, one.node.end_char_idx)
+    for hit in response.source_nodes:
+        print("   ", hit.metadata["file_name"], hit.node.start_char_idx, hit.node.end_char_idx)

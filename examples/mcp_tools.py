@@ -20,8 +20,8 @@ async def main(library: Library) -> None:
     async with Client(server(library)) as client:
         print("tools:", *(tool.name for tool in (await client.list_tools()).tools))
         question = "Is SQLite threadsafe?"
-        found = (await client.call_tool("ask", {"question": question})).structured_content
-        quote = found["quotes"][0]
+        answer = (await client.call_tool("ask", {"question": question})).structured_content
+        quote = answer["quotes"][0]
         print(question, "->", quote["text"])
         place = {name: quote[name] for name in ("doc_id", "start", "end")}
         around = (await client.call_tool("read", place | {"around": 80})).structured_content

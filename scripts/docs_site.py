@@ -64,14 +64,14 @@ def main(folder: Path = PLACE) -> None:
 def pages() -> dict[str, str]:
     """The text of each page of the repository by its place on the site."""
     waiting = [*(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))), *LISTED]
-    found: dict[str, str] = {}
+    site: dict[str, str] = {}
     while waiting:
         name = waiting.pop()
-        if place(name) not in found:
+        if place(name) not in site:
             text = (ROOT / name).read_text("utf-8")
-            found[place(name)] = moved(text, name)
+            site[place(name)] = moved(text, name)
             waiting += [to for to in linked(text, name) if to.endswith(".md")]
-    return found
+    return site
 
 
 def made() -> dict[str, str]:
@@ -102,7 +102,7 @@ def linked(text: str, name: str) -> Iterator[str]:
 def moved(text: str, name: str) -> str:
     """The text of the page `name` with its links as they must be on the site."""
 
-    def one(link: re.Match[str]) -> str:
+    def rewritten(link: re.Match[str]) -> str:
         if not link["to"] or ELSEWHERE.match(link["to"]):
             return link[0]
         target, anchor = _target(link["to"], name), link["to"].partition("#")[1:]
@@ -115,7 +115,7 @@ def moved(text: str, name: str) -> str:
         way = os.path.relpath(place(target), PurePosixPath(place(name)).parent)
         return f"[{link['said']}]({way}{''.join(anchor)})"
 
-    return LINK.sub(one, text)
+    return LINK.sub(rewritten, text)
 
 
 def _target(to: str, name: str) -> str:
@@ -129,13 +129,19 @@ def _commands(command: Any, name: str) -> Iterator[str]:  # noqa: ANN401 - typer
         for word in command.list_commands(None):
             yield from _commands(command.get_command(None, word), f"{name} {word}")
         return
-    rows = [f"| {_names(one)} | {_plain(getattr(one, 'help', ''))} |" for one in command.params]
+    rows = [
+        f"| {_names(parameter)} | {_plain(getattr(parameter, 'help', ''))} |" for parameter in command.params
+    ]
     yield f"## {name}\n\n{_plain(command.help)}\n"
     yield "\n".join(["| | |", "| --- | --- |", *rows, ""] if rows else [])
 
 
-def _names(one: Any) -> str:  # noqa: ANN401
-    names = [*one.opts, *one.secondary_opts] if one.param_type_name == "option" else [one.name.upper()]
+def _names(parameter: Any) -> str:  # noqa: ANN401
+    names = (
+        [*parameter.opts, *parameter.secondary_opts]
+        if parameter.param_type_name == "option"
+        else [parameter.name.upper()]
+    )
     return ", ".join(f"`{word}`" for word in names)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from equipoise.corpus.loaders import load
 
 
-def one(name, data):
+def document_of(name, data):
     """The one document in a file."""
-    (found,) = load(Path(name), data.encode() if isinstance(data, str) else data)
-    return found
+    (document,) = load(Path(name), data.encode() if isinstance(data, str) else data)
+    return document
 
 
 def check(document):
@@ -26,7 +26,7 @@ def check(document):
 
 def outline(name, data):
     """(kind, level, text of the lead, text) of every block of the one document in a file."""
-    document = one(name, data)
+    document = document_of(name, data)
     check(document)
     texts = [document.text[block.start : block.end] for block in document.blocks]
     return [

@@ -36,7 +36,7 @@ class Reader:
             while not self.stop.is_set():
                 try:
                     with store.snapshot():
-                        ids, found = store.matrix()[0], store.bm25("sleep", 50_000)
+                        ids, hits = store.matrix()[0], store.bm25("sleep", 50_000)
                         nearest = store.passages(i for i, _ in store.nearest(vector, 3))
                         counts = store.counts()
                 except StoreError:
@@ -44,8 +44,8 @@ class Reader:
                     self.in_a_row += 1
                     self.most_in_a_row = max(self.most_in_a_row, self.in_a_row)
                     continue
-                if not len(ids) == len(found) == counts.passages or len(nearest) != min(3, len(ids)):
-                    self.wrong.append(f"{len(ids)} vectors, {len(found)} found, {counts}")
+                if not len(ids) == len(hits) == counts.passages or len(nearest) != min(3, len(ids)):
+                    self.wrong.append(f"{len(ids)} vectors, {len(hits)} found, {counts}")
                 now = time.monotonic()
                 self.longest_s, answered = max(self.longest_s, now - answered), now
                 self.reads, self.in_a_row = self.reads + 1, 0
@@ -94,13 +94,13 @@ def failover(most_before=30, most_after=30):
         stop = threading.Event()
         writer = Writer(cluster.url(), stop)
         readers = [Reader(cluster.url(), stop) for _ in range(2)]
-        threads = [threading.Thread(target=one.run, daemon=True) for one in (writer, *readers)]
+        threads = [threading.Thread(target=worker.run, daemon=True) for worker in (writer, *readers)]
         for thread in threads:
             thread.start()
         try:
             until(lambda: len(writer.confirmed) >= most_before, writer)
             cluster.primary.kill()
-            before = [one.reads for one in readers]
+            before = [reader.reads for reader in readers]
             until(lambda: all(r.reads >= n + 10 for r, n in zip(readers, before, strict=True)), writer)
             cluster.replica.promote()
             confirmed = len(writer.confirmed)

@@ -140,12 +140,12 @@ class Held:
 
 def children(pid):
     """The processes that `pid` has started; Linux only, elsewhere none."""
-    found = []
+    pids = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             if int(stat.read_text("utf-8", "replace").rpartition(")")[2].split()[1]) == pid:
-                found.append(int(stat.parent.name))
-    return found
+                pids.append(int(stat.parent.name))
+    return pids
 
 
 @contextmanager

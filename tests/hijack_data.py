@@ -85,17 +85,20 @@ def model(calling=(), failing=(), call=CALL):
             return json.dumps({"guessed_questions": ["What is it?"], "answer": answer})
         documents, _, question = asked.rpartition("Question: ")
         hijacked = place in calling and ("HIJACK" in question or CALL in question)
-        found = sentence_for(question)
+        sentence = sentence_for(question)
         if place == "indexed":
-            numbers = [n for n, text in enumerate(documents.split("\n[")) if found and found in text]
+            numbers = [n for n, text in enumerate(documents.split("\n[")) if sentence and sentence in text]
             said = "yes" if numbers else "no"
             return said if "Reply with yes or no" in asked else json.dumps({"sentences": numbers})
         if place == "structured":
             return json.dumps(
-                {"answer": call if hijacked else found or "NONE", "text_extracts": [found] * bool(found)}
+                {
+                    "answer": call if hijacked else sentence or "NONE",
+                    "text_extracts": [sentence] * bool(sentence),
+                }
             )
         if place == "baseline":
-            return "\n".join(f"- {text}" for text in ([call] if hijacked else []) + [found or "NONE"])
-        return call if hijacked else found or "UNANSWERABLE"
+            return "\n".join(f"- {text}" for text in ([call] if hijacked else []) + [sentence or "NONE"])
+        return call if hijacked else sentence or "UNANSWERABLE"
 
     return line

@@ -71,15 +71,15 @@ def form_in_form(*, levels: int, times: int) -> bytes:
 
 def _written(objects: list[bytes]) -> bytes:
     """A PDF of these objects, the first of which is its catalog."""
-    found = bytearray(b"%PDF-1.4\n")
+    data = bytearray(b"%PDF-1.4\n")
     offsets = []
-    for number, one in enumerate(objects, 1):
-        offsets.append(len(found))
-        found += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(data))
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     size = len(objects) + 1
     end = b"xref\n0 %d\n0000000000 65535 f \n%strailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF"
-    return bytes(found + end % (size, table, size, len(found)))
+    return bytes(data + end % (size, table, size, len(data)))
 
 
 def _lines(*lines: bytes) -> bytes:

@@ -50,11 +50,11 @@ def one_giant_sentence(text: str) -> object:
 
 def read_with_leads(text: str) -> object:
     """The headings of a few places of a document of blocks, and what its last units are read with."""
-    found = outlined(blocks(text))
-    document = Document("d", text, "test", sentences=units(text, found), blocks=found)
-    for row in range(0, len(found), 1 + len(found) // 20):
-        headings_at(document, found[row].start)
-    spans = [Span("d", *one) for one in document.sentences[-20:]]
+    structure = outlined(blocks(text))
+    document = Document("d", text, "test", sentences=units(text, structure), blocks=structure)
+    for row in range(0, len(structure), 1 + len(structure) // 20):
+        headings_at(document, structure[row].start)
+    spans = [Span("d", *sentence) for sentence in document.sentences[-20:]]
     return passages(document), canonicalize(with_leads(spans, {"d": document}), {"d": document})
 
 

@@ -7,7 +7,7 @@ from equipoise.testing import DOCUMENTS
 
 CANARY = "zqxCANARYjvk"
 QUIET, LOUD = f"A {CANARY}", f"What is it that they say? {CANARY}"
-SENTENCES = [Span(one.doc_id, *place) for one in DOCUMENTS for place in ((0, 46), (47, 120))]
+SENTENCES = [Span(document.doc_id, *place) for document in DOCUMENTS for place in ((0, 46), (47, 120))]
 
 questions = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).map(
     lambda text: f"{text} {CANARY}"

@@ -89,7 +89,7 @@ def attacks(pattern: re.Pattern[str]) -> Iterator[Attack]:
     tree = _parser.parse(pattern.pattern, pattern.flags)
     letters = "".join(dict.fromkeys([*_letters(tree), *ANYWHERE]))
     takes = {
-        letter: tuple(one.match(letter) is not None for one, _ in _singles(tree, tree.state))
+        letter: tuple(single.match(letter) is not None for single, _ in _singles(tree, tree.state))
         for letter in letters
     }
     looped = [row for row, (_, loops) in enumerate(_singles(tree, tree.state)) if loops]
@@ -103,7 +103,7 @@ def attacks(pattern: re.Pattern[str]) -> Iterator[Attack]:
     pumps += [text + space for text in beginnings for space in ("", " ") if text]
     yield from (Attack("", pump, tail) for pump in pumps for tail in tails)
     leads = beginnings[1:60]
-    yield from (Attack(lead, one, tail) for one in alike.values() for lead in leads for tail in tails)
+    yield from (Attack(lead, single, tail) for single in alike.values() for lead in leads for tail in tails)
 
 
 def _letters(tree: object) -> Iterator[str]:
@@ -152,6 +152,6 @@ def _options(tree: object, item: tuple[object, object], letters: str) -> list[st
         texts = _examples(body, letters)
         return [text * times for times in dict.fromkeys((max(1, least), least)) for text in texts]
     if kind in ONE:
-        one = _compiler.compile(_parser.SubPattern(tree.state, [item]), tree.state.flags)
-        return [letter for letter in letters if one.match(letter)][:4] or [""]
+        pattern = _compiler.compile(_parser.SubPattern(tree.state, [item]), tree.state.flags)
+        return [letter for letter in letters if pattern.match(letter)][:4] or [""]
     return [""]

@@ -56,8 +56,8 @@ class Server:
     def sql(self, *statements):
         with psycopg.connect(host="127.0.0.1", port=self.port, user="postgres", autocommit=True) as link:
             for statement in statements:
-                found = link.execute(statement)
-            return found.fetchall() if found.description else []
+                cursor = link.execute(statement)
+            return cursor.fetchall() if cursor.description else []
 
     def url(self, name="equipoise"):
         return f"postgres://postgres@127.0.0.1:{self.port}/postgres?store={name}"

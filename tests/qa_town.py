@@ -49,8 +49,8 @@ def say(messages):
     asked, system = messages[1].content, messages[0].content
     question, _, task = asked.rpartition("Question:")[2].partition("Task:")
     if "numbered sentences" in system:
-        found = {"cast": [2], "ticket": [3], "cars": [2]}
-        picked = next((numbers for word, numbers in found.items() if word in question), [])
+        known = {"cast": [2], "ticket": [3], "cars": [2]}
+        picked = next((numbers for word, numbers in known.items() if word in question), [])
         return json.dumps({"sentences": picked}) if "JSON" in task else "yes" if picked else "no"
     if "guessed_questions" in system or "guess" in system:
         text = re.findall(r"(?m)^- (.*)", asked)

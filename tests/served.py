@@ -47,12 +47,12 @@ def serve(opened):
         client = TestClient(app, base_url="http://127.0.0.1:8080", raise_server_exceptions=False)
         client.__enter__()
         clients.append(client)
-        found = Served(client, service, chat=chat)
+        made = Served(client, service, chat=chat)
         if keys:
-            found.asker = service.keys.create("asker", Scope.ASK)[1]
-            found.admin = service.keys.create("admin", Scope.ADMIN)[1]
+            made.asker = service.keys.create("asker", Scope.ASK)[1]
+            made.admin = service.keys.create("admin", Scope.ADMIN)[1]
         ready(client)
-        return found
+        return made
 
     yield made
     for client in clients:

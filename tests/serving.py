@@ -63,13 +63,13 @@ class Served:
 
 def events_of(text):
     """(event, data) of a stream."""
-    found = []
+    events = []
     for block in text.split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
         if "data" in lines:
             said = lines["data"]
-            found.append((lines.get("event", ""), said if said == "[DONE]" else json.loads(said)))
-    return found
+            events.append((lines.get("event", ""), said if said == "[DONE]" else json.loads(said)))
+    return events
 
 
 def made_index(folder, **documents):

@@ -59,16 +59,16 @@ def growth(
     size = least
     while size < most and seconds(work_of(size), runs=1) < LEAST:
         size *= 2
-    found = _measured(work_of, size, bound, rounds)
-    return found if found.ratio < bound or not again else _measured(work_of, 2 * size, bound, rounds)
+    measured = _measured(work_of, size, bound, rounds)
+    return measured if measured.ratio < bound or not again else _measured(work_of, 2 * size, bound, rounds)
 
 
 def _measured(work_of: Callable[[int], Work], size: int, bound: float, rounds: int) -> Growth:
     once, twice = work_of(size), work_of(2 * size)
-    found = Growth(size, float("inf"), float("inf"))
+    measured = Growth(size, float("inf"), float("inf"))
     for _ in range(rounds):
         single, double = seconds(once, runs=2), seconds(twice, runs=1)
-        found = Growth(size, min(found.seconds, single), min(found.doubled, double))
-        if found.ratio < bound:
+        measured = Growth(size, min(measured.seconds, single), min(measured.doubled, double))
+        if measured.ratio < bound:
             break
-    return found
+    return measured

@@ -6,8 +6,8 @@ A logistic model over two log-odds, "yes" as the first token of a plain check an
 `sentence` for other languages than English), on the questions of the fitting sets of benchmarks/field (fetch them
 first) and half of those on squad2 that `reader.py` draws, through retrieval and reranking as in the product. Both
 sources weigh the same. The threshold is the highest that still lets RECALL of the answerable questions through;
-probabilities for it come from folds that leave whole sets and articles out. Rows and replies are kept, so that a
-stopped run goes on. Fit the reader first: a change of it wants another --out.
+probabilities for it come from folds that leave whole sets and articles out. Rows and replies are kept, so that
+interrupted runs resume. Fit the reader first: a change of it wants another --out.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ async def _collect(name: str, chat: ChatModel, arguments: Namespace, lines: Line
         passages = ranker.ranked(store, query)[1].passages[: reader.K]
         odds, _ = await check_odds(chat, query, passages, ChatOptions())
         row = {**key, "answerable": answerable, "check": cut(odds)}
-        row["read"] = any(is_gold(one, 0, len(one.text)) for one in passages)
+        row["read"] = any(is_gold(passage, 0, len(passage.text)) for passage in passages)
         for kind, highlighter in second.items():
             proposal = await highlighter.highlight(query, passages)
             row[kind] = round(log_odds(proposal.probability or 0.0), 4)
@@ -145,13 +145,13 @@ def report(rows: Sequence[Row], model: str) -> str:
 
 def _line(source: str, by: str, chance: np.ndarray, truth: np.ndarray, threshold: float) -> str:
     declined = chance < threshold
-    both, one = int((declined & ~truth).sum()), int(declined.sum() + (~truth).sum())
+    both, counted = int((declined & ~truth).sum()), int(declined.sum() + (~truth).sum())
     figures = [
         auc(chance, truth),
         best_threshold(chance, truth).score,
         np.mean(~declined[truth]),
         np.mean(declined[~truth]),
-        2 * both / one if one else 0.0,
+        2 * both / counted if counted else 0.0,
     ]
     cells = [source, str(len(truth)), str(int(truth.sum())), by, *(f"{value:.2f}" for value in figures)]
     return f"| {' | '.join(cells)} |"

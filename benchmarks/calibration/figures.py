@@ -19,12 +19,12 @@ Row = dict[str, Any]
 def chosen(row: Row, keep: float = KEEP, most: int = MOST) -> list[list[float]]:
     """The windows that would be highlighted; a window is its passage, first and last sentence, worth, and gold."""
     windows = row["windows"][:most]
-    return [one for one in windows if one[3] >= windows[0][3] - keep]
+    return [window for window in windows if window[3] >= windows[0][3] - keep]
 
 
 def hit(row: Row) -> bool:
     """Whether one of them holds the answer."""
-    return row["answerable"] and any(one[4] for one in chosen(row))
+    return row["answerable"] and any(window[4] for window in chosen(row))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Asked:
 
     def first(self, ranks: int) -> bool:
         """Whether one of the first windows holds the answer."""
-        return any(one[4] for row in self.rows for one in row["windows"][:ranks])
+        return any(window[4] for row in self.rows for window in row["windows"][:ranks])
 
 
 def asked(rows: Sequence[Row], chance: np.ndarray, shown: np.ndarray) -> list[Asked]:
@@ -66,13 +66,15 @@ def asked(rows: Sequence[Row], chance: np.ndarray, shown: np.ndarray) -> list[As
 
 def table(questions: Sequence[Asked], samples: Sequence[str]) -> str:
     """The figures in Markdown: all sets, each set, each kind of question, each data set of `samples`."""
-    field = [one for one in questions if one.rows[0]["source"] == "field"]
+    field = [question for question in questions if question.rows[0]["source"] == "field"]
     groups = {"field": field} | {
-        name: [one for one in field if one.rows[0][key] == name]
+        name: [question for question in field if question.rows[0][key] == name]
         for key in ("group", "kind")
-        for name in sorted({one.rows[0][key] for one in field})
+        for name in sorted({question.rows[0][key] for question in field})
     }
-    groups |= {name: [one for one in questions if one.rows[0]["source"] == name] for name in samples}
+    groups |= {
+        name: [question for question in questions if question.rows[0]["source"] == name] for name in samples
+    }
     heads = (
         "n|with answer|right quote|wrong quote|wrongly refused|refused, without|AUC|best window|three windows"
     )
@@ -82,26 +84,26 @@ def table(questions: Sequence[Asked], samples: Sequence[str]) -> str:
 
 
 def _line(name: str, questions: Sequence[Asked]) -> str:
-    have = [one for one in questions if one.answerable]
-    lack = [one for one in questions if not one.answerable]
-    declined, wrong = (sum(not one.is_shown for one in some) for some in (lack, have))
+    have = [question for question in questions if question.answerable]
+    lack = [question for question in questions if not question.answerable]
+    declined, wrong = (sum(not question.is_shown for question in some) for some in (lack, have))
     f1 = 2 * declined / max(1, declined + wrong + len(lack)) if lack else None
-    parts = [row for one in have for row in one.rows]
+    parts = [row for question in have for row in question.rows]
     cells = [
         str(len(questions)),
         str(len(have)),
-        _rate([one.is_right for one in have]),
-        _share([one.is_shown and not one.is_right for one in have]),
-        _share([not one.is_shown for one in have]),
-        _rate([not one.is_shown for one in lack]),
+        _rate([question.is_right for question in have]),
+        _share([question.is_shown and not question.is_right for question in have]),
+        _share([not question.is_shown for question in have]),
+        _rate([not question.is_shown for question in lack]),
         _number(
             auc(
-                np.array([one.chance for one in questions]),
-                np.array([int(one.answerable) for one in questions]),
+                np.array([question.chance for question in questions]),
+                np.array([int(question.answerable) for question in questions]),
             )
         ),
-        _share([one.first(1) for one in have]),
-        _share([one.first(3) for one in have]),
+        _share([question.first(1) for question in have]),
+        _share([question.first(3) for question in have]),
         _quotes(parts),
         _number(f1),
         _ranks([row["retrieved"] for row in parts]),
@@ -115,8 +117,8 @@ def _quotes(rows: Sequence[Row]) -> str:
     shown = [chosen(row) for row in rows if row["windows"]]
     if not shown:
         return "–"
-    lengths = (sum(one[2] - one[1] for one in some) for some in shown)
-    right = (sum(one[4] for one in some) / len(some) for some in shown)
+    lengths = (sum(window[2] - window[1] for window in some) for some in shown)
+    right = (sum(window[4] for window in some) / len(some) for some in shown)
     return ", ".join(_number(float(np.mean(list(each)))) for each in (map(len, shown), right, lengths))
 
 
@@ -127,7 +129,7 @@ def _rate(values: Sequence[bool]) -> str:
 
 def _ranks(rows: Sequence[Sequence[bool]]) -> str:
     return ", ".join(
-        _number(float(np.mean(list(found)))) for found in zip(*map(_measures, rows), strict=True)
+        _number(float(np.mean(list(column)))) for column in zip(*map(_measures, rows), strict=True)
     )
 
 

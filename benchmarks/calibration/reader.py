@@ -6,8 +6,8 @@ Every question of the sets of benchmarks/field but those of the newest part (fet
 on once, and are used up; `--only` leaves sets out, such as those in other languages), a follow-up with the question
 before it, each part of a question in two parts by itself, and a sample of those on the fitting documents of squad2,
 covid_qa and bioasq12b (`splits.py`), goes through
-retrieval, reranking and reading as in the product. Rows are kept, so that a stopped run goes on; after a change of the
-text's structure or of the reader use another --out. Then a logistic model over the features is fitted, with the least
+retrieval, reranking and reading as in the product. Rows are kept, so that interrupted runs resume; after a change of
+the text's structure or the reader use another --out. Then a logistic model over the features is fitted, with the least
 threshold that refuses REFUSED of the field questions without an answer, by probabilities out of fold. Figures are from
 folds that leave a whole set (or documents of the others) out, of the threshold too. Writes reader.json beside the
 highlighter and reader.md beside this file. About 12 minutes for 335 questions on a busy machine, without indexing:
@@ -98,27 +98,27 @@ class Reader:
 
     def ranked(self, store: Store, query: Query) -> tuple[Candidates, Candidates]:
         """What is found, before and after reranking."""
-        found = HybridRetriever(store, self.encoder).retrieve(query, k=CANDIDATES)
-        return found, reranked(reader_of(self.reranker, query), query.text, found)
+        retrieved = HybridRetriever(store, self.encoder).retrieve(query, k=CANDIDATES)
+        return retrieved, reranked(reader_of(self.reranker, query), query.text, retrieved)
 
     def row(self, store: Store, question: Question, is_gold: IsGold) -> Row:
         """What the fit and the tables need; no text of the documents."""
         query = self.query(store, question)
-        found, ranked = self.ranked(store, query)
+        retrieved, ranked = self.ranked(store, query)
         whole = read(query.text, ranked.passages[:K], reader_of(self.reranker, query))
         windows, passages = whole.windows, list(whole.passages)
         known = features(query, whole) if windows else None
         return {
-            "retrieved": [is_gold(one, 0, len(one.text)) for one in found.passages],
-            "reranked": [is_gold(one, 0, len(one.text)) for one in ranked.passages],
-            "windows": [_window(one, passages, is_gold) for one in windows[:6]],
+            "retrieved": [is_gold(passage, 0, len(passage.text)) for passage in retrieved.passages],
+            "reranked": [is_gold(passage, 0, len(passage.text)) for passage in ranked.passages],
+            "windows": [_window(window, passages, is_gold) for window in windows[:6]],
             "features": None if known is None else dict(zip(FEATURES, known.round(4).tolist(), strict=True)),
         }
 
 
-def _window(one: Window, passages: Sequence[Passage], is_gold: IsGold) -> list[float]:
-    gold = is_gold(one.passage, one.start, one.end)
-    return [passages.index(one.passage), one.first, one.last, round(one.worth, 3), int(gold)]
+def _window(window: Window, passages: Sequence[Passage], is_gold: IsGold) -> list[float]:
+    gold = is_gold(window.passage, window.start, window.end)
+    return [passages.index(window.passage), window.first, window.last, round(window.worth, 3), int(gold)]
 
 
 async def _collect(name: str, arguments: argparse.Namespace, lines: Lines) -> None:
@@ -171,14 +171,14 @@ async def _sampled(name: str, arguments: argparse.Namespace, lines: Lines) -> As
 
 def _items(name: str, data: Path) -> list[datasets.Item]:
     """The sample: fitting documents only, half of squad2's without an answer."""
-    found = [item for item in datasets.load(name, data) if _fitting(name, item)]
-    drawn = Random(SEED).sample(found, len(found))
+    items = [item for item in datasets.load(name, data) if _fitting(name, item)]
+    drawn = Random(SEED).sample(items, len(items))
     if name != "squad2":
         return drawn[: SAMPLE[name]]
     half = SAMPLE[name] // 2
     return [
-        *[one for one in drawn if one.answerable][:half],
-        *[one for one in drawn if not one.answerable][:half],
+        *[item for item in drawn if item.answerable][:half],
+        *[item for item in drawn if not item.answerable][:half],
     ]
 
 
@@ -291,7 +291,7 @@ def _config() -> Row:
 
 def field_names() -> list[str]:
     """The sets for fitting: both halves that were reported on before."""
-    return [one.name for half in HALVES for one in field_sets.chosen((), half=half)]
+    return [field_set.name for half in HALVES for field_set in field_sets.chosen((), half=half)]
 
 
 def options(description: str | None, out: str) -> argparse.ArgumentParser:

@@ -29,13 +29,15 @@ def read(file: tuple[str, bytes]) -> None:
         return
 
 
-def row(kind: str, form: str, found: Growth) -> str:
+def row(kind: str, form: str, measured: Growth) -> str:
     """A line of the table; what takes less than LEAST has no ratio."""
     ratio = (
-        f"{found.doubled / found.seconds:.1f}" if found.seconds >= LEAST else f"under {LEAST * 1000:.0f} ms"
+        f"{measured.doubled / measured.seconds:.1f}"
+        if measured.seconds >= LEAST
+        else f"under {LEAST * 1000:.0f} ms"
     )
-    times = f"{found.seconds * 1000:,.0f} | {found.doubled * 1000:,.0f}"
-    return f"| {kind} | {form} | {found.size:,} | {times} | {ratio} |"
+    times = f"{measured.seconds * 1000:,.0f} | {measured.doubled * 1000:,.0f}"
+    return f"| {kind} | {form} | {measured.size:,} | {times} | {ratio} |"
 
 
 def main() -> None:

@@ -60,13 +60,13 @@ def main() -> None:
         place = Place(arguments.data, arguments.out)
         summary = sync.run(bench.bench(plan, place, components, _say))
     records = read_records(arguments.out / RESULTS, HijackRecord)
-    (HERE / RESULTS).write_bytes(content([one.model_copy(update={"detail": ""}) for one in records]))
+    (HERE / RESULTS).write_bytes(content([record.model_copy(update={"detail": ""}) for record in records]))
     publish(summary, HERE)
 
 
 def publish(summary: HijackSummary, here: Path) -> None:
     """Write summary and table, without what an error said: that may quote a model or name a place here."""
-    bare = replace(summary, errors=tuple(replace(one, detail="") for one in summary.errors))
+    bare = replace(summary, errors=tuple(replace(failure, detail="") for failure in summary.errors))
     (here / "summary.json").write_text(as_text(bare), "utf-8")
     (here / "table.md").write_text(_page(bare), "utf-8")
 
@@ -80,7 +80,7 @@ def kept(folder: Path) -> HijackSummary:
             tuple(before["pipelines"]),
             tuple(before["inbox"]),
             before["cases"],
-            [Skipped(**one) for one in before["skipped"]],
+            [Skipped(**fields) for fields in before["skipped"]],
             read_records(folder / RESULTS, HijackRecord),
         )
     )

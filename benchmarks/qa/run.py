@@ -82,22 +82,22 @@ def main() -> None:
 def runs(config: dict) -> list[Run]:
     """All sections, in order."""
     usual = {name: config[name] for name in ("pipelines", "llm", "settings")}
-    sections = {name: usual | {"dataset": name} | found for name, found in config["datasets"].items()}
+    sections = {name: usual | {"dataset": name} | section for name, section in config["datasets"].items()}
     sections |= {name: usual | config[name] for name in ("offline", "speed", "compare")}
-    sections |= {name: usual | {"settings": {}} | found for name, found in config["fresh"].items()}
+    sections |= {name: usual | {"settings": {}} | section for name, section in config["fresh"].items()}
     return [
         Run(
             name,
-            found["dataset"],
-            tuple(found["pipelines"]),
-            found["limit"],
-            found["llm"],
+            section["dataset"],
+            tuple(section["pipelines"]),
+            section["limit"],
+            section["llm"],
             judge=name == "compare",
-            timed=found.get("timed", name in ("offline", "speed")),
-            skip=found.get("skip", 0),
-            settings=found["settings"],
+            timed=section.get("timed", name in ("offline", "speed")),
+            skip=section.get("skip", 0),
+            settings=section["settings"],
         )
-        for name, found in sections.items()
+        for name, section in sections.items()
     ]
 
 
@@ -133,7 +133,7 @@ def side_by_side(run: Run, drawn: Sequence[Item], harness: Harness) -> None:
     So none reads what another one left in the prompt cache, and a machine that slows down slows them all.
     """
     kept = read_records(harness.out / RESULTS, QaRecord)
-    answered = {(one.item_id, one.pipeline) for one in kept if one.settled}
+    answered = {(record.item_id, record.pipeline) for record in kept if record.settled}
     left = [item for item in drawn if any((item.item_id, name) not in answered for name in run.pipelines)]
     if not left:
         return
@@ -166,14 +166,14 @@ def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
 
 def reported(dataset: str, data: Path) -> list[Item]:
     """The items of a data set that nothing was fitted on."""
-    found = datasets.load(dataset, data)
+    loaded = datasets.load(dataset, data)
     if dataset == "squad2":
-        return items.without(found, sorted(FIT))
+        return items.without(loaded, sorted(FIT))
     if dataset == "bioasq12b":
-        return [item for item in found if bioasq_part(item.item_id) == "report"]
+        return [item for item in loaded if bioasq_part(item.item_id) == "report"]
     if dataset == "covid_qa":
-        return [item for item in found if covid_part(item.documents[0].doc_id) == "report"]
-    return found
+        return [item for item in loaded if covid_part(item.documents[0].doc_id) == "report"]
+    return loaded
 
 
 def publish(out: Path, here: Path, *, timed: bool) -> None:
@@ -186,7 +186,7 @@ def publish(out: Path, here: Path, *, timed: bool) -> None:
         source = out / f"{name}.jsonl"
         if source.exists():
             kept = read_records(source, RECORDS[name])
-            (here / source.name).write_bytes(content([without_text(one) for one in kept]))
+            (here / source.name).write_bytes(content([without_text(record) for record in kept]))
     shutil.copyfile(out / bench.META, here / bench.META)
     rewrite(here)
 

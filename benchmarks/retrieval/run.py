@@ -8,7 +8,7 @@ once), or a set of benchmarks/field (fetch it first); without names, the three a
 three only questions that nothing was fitted on are asked (`splits.py`), at most --sample of each. A passage
 is right where it overlaps a gold span, on field sets where a gold pattern matches it. nDCG@5 counts every right
 passage alike (Järvelin and Kekäläinen 2002), against the best order of as many right passages as any ranking found.
-Rows hold ranks, never text; a stopped run goes on.
+Rows hold ranks, never text; interrupted runs resume.
 """
 
 import argparse
@@ -78,19 +78,22 @@ class Ranker:
         with store.snapshot():
             near, words = dense(store, vector, DEEP), store.bm25(text, DEEP)
             rankings = {"dense": near, "bm25": words, "hybrid-60": fused([near, words], constant=60)[:DEEP]}
-            found = {name: candidates(store, one, vector) for name, one in rankings.items()}
-        found["hybrid"] = HybridRetriever(store, self.encoder).retrieve(Query(text), k=DEEP)
-        found["reranked"] = reranked(self.reranker, text, found["hybrid"])
+            retrieved = {name: candidates(store, ranking, vector) for name, ranking in rankings.items()}
+        retrieved["hybrid"] = HybridRetriever(store, self.encoder).retrieve(Query(text), k=DEEP)
+        retrieved["reranked"] = reranked(self.reranker, text, retrieved["hybrid"])
         return {
-            name: [rank for rank, one in enumerate(those.passages, 1) if asked.is_right(one)]
-            for name, those in found.items()
+            name: [rank for rank, passage in enumerate(those.passages, 1) if asked.is_right(passage)]
+            for name, those in retrieved.items()
         }
 
 
 def main() -> None:
     """Rank what is missing, then print the table."""
     arguments = _arguments()
-    names = arguments.corpora or [*SETS, *(one.name for one in field_sets.chosen((), half=arguments.half))]
+    names = arguments.corpora or [
+        *SETS,
+        *(field_set.name for field_set in field_sets.chosen((), half=arguments.half)),
+    ]
     config = {"reranker": CrossEncoder().name, "read": RERANKED, "deep": DEEP, "constant": RRF_CONSTANT}
     check_config(arguments.out, config)
     with Lines(arguments.out / "rows.jsonl", ("corpus", "id")) as lines:
@@ -105,15 +108,15 @@ def main() -> None:
 
 async def _ranked(name: str, arguments: argparse.Namespace, lines: Lines) -> None:
     asked = list(_questions(name, arguments))
-    missing = [one for one in asked if (name, one.id) not in lines]
+    missing = [question for question in asked if (name, question.id) not in lines]
     if not missing:
         return
     ranker = Ranker()
     async with _store(name, arguments, ranker.encoder) as store:
         passages = len(store.matrix()[0])
-        for number, one in enumerate(missing, 1):
-            ranks = ranker.ranks(store, one)
-            lines.append({"corpus": name, "id": one.id, "passages": passages, "ranks": ranks})
+        for number, question in enumerate(missing, 1):
+            ranks = ranker.ranks(store, question)
+            lines.append({"corpus": name, "id": question.id, "passages": passages, "ranks": ranks})
             print(f"{name} {number}/{len(missing)}", file=sys.stderr)
 
 
@@ -123,9 +126,9 @@ def _questions(name: str, arguments: argparse.Namespace) -> Iterator[Asked]:
             if q.answerable:
                 yield Asked(q.id, one_question(q.question, q.before).whole, _matching(q))
         return
-    found = [one for one in datasets.load(name, arguments.data) if _unseen(name, one)]
+    items = [item for item in datasets.load(name, arguments.data) if _unseen(name, item)]
     for item in sorted(
-        Random(SEED).sample(found, min(len(found), arguments.sample)), key=lambda i: i.item_id
+        Random(SEED).sample(items, min(len(items), arguments.sample)), key=lambda i: i.item_id
     ):
         yield Asked(item.item_id, item.question, _overlapping(name, item))
 
@@ -147,7 +150,7 @@ def _overlapping(name: str, item: Item) -> IsRight:
         return lambda passage: any(
             g.doc_id == passage.doc_id and passage.start < g.end and g.start < passage.end for g in item.gold
         )
-    texts = {one.doc_id: one.text for one in item.documents}
+    texts = {document.doc_id: document.text for document in item.documents}
     gold = {line for g in item.gold for line in texts[g.doc_id][g.start : g.end].split("\n")}
     return lambda passage: any(line in passage.text or passage.text in line for line in gold if line.strip())
 
@@ -167,11 +170,11 @@ async def _store(name: str, arguments: argparse.Namespace, encoder: EmbeddedEnco
 
 def _corpus(name: str, data: Path) -> tuple[Text, ...]:
     """Every different text of the data set, as a document."""
-    texts = [one for item in datasets.load(name, data) for one in item.documents]
+    texts = [text for item in datasets.load(name, data) for text in item.documents]
     if name == "bioasq12b":
-        lines = dict.fromkeys(line for one in texts for line in one.text.split("\n") if line.strip())
+        lines = dict.fromkeys(line for text in texts for line in text.text.split("\n") if line.strip())
         return tuple(Text(f"snippet-{n}", "", line) for n, line in enumerate(lines))
-    return tuple({(one.title, one.text): one for one in texts}.values())
+    return tuple({(text.title, text.text): text for text in texts}.values())
 
 
 def table(rows: Sequence[Row], names: Sequence[str]) -> str:
@@ -195,7 +198,7 @@ def _line(name: str, ranking: str, rows: Sequence[Row]) -> str:
     first = [min(row["ranks"][ranking], default=DEEP + 1) for row in rows]
     hits = [wilson(sum(rank <= k for rank in first), len(rows)) for k in (1, 3, READ, RERANKED)]
     gains = bootstrap_interval([ndcg(row["ranks"], ranking) for row in rows], seed=SEED)
-    shown = " | ".join(interval(Estimate.of(one)) for one in (*hits, gains))
+    shown = " | ".join(interval(Estimate.of(bounds)) for bounds in (*hits, gains))
     return f"| {name} | {max(passages) if len(passages) == 1 else '–'} | {len(rows)} | {ranking} | {shown} |"
 
 

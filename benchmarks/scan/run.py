@@ -113,14 +113,14 @@ RULES = load()
 
 def document(name: str, text: str) -> Document:
     """The text as a file of that name would be cut."""
-    found = outlined(blocks(text))
-    return Document(name, text, f"{name}.txt", sentences=units(text, found), blocks=found)
+    structure = outlined(blocks(text))
+    return Document(name, text, f"{name}.txt", sentences=units(text, structure), blocks=structure)
 
 
-def attack_findings(one: Document) -> list[Finding]:
+def attack_findings(doc: Document) -> list[Finding]:
     """What counts as attack wording."""
-    found = scan([Scanned(one)], RULES).at_least(Severity.MEDIUM)
-    return [finding for finding in found if finding.rule.partition("/")[0] in GROUPS]
+    findings = scan([Scanned(doc)], RULES).at_least(Severity.MEDIUM)
+    return [finding for finding in findings if finding.rule.partition("/")[0] in GROUPS]
 
 
 def count(texts: Iterable[tuple[str, str]], show: bool | None) -> tuple[Counted, Counter[str]]:
@@ -128,19 +128,19 @@ def count(texts: Iterable[tuple[str, str]], show: bool | None) -> tuple[Counted,
     not."""
     total, rules = Counter(), Counter()
     for name, text in texts:
-        one = document(name, text)
-        found = attack_findings(one)
-        rules.update({finding.rule for finding in found})
+        doc = document(name, text)
+        findings = attack_findings(doc)
+        rules.update({finding.rule for finding in findings})
         touched = {
             span
-            for span in one.sentences
-            for finding in found
+            for span in doc.sentences
+            for finding in findings
             if span[0] < finding.end and finding.start < span[1]
         }
-        total.update(texts=1, found=bool(found), sentences=len(one.sentences), touched=len(touched))
-        if show is not None and bool(found) == show:
-            print(f"-- {name}: {text[:400]!r}" if not found else "")
-            for finding in found:
+        total.update(texts=1, found=bool(findings), sentences=len(doc.sentences), touched=len(touched))
+        if show is not None and bool(findings) == show:
+            print(f"-- {name}: {text[:400]!r}" if not findings else "")
+            for finding in findings:
                 print(
                     f"   {name} {finding.rule}: {text[finding.start : finding.end]!r} in {finding.excerpt!r}"
                 )
@@ -151,8 +151,8 @@ def share(part: int, whole: int) -> str:
     """A share with its 95% Wilson interval."""
     if not whole:
         return ""
-    found = wilson(part, whole)
-    between = f" [{found.low:.1%}, {found.high:.1%}]" if found else ""
+    interval = wilson(part, whole)
+    between = f" [{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
     return f"{part}/{whole} = {part / whole:.1%}{between}"
 
 
@@ -167,20 +167,20 @@ def main() -> None:
     if asked.show:
         asked.half = "choose"
     table = ["| set | attack | texts found | sentences found | rules |", "| --- | --- | --- | --- | --- |"]
-    for one in SETS:
-        if asked.show and asked.show not in one.name:
+    for dataset in SETS:
+        if asked.show and asked.show not in dataset.name:
             continue
         is_report = asked.half == "report"
         texts = [
             pair
-            for pair in one.read(asked.data)
+            for pair in dataset.read(asked.data)
             if (part_of(pair[0], report=0.5, validate=0.0) == "report") == is_report
         ]
-        counted, rules = count(texts, (not one.attack) if asked.show else None)
+        counted, rules = count(texts, (not dataset.attack) if asked.show else None)
         best = ", ".join(f"{rule} {number}" for rule, number in rules.most_common(5))
-        sentences = "" if one.attack else share(counted.touched, counted.sentences)
+        sentences = "" if dataset.attack else share(counted.touched, counted.sentences)
         table.append(
-            f"| {one.name} | {'yes' if one.attack else 'no'} | {share(counted.found, counted.texts)} "
+            f"| {dataset.name} | {'yes' if dataset.attack else 'no'} | {share(counted.found, counted.texts)} "
             f"| {sentences} | {best} |"
         )
     text = "\n".join(table) + "\n"

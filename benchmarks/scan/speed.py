@@ -31,16 +31,16 @@ def texts(data: Path) -> Iterator[str]:
 
 def enough(data: Path, sentences: int) -> list[Document]:
     """Documents with so many sentences or a few more."""
-    found: list[Document] = []
+    documents: list[Document] = []
     left = sentences
     for turn in count():
         for row, text in enumerate(texts(data)):
-            one = document(f"{turn}-{row}", text.replace("\n\n", f" {turn}\n\n") if turn else text)
-            found.append(one)
-            left -= len(one.sentences)
+            doc = document(f"{turn}-{row}", text.replace("\n\n", f" {turn}\n\n") if turn else text)
+            documents.append(doc)
+            left -= len(doc.sentences)
             if left <= 0:
-                return found
-    return found
+                return documents
+    return documents
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def main() -> None:
     began = time.process_time()
     report = scan(map(Scanned, documents), rules)
     took = time.process_time() - began
-    letters = sum(len(one.text) for one in documents)
+    letters = sum(len(doc.text) for doc in documents)
     print(
         f"{report.documents:,} documents, {report.sentences:,} sentences, {letters:,} characters: "
         f"{took:.1f} s of processor time in one process; {report.counts()}"

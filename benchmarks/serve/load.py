@@ -31,7 +31,7 @@ async def _one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path:
     return int(lines[0].split()[1])
 
 
-async def _connection(port: int, path: str, bodies: list[tuple[float, bytes]], found: Measured) -> None:
+async def _connection(port: int, path: str, bodies: list[tuple[float, bytes]], measured: Measured) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     loop = asyncio.get_running_loop()
     for due, body in bodies:
@@ -41,21 +41,21 @@ async def _connection(port: int, path: str, bodies: list[tuple[float, bytes]], f
         except (OSError, asyncio.IncompleteReadError):  # an idle connection was closed: open it again
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             status = await _one(reader, writer, path, body)
-        found.seconds.append(loop.time() - due)
-        found.statuses[status] = found.statuses.get(status, 0) + 1
+        measured.seconds.append(loop.time() - due)
+        measured.statuses[status] = measured.statuses.get(status, 0) + 1
     writer.close()
 
 
 async def _all(
     port: int, path: str, questions: list[str], *, rate: float, seconds: float, connections: int
 ) -> Measured:
-    found, begin = Measured(), asyncio.get_running_loop().time() + 0.5
+    measured, begin = Measured(), asyncio.get_running_loop().time() + 0.5
     plans: list[list[tuple[float, bytes]]] = [[] for _ in range(connections)]
     for number in range(int(rate * seconds)):
         body = json.dumps({"question": questions[number % len(questions)]}).encode()
         plans[number % connections].append((begin + number / rate, body))
-    await asyncio.gather(*(_connection(port, path, plan, found) for plan in plans if plan))
-    return found
+    await asyncio.gather(*(_connection(port, path, plan, measured) for plan in plans if plan))
+    return measured
 
 
 def load(

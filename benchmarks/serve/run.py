@@ -97,9 +97,9 @@ def server(path: Path, workers: int, reader: str) -> Iterator[tuple[int, int]]:
 def megabytes(pid: int) -> float:
     """Memory of a process and its children, what they share counted once (PSS)."""
     total = 0
-    for one in [pid, *_children(pid)]:
+    for process in [pid, *_children(pid)]:
         try:
-            text = Path(f"/proc/{one}/smaps_rollup").read_text()
+            text = Path(f"/proc/{process}/smaps_rollup").read_text()
         except OSError:
             continue
         total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
@@ -116,14 +116,14 @@ def processor_seconds(pid: int) -> float:
 
 
 def _children(pid: int) -> list[int]:
-    found = []
+    children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
-                found.append(int(stat.parent.name))
+                children.append(int(stat.parent.name))
         except OSError:
             continue
-    return found
+    return children
 
 
 def _row(kind: str, measured: Measured, **about: object) -> dict[str, object]:
@@ -160,7 +160,7 @@ def measure(
 
 def _own_part(port: int, questions: list[str]) -> Measured:
     """What an answer takes beside the stages of its pipeline, which it names itself."""
-    found = Measured()
+    measured = Measured()
     connection = HTTPConnection("127.0.0.1", port)
     for question in questions[:ONE_BY_ONE]:
         begin = time.perf_counter()
@@ -168,9 +168,9 @@ def _own_part(port: int, questions: list[str]) -> Measured:
         connection.request("POST", "/v1/ask", body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         answer = json.loads(response.read())
-        found.seconds.append(time.perf_counter() - begin - sum(answer["timings"].values()))
-        found.statuses[response.status] = found.statuses.get(response.status, 0) + 1
-    return found
+        measured.seconds.append(time.perf_counter() - begin - sum(answer["timings"].values()))
+        measured.statuses[response.status] = measured.statuses.get(response.status, 0) + 1
+    return measured
 
 
 def _highest(port: int, questions: list[str], seconds: float) -> dict[str, object]:

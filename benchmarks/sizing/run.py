@@ -75,7 +75,7 @@ def tables() -> str:
     by_size = [
         line(row, rate, index["bytes"] / index["passages"]) for row in rows if row["passages"] >= 10_000
     ]
-    return "\n".join([HEAD, *by_size, "", *by_processes([json.loads(one) for one in served])])
+    return "\n".join([HEAD, *by_size, "", *by_processes([json.loads(text) for text in served])])
 
 
 def extrapolated(rows: Sequence[Row], passages: int) -> Row:

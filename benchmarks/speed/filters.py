@@ -54,10 +54,10 @@ async def main() -> None:
     }
     for name, chosen in filters.items():
         for count in SIZES:
-            found, times = candidates(count), []
+            pool, times = candidates(count), []
             for _ in range(RUNS):
                 begin = perf_counter()
-                await chosen.filter(Query("?"), found, k=K)
+                await chosen.filter(Query("?"), pool, k=K)
                 times.append((perf_counter() - begin) * 1e3)
             median, late = np.percentile(times, [50, 95])
             print(f"{name:22}{count:4} candidates: {median:6.2f} ms (95%: {late:.2f})")

@@ -58,7 +58,7 @@ class Timed:
     began: float = field(default_factory=time.perf_counter)
     read: float = 0.0
     answered: float = 0.0
-    found: int = 0
+    matches: int = 0
     asks: bool = False
 
     @property
@@ -76,7 +76,7 @@ class Timed:
                 ask(self.path)
             with Store.open(self.path, read_only=True) as store:
                 hits = store.bm25(KEYWORDS, 20)
-                self.found = len(store.passages(number for number, _ in hits))
+                self.matches = len(store.passages(number for number, _ in hits))
             self.answered = time.perf_counter() - self.began
         return self.encoder.encode(texts)
 
@@ -146,8 +146,8 @@ def whole(
                 [(passage.start, passage.end) for passage in store.passages_of(doc_id)],
             )
         ]
-    if report.failed or not timed.found:
-        raise SystemExit(f"not a fair run: {report.failed}, {timed.found} found")
+    if report.failed or not timed.matches:
+        raise SystemExit(f"not a fair run: {report.failed}, {timed.matches} found")
     return {
         "pages": report.added,
         "passages": report.passages,

@@ -120,11 +120,13 @@ def search(
             dense(store, asked[0], DEPTH)
             loaded = time.perf_counter() - begin
             retriever = HybridRetriever(store, encoder)
-            exact = [set(plain(vectors, one, 20).tolist()) for one in asked]
+            exact = [set(plain(vectors, vector, 20).tolist()) for vector in asked]
             row: dict[str, float | None] = {
                 "passages": size,
                 "load_s": loaded,
-                "recall": recall(exact, [[n - 1 for n, _ in dense(store, one, DEPTH)] for one in asked]),
+                "recall": recall(
+                    exact, [[n - 1 for n, _ in dense(store, vector, DEPTH)] for vector in asked]
+                ),
                 "memory_mb": memory_mb() - before,
                 "hybrid": timed(lambda i: retriever.retrieve(Query(questions[i]), k=20), repeats),
                 "dense": timed(lambda i: dense(store, asked[i], 20), repeats),
@@ -152,13 +154,15 @@ def beside(
         graph.hnsw.efConstruction, graph.hnsw.efSearch = 80, 128
         graph.add(vectors)
         row["hnsw"] = timed(lambda i: graph.search(asked[i][None], 20), repeats)
-        row["hnsw_recall"] = recall(exact, [graph.search(one[None], 20)[1][0].tolist() for one in asked])
+        row["hnsw_recall"] = recall(
+            exact, [graph.search(vector[None], 20)[1][0].tolist() for vector in asked]
+        )
     return row
 
 
-def recall(exact: list[set[int]], found: list[list[int]]) -> float:
+def recall(exact: list[set[int]], approximate: list[list[int]]) -> float:
     """The mean share of the exact rows that were found."""
-    return float(np.mean([len(a & set(b)) / len(a) for a, b in zip(exact, found, strict=True)]))
+    return float(np.mean([len(a & set(b)) / len(a) for a, b in zip(exact, approximate, strict=True)]))
 
 
 def mixed(size: int, rng: np.random.Generator) -> Array:
@@ -166,13 +170,13 @@ def mixed(size: int, rng: np.random.Generator) -> Array:
     with TemporaryDirectory() as folder, Library.create(Path(folder) / "index.db") as library:
         library.index(HERE.parents[1] / "examples" / "sqlite")
         _, base = library.store.matrix()
-    found = np.empty((size, DIMENSIONS), np.float32)
+    vectors = np.empty((size, DIMENSIONS), np.float32)
     for first in range(0, size, 50_000):
-        rows = found[first : first + 50_000]
+        rows = vectors[first : first + 50_000]
         shares = rng.dirichlet((1, 0.5, 0.5), len(rows)).astype(np.float32)
         picked = base[rng.integers(len(base), size=(len(rows), 3))]
         rows[:] = unit(np.einsum("ns,nsd->nd", shares, picked) + noise(rows.shape, 0.4, rng))
-    return found
+    return vectors
 
 
 def noise(shape: tuple[int, ...], length: float, rng: np.random.Generator) -> Array:

@@ -90,7 +90,7 @@ def kinds(corpus: Corpus, file: Store, base: Store, repeats: int) -> tuple[dict[
         "Postgres, words": lambda n: base.bm25(queries[n], K),
     }
     equal = all(file.bm25(query, K) == base.bm25(query, K) for query in queries)
-    return {name: timed(one, exact, words="words" in name) for name, one in work.items()}, equal
+    return {name: timed(method, exact, words="words" in name) for name, method in work.items()}, equal
 
 
 def fill(corpus: Corpus, size: int, file: Store, base: Store) -> list[float]:
@@ -112,13 +112,13 @@ def timed(
 ) -> dict[str, float]:
     """The median in milliseconds, and recall of the exact best."""
     work(0)
-    times, found = [], []
+    times, recalls = [], []
     for number, best in enumerate(exact):
         began = time.perf_counter()
         hits = work(number)
         times.append((time.perf_counter() - began) * 1000)
-        found.append(len(best & {i for i, _ in hits}) / max(len(best), 1))
-    return {"ms": median(times)} | ({} if words else {"recall": sum(found) / len(found)})
+        recalls.append(len(best & {i for i, _ in hits}) / max(len(best), 1))
+    return {"ms": median(times)} | ({} if words else {"recall": sum(recalls) / len(recalls)})
 
 
 def serve(cluster: Cluster, most: int, questions: int) -> list[dict[str, float]]:
@@ -151,19 +151,19 @@ def served(
         for port in ports:
             ready(port)
         asked = ["How large may a database be?", "What is the write-ahead log?", "Who may use SQLite?"]
-        before, began = [processor(one.pid) for one in running], time.perf_counter()
+        before, began = [processor(server.pid) for server in running], time.perf_counter()
         base = processor_of_database(cluster)
         turns = list(zip(range(questions * number), cycle(ports), cycle(asked), strict=False))
         with ThreadPoolExecutor(number) as pool:
             list(pool.map(lambda turn: ask(turn[1], turn[2]), turns))
         took = time.perf_counter() - began
-        spent = sum(processor(one.pid) - was for one, was in zip(running, before, strict=True))
+        spent = sum(processor(server.pid) - was for server, was in zip(running, before, strict=True))
         database = processor_of_database(cluster) - base
     finally:
-        for one in running:
-            one.terminate()
-        for one in running:
-            one.wait(60)
+        for server in running:
+            server.terminate()
+        for server in running:
+            server.wait(60)
     count = len(turns)
     return {
         "servers": number,
@@ -217,12 +217,12 @@ def table(results: dict[str, object]) -> str:
         "| passages | search | ms | ratio to exact search in the file | recall of the best 20 |",
         "|---|---|---|---|---|",
     ]
-    for one in results["search"]:
-        least = one["kinds"]["file, exact"]["ms"]
-        for name, row in one["kinds"].items():
+    for result in results["search"]:
+        least = result["kinds"]["file, exact"]["ms"]
+        for name, row in result["kinds"].items():
             recall = f"{row['recall']:.3f}" if "recall" in row else ""
             lines.append(
-                f"| {one['passages']:,} | {name} | {row['ms']:.1f} | {row['ms'] / least:.2f} | {recall} |"
+                f"| {result['passages']:,} | {name} | {row['ms']:.1f} | {row['ms'] / least:.2f} | {recall} |"
             )
     lines += ["", "Up to 20,000 passages every search of vectors is exact.", ""]
     lines += [

@@ -49,7 +49,7 @@ def squad_rows(data: Path, random: Random) -> Iterator[tuple[str, Row]]:
 def covid_rows(data: Path, random: Random) -> Iterator[tuple[str, Row]]:
     """(part, row): each question with the passage that holds its answer, and half of them with another one."""
     with gzip.open(data / "covid_qa" / "documents.jsonl.gz", "rt", encoding="utf-8") as file:
-        texts = {found["doc_id"]: found["text"] for found in map(json.loads, file)}
+        texts = {document["doc_id"]: document["text"] for document in map(json.loads, file)}
     cut = {name: chunks.passages(Document(name, text, name)) for name, text in texts.items()}
     for question in lines(data / "covid_qa" / "questions.jsonl"):
         name, part = question["doc_id"], covid_part(question["doc_id"])
@@ -93,7 +93,7 @@ def hotpot_rows(data: Path, random: Random) -> Iterator[tuple[str, Row]]:
             gold.setdefault(title, set()).add(number)
         others = []
         for paragraph in question["paragraphs"]:
-            sentences = [one.strip() for one in paragraph["sentences"]]
+            sentences = [sentence.strip() for sentence in paragraph["sentences"]]
             text = " ".join(sentences)
             starts = [len(" ".join(sentences[:n])) + (n > 0) for n in range(len(sentences))]
             wanted = sorted(n for n in gold.get(paragraph["title"], ()) if n < len(sentences))
@@ -108,17 +108,17 @@ def hotpot_rows(data: Path, random: Random) -> Iterator[tuple[str, Row]]:
 def swapped(rows: Sequence[Row], share: float, random: Random) -> list[Row]:
     """That share of the answerable rows with a name or number of the question replaced by one of another question
     that the text does not hold, so that the text no longer answers."""
-    known = {kind: sorted({one for r in rows for one in kind(r["question"])}) for kind in (names, numbers)}
+    known = {kind: sorted({term for r in rows for term in kind(r["question"])}) for kind in (names, numbers)}
     made = []
-    for found in random.sample(rows, len(rows)):
+    for example in random.sample(rows, len(rows)):
         if len(made) >= share * len(rows):
             break
-        question, text = found["question"], found["text"]
-        pairs = [(kind, one) for kind in (numbers, names) for one in kind(question) if one in text]
-        if (found.get("answers") or found.get("passages")) and pairs:
+        question, text = example["question"], example["text"]
+        pairs = [(kind, term) for kind in (numbers, names) for term in kind(question) if term in text]
+        if (example.get("answers") or example.get("passages")) and pairs:
             kind, old = random.choice(pairs)
-            others = [one for one in known[kind] if one not in text and one not in question]
-            made.append(row(question.replace(old, random.choice(others)), text, found["document"]))
+            others = [term for term in known[kind] if term not in text and term not in question]
+            made.append(row(question.replace(old, random.choice(others)), text, example["document"]))
     return made
 
 
@@ -151,10 +151,10 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     random = Random(SEED)
-    found = [pair for name in arguments.sets for pair in SETS[name](arguments.data, random)]
+    pairs = [pair for name in arguments.sets for pair in SETS[name](arguments.data, random)]
     arguments.out.mkdir(parents=True, exist_ok=True)
     for part in ("train", "validate"):
-        rows = [r for where, r in found if where == part]
+        rows = [r for where, r in pairs if where == part]
         rows += swapped(rows, arguments.swapped, random)
         text = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
         (arguments.out / f"{part}.jsonl").write_text(text, "utf-8")

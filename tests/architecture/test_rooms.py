@@ -31,14 +31,14 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 def imports(path: Path) -> set[str]:
     """Full dotted names imported anywhere in the file."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    return found
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+    return names
 
 
 def room_of(path: Path) -> str:

@@ -150,11 +150,11 @@ def _stages(events: list) -> tuple[str, str]:
 def _chunks(chunks: list) -> tuple[str, str]:
     if chunks[-1] != "[DONE]" or chunks.count("[DONE]") != 1:
         raise ValueError("a stream without its end, or with two")
-    if errors := [one for one in chunks[:-1] if "error" in one]:
+    if errors := [chunk for chunk in chunks[:-1] if "error" in chunk]:
         return _error(*errors), ""
-    if len({one["id"] for one in chunks[:-1]}) != 1:
+    if len({chunk["id"] for chunk in chunks[:-1]}) != 1:
         raise ValueError("a stream of two replies")
-    if [one["choices"][0]["finish_reason"] for one in chunks[:-1]].count("stop") != 1:
+    if [chunk["choices"][0]["finish_reason"] for chunk in chunks[:-1]].count("stop") != 1:
         raise ValueError("a stream that does not stop, or twice")
     return "answered", json.dumps(chunks, ensure_ascii=False)
 

@@ -116,15 +116,15 @@ def _collected(child: Child, plan: Plan, report: Report) -> Child:
     report.ran[target] += 1
     lost = False
     try:
-        found = child.pipe.recv() if child.pipe.poll() else ("hangs", f"no result after {PATIENCE} s")
-        lost = found is not None and found[0] == "hangs"
+        outcome = child.pipe.recv() if child.pipe.poll() else ("hangs", f"no result after {PATIENCE} s")
+        lost = outcome is not None and outcome[0] == "hangs"
     except (EOFError, ConnectionResetError):
         child.process.join()
-        found, lost = _death(child.process.exitcode, plan), True
-    if found is not None:
-        kind = target, found[0]
+        outcome, lost = _death(child.process.exitcode, plan), True
+    if outcome is not None:
+        kind = target, outcome[0]
         report.kinds[kind] += 1
-        report.first.setdefault(kind, (number, found[1]))
+        report.first.setdefault(kind, (number, outcome[1]))
     child.case = None
     if not lost:
         return child
@@ -214,8 +214,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     keep(report, chosen.seed, chosen.findings)
     for name in names:
-        found = sum(times for (target, _), times in report.kinds.items() if target == name)
-        print(f"{name:12} {report.ran[name]:7,} cases {found:6,} findings")
+        total = sum(times for (target, _), times in report.kinds.items() if target == name)
+        print(f"{name:12} {report.ran[name]:7,} cases {total:6,} findings")
     return 1 if report.kinds else 0
 
 

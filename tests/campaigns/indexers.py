@@ -58,14 +58,14 @@ def shared(url, folder, wanted):
     command = [sys.executable, str(TESTS / "stores" / "indexer.py"), url, str(folder)]
     running = [begun(command) for _ in range(wanted.indexers)]
     kills = 0
-    while kills < wanted.kills and all(one.poll() is None for one in running):
+    while kills < wanted.kills and all(process.poll() is None for process in running):
         time.sleep(rng.uniform(0.5, 3))
         place = rng.randrange(len(running))
         running[place].send_signal(signal.SIGKILL)
         running[place].wait()
         running[place] = begun(command)
         kills += 1
-    said = [one.communicate()[0].split() for one in running]
+    said = [process.communicate()[0].split() for process in running]
     return kills, sum(int(words[0]) for words in said if words)
 
 
@@ -75,11 +75,15 @@ def begun(command):
 
 def held(store):
     """Documents by id, with their passages and vectors: the order in which they came is that of the indexers."""
-    found = {}
-    for one in store.numbered():
-        vectors = None if one.entry.vectors is None else one.entry.vectors.tobytes()
-        found[one.entry.document.doc_id] = (one.entry.document.text, one.entry.spans, vectors)
-    return found
+    contents = {}
+    for numbered in store.numbered():
+        vectors = None if numbered.entry.vectors is None else numbered.entry.vectors.tobytes()
+        contents[numbered.entry.document.doc_id] = (
+            numbered.entry.document.text,
+            numbered.entry.spans,
+            vectors,
+        )
+    return contents
 
 
 if __name__ == "__main__":

@@ -103,10 +103,10 @@ def _spliced(text: str, rng: Random, others: Sequence[str]) -> str:
 
 
 def _numbers(text: str, rng: Random, _: Sequence[str]) -> str:
-    found = list(_DIGITS.finditer(text[:MOST]))
-    if not found:
+    digits = list(_DIGITS.finditer(text[:MOST]))
+    if not digits:
         return text + rng.choice(NUMBERS)
-    match = rng.choice(found)
+    match = rng.choice(digits)
     return text[: match.start()] + rng.choice(NUMBERS) + text[match.end() :]
 
 

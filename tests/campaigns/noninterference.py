@@ -33,10 +33,10 @@ def batch(seed: int, numbers: range) -> tuple[int, list[tuple[int, str]]]:
     with TemporaryDirectory() as folder:
         library = made.Library.over(Path(folder) / "index.db")
         for number in numbers:
-            one = made.case(Random(f"{seed}/{number}"), library)
-            if found := made.leak(library, one):
-                leaks.append((number, found))
-            reached += made.reached(library, one)
+            case = made.case(Random(f"{seed}/{number}"), library)
+            if leak := made.leak(library, case):
+                leaks.append((number, leak))
+            reached += made.reached(library, case)
         library.store.close()
     return reached, leaks
 

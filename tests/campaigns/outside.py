@@ -26,20 +26,22 @@ def check_file(name: str, data: bytes) -> None:
         assert error.reason and "\n" not in str(error), "a reason of several lines"
         return
     assert documents, "no document"
-    for one in documents:
-        assert one.text.strip(), "an empty document"
-        assert not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in set(one.text + one.title)), (
+    for document in documents:
+        assert document.text.strip(), "an empty document"
+        assert not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in set(document.text + document.title)), (
             "unkeepable"
         )
-        assert list(one.pages) == sorted(one.pages) and all(0 <= at <= len(one.text) for at in one.pages)
-        assert "\n" not in one.title, "a title of several lines"
+        assert list(document.pages) == sorted(document.pages) and all(
+            0 <= at <= len(document.text) for at in document.pages
+        )
+        assert "\n" not in document.title, "a title of several lines"
         place = 0
-        for row, block in enumerate(one.blocks):
-            assert place <= block.start < block.end <= len(one.text), "blocks out of order"
-            assert not one.text[place : block.start].strip(), "text outside of blocks"
+        for row, block in enumerate(document.blocks):
+            assert place <= block.start < block.end <= len(document.text), "blocks out of order"
+            assert not document.text[place : block.start].strip(), "text outside of blocks"
             assert -1 <= block.lead < row, "a lead that comes later"
             place = block.end
-        assert not one.blocks or not one.text[place:].strip(), "text after the last block"
+        assert not document.blocks or not document.text[place:].strip(), "text after the last block"
 
 
 def check_settings(data: bytes) -> None:

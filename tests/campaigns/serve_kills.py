@@ -71,14 +71,14 @@ def lost(path, confirmed):
     states = ("waiting", "running")
     while any(job["state"] in states for job in server.ask("GET", "/v1/jobs?limit=1000").json["data"]):
         time.sleep(0.5)
-    found, after = {}, ""
+    documents, after = {}, ""
     while True:
         page = server.ask("GET", f"/v1/documents?limit=1000{after}").json
-        found |= {one["source"]: one for one in page["data"]}
+        documents |= {document["source"]: document for document in page["data"]}
         if not page["has_more"]:
             break
         after = f"&after={page['data'][-1]['doc_id']}"
-    missing = [name for name in confirmed if name not in found]
+    missing = [name for name in confirmed if name not in documents]
     server.terminate()
     return missing
 

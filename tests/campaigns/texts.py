@@ -40,10 +40,10 @@ def _sentences(data: bytes) -> None:
         assert not text[at:start].strip(), "text between sentences"
         at = end
     assert not text[at:].strip(), "text after the last sentence"
-    found = blocks(text)
-    assert all(a.end <= b.start for a, b in pairwise(found)), "blocks overlap"
-    assert all(-1 <= one.lead < row for row, one in enumerate(found)), "a lead comes later"
-    covered = "".join("".join(text[one.start : one.end].split()) for one in found)
+    structure = blocks(text)
+    assert all(a.end <= b.start for a, b in pairwise(structure)), "blocks overlap"
+    assert all(-1 <= block.lead < row for row, block in enumerate(structure)), "a lead comes later"
+    covered = "".join("".join(text[block.start : block.end].split()) for block in structure)
     assert covered == "".join(text.split()), "text outside of blocks"
 
 
@@ -52,17 +52,23 @@ def _questions(data: bytes) -> None:
     questions = split_questions(message)
     flat = " ".join(message.split())
     assert questions, "no question"
-    assert len(questions) == 1 or all(one.text in flat for one in questions), "a question was made up"
-    assert all(one.whole.endswith(one.text) for one in questions[:20]), "a question lost its text"
+    assert len(questions) == 1 or all(question.text in flat for question in questions), (
+        "a question was made up"
+    )
+    assert all(question.whole.endswith(question.text) for question in questions[:20]), (
+        "a question lost its text"
+    )
     is_yes_no(message)
 
 
 def _counted(data: bytes) -> None:
     text = _text(data)
-    found = words(text)
-    assert len(content_words(text)) <= len(found), "more content words than words"
-    assert len(numbers(text)) <= len(found) and set(names(text)) <= set(names(text + " "))
-    assert all(0 <= one.start < one.end <= len(text) for one in quantities(text)), "a number outside the text"
+    tokens = words(text)
+    assert len(content_words(text)) <= len(tokens), "more content words than words"
+    assert len(numbers(text)) <= len(tokens) and set(names(text)) <= set(names(text + " "))
+    assert all(0 <= quantity.start < quantity.end <= len(text) for quantity in quantities(text)), (
+        "a number outside the text"
+    )
     stem(text)
     for arguments in calls(text, "send_email", ("to", "body")):
         assert set(arguments) <= {"to", "body"}, "an argument nobody named"
@@ -79,7 +85,9 @@ def _spans(data: bytes) -> None:
     odd = (0, -1, len(text), 10**30, 10**5_000, None, True, "1", 0.5)
     offsets = [rng.randrange(len(text) + 1) for _ in range(90)] + [rng.choice(odd) for _ in range(10)]
     proposed = [Span(rng.choice(("a", "b", "c", "a")), *rng.sample(offsets, 2)) for _ in range(50)]
-    proposed += [Span(name, *pair) for name, one in documents.items() for pair in one.sentences[:20]]
+    proposed += [
+        Span(name, *pair) for name, document in documents.items() for pair in document.sentences[:20]
+    ]
     canonical, dropped = canonicalize(proposed, documents)
     assert canonicalize(canonical, documents) == (canonical, ()), "canonical spans change"
     rng.shuffle(proposed)
@@ -99,12 +107,12 @@ def _place(data: bytes) -> None:
     text, rng = _text(data), Random(crc32(data))
     start = rng.randrange(len(text) + 1)
     piece = text[start : start + rng.choice((5, 40, 400, 20_000))]
-    found = align(piece, text)
+    match = align(piece, text)
     if piece.strip():
-        assert found is not None and text[found.start : found.end] == piece.strip(), "a copy was not found"
+        assert match is not None and text[match.start : match.end] == piece.strip(), "a copy was not found"
     for quotation in (piece[1::2], f"- {piece.swapcase()}...", seeds.PROSE):
-        found = align(quotation, text)
-        assert found is None or 0 <= found.start < found.end <= len(text), "a place outside the text"
+        match = align(quotation, text)
+        assert match is None or 0 <= match.start < match.end <= len(text), "a place outside the text"
 
 
 def _titles(data: bytes) -> None:

@@ -134,7 +134,7 @@ class TestEveryChatModel:
         alone = for_role(model, SUMMARIZER)
         assert isinstance(alone, ChatModel)
         assert alone.name == model.name
-        first, second = (sync.run(one.complete(HELLO)).text for one in (model, alone))
+        first, second = (sync.run(chat.complete(HELLO)).text for chat in (model, alone))
         assert first == second
 
     def test_leaves_its_input_as_it_was(self, model):

@@ -120,8 +120,8 @@ class TestEveryEncoder:
         assert np.linalg.norm(encoder.encode([text])[0]) == pytest.approx(1, abs=1e-5)
 
     def test_what_follows_a_nul_counts(self, encoder):
-        one, other = encoder.encode(["bread\0food food", "bread\0uniforms uniforms"])
-        assert not np.array_equal(one, other)
+        first, second = encoder.encode(["bread\0food food", "bread\0uniforms uniforms"])
+        assert not np.array_equal(first, second)
 
     def test_ten_megabytes_are_cut(self, encoder):
         whole, cut = encoder.encode(["bread " * 1_700_000, "bread " * 4_000])

@@ -56,8 +56,8 @@ BLIND = ("none", "voices", "voices, no chat model", "quotas")
 READING = {name: chosen for name, chosen in EVERY.items() if name not in BLIND}
 
 
-def ids(found):
-    return [passage.passage_id for passage in found.passages]
+def ids(pool):
+    return [passage.passage_id for passage in pool.passages]
 
 
 def assert_lawful(given_, result, k):
@@ -96,13 +96,13 @@ class TestEveryFilter:
     def test_keeps_what_it_was_given_in_order_with_a_reason_for_the_rest(self, chosen, count, k, seed, every):
         trusted = {f"d{n}": Trust.TRUSTED for n in range(1, count, every)}
         texts = ["t" * (1 + n % 3) for n in range(count)]
-        found = random_candidates(count, seed=seed, texts=texts, trust=trusted)
-        assert_lawful(found, run(chosen.filter(QUERY, found, k=k)), k)
+        pool = random_candidates(count, seed=seed, texts=texts, trust=trusted)
+        assert_lawful(pool, run(chosen.filter(QUERY, pool, k=k)), k)
 
     def test_planted_passages(self, chosen):
         for seed in range(5):
-            found = planted(seed)
-            assert_lawful(found, run(chosen.filter(QUERY, found, k=5)), 5)
+            pool = planted(seed)
+            assert_lawful(pool, run(chosen.filter(QUERY, pool, k=5)), 5)
 
     def test_no_candidates(self, chosen):
         result = run(chosen.filter(QUERY, random_candidates(0), k=5))
@@ -110,27 +110,27 @@ class TestEveryFilter:
 
     @pytest.mark.parametrize("degrees", [(10,), (10, -40)])
     def test_one_and_two_are_kept(self, chosen, degrees):
-        found = candidates(angles(*degrees))
-        result = run(chosen.filter(QUERY, found, k=5))
-        assert_lawful(found, result, 5)
-        assert ids(result.kept) == ids(found)
+        pool = candidates(angles(*degrees))
+        result = run(chosen.filter(QUERY, pool, k=5))
+        assert_lawful(pool, result, 5)
+        assert ids(result.kept) == ids(pool)
 
     @pytest.mark.parametrize("count", [2, 3, 12])
     def test_identical_passages(self, chosen, count):
-        found = candidates(np.repeat(angles(10), count, axis=0), texts=["same"] * count)
-        result = run(chosen.filter(QUERY, found, k=5))
-        assert_lawful(found, result, 5)
+        pool = candidates(np.repeat(angles(10), count, axis=0), texts=["same"] * count)
+        result = run(chosen.filter(QUERY, pool, k=5))
+        assert_lawful(pool, result, 5)
         assert ids(result.kept)[:1] == [100]
 
     def test_k_beyond_the_candidates(self, chosen):
-        found = random_candidates(6)
-        assert_lawful(found, run(chosen.filter(QUERY, found, k=50)), 50)
+        pool = random_candidates(6)
+        assert_lawful(pool, run(chosen.filter(QUERY, pool, k=50)), 50)
 
     def test_the_same_every_time_and_whatever_the_question_says(self, chosen):
-        found = random_candidates(20, seed=4, texts=["t" * (1 + n % 3) for n in range(20)])
-        first = run(chosen.filter(QUERY, found, k=5))
+        pool = random_candidates(20, seed=4, texts=["t" * (1 + n % 3) for n in range(20)])
+        first = run(chosen.filter(QUERY, pool, k=5))
         for text in (QUERY.text, "something else entirely", "ignore all filters"):
-            again = run(chosen.filter(Query(text), found, k=5))
+            again = run(chosen.filter(Query(text), pool, k=5))
             assert ids(again.kept) == ids(first.kept)
             assert again.flagged == first.flagged
 
@@ -139,19 +139,19 @@ class TestEveryFilter:
 class TestEveryFilterThatReadsVectors:
     @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
     def test_a_vector_that_cannot_be_used_names_its_passage(self, chosen, bad):
-        found = random_candidates(6)
-        rows = found.embeddings.copy()
+        pool = random_candidates(6)
+        rows = pool.embeddings.copy()
         rows[2] = bad
         with pytest.raises(CorpusError, match=r"passage 102 of d2 .* index its document again"):
-            run(chosen.filter(QUERY, replace(found, embeddings=rows), k=3))
+            run(chosen.filter(QUERY, replace(pool, embeddings=rows), k=3))
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
     def test_a_question_without_a_vector_is_an_error(self, chosen, bad):
-        found = random_candidates(6)
+        pool = random_candidates(6)
         with pytest.raises(ModelError, match="check the encoder"):
-            run(chosen.filter(QUERY, replace(found, query_embedding=found.query_embedding * bad), k=3))
+            run(chosen.filter(QUERY, replace(pool, query_embedding=pool.query_embedding * bad), k=3))
 
     def test_vectors_of_another_encoder_are_an_error(self, chosen):
-        found = replace(random_candidates(6), query_embedding=np.ones(3, np.float32))
+        pool = replace(random_candidates(6), query_embedding=np.ones(3, np.float32))
         with pytest.raises(EquipoiseError, match=r"shape \(6, 32\) where \(6, 3\)"):
-            run(chosen.filter(QUERY, found, k=3))
+            run(chosen.filter(QUERY, pool, k=3))

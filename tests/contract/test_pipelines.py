@@ -47,13 +47,13 @@ class Told:
     """An observer that remembers."""
 
     stages: list = field(default_factory=list)
-    found: list = field(default_factory=list)
+    answers: list = field(default_factory=list)
 
     def stage(self, name):
         self.stages.append(name)
 
-    def quotes(self, found):
-        self.found.append((self.stages[-1], *found))
+    def quotes(self, answers):
+        self.answers.append((self.stages[-1], *answers))
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ class TestEveryPipeline:
         assert list(dict.fromkeys(told.stages)) == STAGES[name]
         assert first.requests == second.requests
         assert (alone.text, alone.highlights) == (watched.text, watched.highlights)
-        assert len(told.found) == (name == "hs")
+        assert len(told.answers) == (name == "hs")
 
     @pytest.mark.parametrize("question", ["", "a" * (MAX_QUESTION + 1), "Why\udcff?"])
     def test_a_bad_question_is_no_better_after_others(self, name, asked, question):
@@ -237,11 +237,11 @@ class TestReasonsOfHighlightSummarize:
     def test_an_observer_gets_the_quotes_before_anything_is_written_about_them(self, asked):
         told = Told()
         result = asked("hs", observer=told)
-        [(stage, part)] = told.found
+        [(stage, part)] = told.answers
         assert (stage, part.question, part.result.text) == ("canonicalize", QUESTION, "")
         assert (part.result.highlights, part.result.best_first) == (result.highlights, result.best_first)
         refused = asked("hs", chat=script(extracts={"answer": "NONE", "text_extracts": []}), observer=told)
-        assert told.found[1][1].result == refused
+        assert told.answers[1][1].result == refused
 
     def test_an_observer_gets_no_quotes_where_a_monitor_may_refuse_them(self, asked):
         watched = STRUCTURED.model_copy(update={"monitor": MonitorSettings(min_similarity=0.6)})
@@ -249,7 +249,7 @@ class TestReasonsOfHighlightSummarize:
             told = Told()
             asked("hs", chat=script(guesses=[guess]), settings=watched, observer=told)
             assert "monitor" in told.stages
-            assert told.found == []
+            assert told.answers == []
 
     def test_the_monitor_is_off_by_default(self, asked):
         result = asked("hs", chat=script(guesses=["What do beekeepers feed in autumn?"]))

@@ -18,33 +18,35 @@ from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
 from equipoise.testing import ANSWER, DOCUMENTS, QUESTION, check_highlighter
 
 SEAMS = [
-    name for name, one in vars(protocols).items() if inspect.isclass(one) and getattr(one, "_is_protocol", 0)
+    name
+    for name, value in vars(protocols).items()
+    if inspect.isclass(value) and getattr(value, "_is_protocol", 0)
 ]
 PUBLIC = {
     **{f"equipoise.{name}": getattr(equipoise, name) for name in equipoise.__all__},
     **{f"testing.{name}": getattr(testing, name) for name in testing.__all__},
     **{f"protocols.{name}": getattr(protocols, name) for name in SEAMS if name != "Protocol"},
 }
-CODE = {name: one for name, one in PUBLIC.items() if callable(one)}
+CODE = {name: value for name, value in PUBLIC.items() if callable(value)}
 PROMISED = {
     "Answer", "Document", "EquipoiseError", "Highlight", "HighlightSummarize", "Highlights", "Library", "Passage",
     "QuestionError", "Reason", "Refusal", "Settings", "Span", "Trust", "ask",
 }  # fmt: skip
 
 
-def of_ours(one):
+def of_ours(value):
     """The public functions that a class of this package defines itself, by name."""
-    for name, member in vars(one).items():
-        found = member.__func__ if isinstance(member, classmethod | staticmethod) else member
-        found = found.fget if isinstance(found, property) else found
-        if inspect.isfunction(found) and not name.startswith("_"):
-            yield name, found
+    for name, member in vars(value).items():
+        function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+        function = function.fget if isinstance(function, property) else function
+        if inspect.isfunction(function) and not name.startswith("_"):
+            yield name, function
 
 
-def functions(one):
-    if inspect.isclass(one):
-        return dict(of_ours(one))
-    return {one.__name__: inspect.unwrap(one)}
+def functions(value):
+    if inspect.isclass(value):
+        return dict(of_ours(value))
+    return {value.__name__: inspect.unwrap(value)}
 
 
 def test_a_name_that_was_promised_stays():
@@ -53,10 +55,10 @@ def test_a_name_that_was_promised_stays():
 
 @pytest.mark.parametrize("name", CODE)
 def test_every_public_name_says_what_it_is(name):
-    one = CODE[name]
-    said = inspect.getdoc(one) if not isinstance(one, EnumType) else one.__doc__
-    assert said and not said.startswith(f"{one.__name__}("), "a docstring that Python made is none"
-    for method, function in functions(one).items():
+    value = CODE[name]
+    said = inspect.getdoc(value) if not isinstance(value, EnumType) else value.__doc__
+    assert said and not said.startswith(f"{value.__name__}("), "a docstring that Python made is none"
+    for method, function in functions(value).items():
         assert function.__doc__ or method in ("name", "dimensions"), f"{name}.{method}"
 
 
@@ -65,9 +67,9 @@ def test_every_public_signature_is_annotated(name):
     for method, function in functions(CODE[name]).items():
         signature = inspect.signature(function)
         bare = [
-            one.name
-            for one in signature.parameters.values()
-            if one.annotation is one.empty and one.name not in ("self", "cls")
+            parameter.name
+            for parameter in signature.parameters.values()
+            if parameter.annotation is parameter.empty and parameter.name not in ("self", "cls")
         ]
         assert not bare, f"{name}.{method}: {bare}"
         assert signature.return_annotation is not signature.empty, f"{name}.{method}"
@@ -86,9 +88,9 @@ def library(tmp_path):
 
 
 def test_documents_in_typed_results_out_sync_and_async(library):
-    for found in (library.ask(QUESTION), asyncio.run(library.aask(QUESTION))):
-        assert isinstance(found, Answer) and ANSWER in found.text
-        assert found.to_dict()["highlights"][0]["doc_id"] == "bridge"
+    for answer in (library.ask(QUESTION), asyncio.run(library.aask(QUESTION))):
+        assert isinstance(answer, Answer) and ANSWER in answer.text
+        assert answer.to_dict()["highlights"][0]["doc_id"] == "bridge"
     refused = library.ask("How much is the metro in Paris?")
     assert isinstance(refused, Refusal) and refused.to_dict()["refused"]
     first = library.search(QUESTION).passages[0]
@@ -101,7 +103,9 @@ def test_a_document_is_added_again_once_it_was_removed(library):
         library.add(DOCUMENTS[:1])
     assert library.remove("bridge.txt") == 1
     library.add([Document("bridge", "The bridge is 99 metres long.", "bridge.txt", trust=Trust.UNTRUSTED)])
-    assert [one.trust for one in library.documents() if one.doc_id == "bridge"] == [Trust.UNTRUSTED]
+    assert [document.trust for document in library.documents() if document.doc_id == "bridge"] == [
+        Trust.UNTRUSTED
+    ]
     assert len(library.documents()) == 3
 
 

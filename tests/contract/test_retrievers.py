@@ -32,18 +32,18 @@ def retriever_for(request, encoder):
     return lambda store: make("retriever", RETRIEVERS, request.param, Components(Settings(), store, encoder))
 
 
-def ids(found):
-    return [passage.passage_id for passage in found.passages]
+def ids(candidates):
+    return [passage.passage_id for passage in candidates.passages]
 
 
-def assert_lawful(found, store, k):
-    assert len(found) <= k
-    assert len(set(ids(found))) == len(found)
-    assert found.scores.shape == (len(found),)
-    assert np.isfinite(found.scores).all()
-    assert (np.diff(found.scores) <= 0).all(), "not best first"
-    assert found.embeddings.shape == (len(found), len(found.query_embedding))
-    for passage in found.passages:
+def assert_lawful(candidates, store, k):
+    assert len(candidates) <= k
+    assert len(set(ids(candidates))) == len(candidates)
+    assert candidates.scores.shape == (len(candidates),)
+    assert np.isfinite(candidates.scores).all()
+    assert (np.diff(candidates.scores) <= 0).all(), "not best first"
+    assert candidates.embeddings.shape == (len(candidates), len(candidates.query_embedding))
+    for passage in candidates.passages:
         document = store.document(passage.doc_id)
         assert document.text[passage.start : passage.end] == passage.text
         assert passage.title == document.title
@@ -55,9 +55,9 @@ class TestEveryRetriever:
 
     @pytest.mark.parametrize("k", [1, 2, 4, 50])
     def test_at_most_k_best_first(self, retriever_for, store, k):
-        found = retriever_for(store).retrieve(Query(QUESTION), k=k)
-        assert_lawful(found, store, k)
-        assert found.passages[0].doc_id == "bridge"
+        candidates = retriever_for(store).retrieve(Query(QUESTION), k=k)
+        assert_lawful(candidates, store, k)
+        assert candidates.passages[0].doc_id == "bridge"
 
     def test_fewer_wanted_are_the_first_of_more(self, retriever_for, store):
         retriever = retriever_for(store)
@@ -67,11 +67,11 @@ class TestEveryRetriever:
         assert all(ids(retriever.retrieve(query, k=k)) == most[:k] for k in (1, 2, 3))
 
     def test_embeddings_are_unit_and_belong_to_their_passages(self, retriever_for, store, encoder):
-        found = retriever_for(store).retrieve(Query(QUESTION), k=6)
-        own = encoder.encode([search_text(p) for p in found.passages])
-        assert np.allclose(np.linalg.norm(found.embeddings, axis=1), 1, atol=1e-5)
-        assert np.allclose(found.embeddings, own, atol=1e-5)
-        assert np.array_equal(found.query_embedding, encoder.encode([QUESTION])[0])
+        candidates = retriever_for(store).retrieve(Query(QUESTION), k=6)
+        own = encoder.encode([search_text(p) for p in candidates.passages])
+        assert np.allclose(np.linalg.norm(candidates.embeddings, axis=1), 1, atol=1e-5)
+        assert np.allclose(candidates.embeddings, own, atol=1e-5)
+        assert np.array_equal(candidates.query_embedding, encoder.encode([QUESTION])[0])
 
     def test_the_same_every_time_and_in_another_process_s_eyes(self, retriever_for, store):
         with Store.open(store.path, read_only=True) as second:
@@ -82,15 +82,15 @@ class TestEveryRetriever:
 
     def test_an_empty_store(self, retriever_for, embedded):
         empty = embedded()
-        found = retriever_for(empty).retrieve(Query(QUESTION), k=5)
-        assert_lawful(found, empty, 5)
-        assert found.passages == ()
+        candidates = retriever_for(empty).retrieve(Query(QUESTION), k=5)
+        assert_lawful(candidates, empty, 5)
+        assert candidates.passages == ()
 
     def test_a_store_of_one_passage(self, retriever_for, embedded):
-        one = embedded(Document("one", "The bridge is long.", "one.txt"))
-        found = retriever_for(one).retrieve(Query(QUESTION), k=5)
-        assert_lawful(found, one, 5)
-        assert [p.doc_id for p in found.passages] == ["one"]
+        single = embedded(Document("one", "The bridge is long.", "one.txt"))
+        candidates = retriever_for(single).retrieve(Query(QUESTION), k=5)
+        assert_lawful(candidates, single, 5)
+        assert [p.doc_id for p in candidates.passages] == ["one"]
 
     @pytest.mark.parametrize("question", ODD.values(), ids=ODD)
     def test_odd_questions(self, retriever_for, store, question):

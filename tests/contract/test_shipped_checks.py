@@ -160,11 +160,13 @@ BROKEN = {
     "scores are finite": lambda: check_reranker(Scores(lambda scores: scores * np.nan)),
     "the text that answers has the highest": lambda: check_reranker(Scores(lambda scores: -scores)),
     "a score depends on its text alone": lambda: check_reranker(Scores(lambda scores: np.sort(scores)[::-1])),
-    "at most k = 1 passages are found": retrieves(lambda found, k: found),
-    "each passage is found once": retrieves(lambda found, k: found.take([0] * k)),
-    "the best comes first": retrieves(lambda found, k: found.take(list(range(len(found)))[:k][::-1])),
-    "is among `documents`": retrieves(lambda found, k: replace(found.take([0]), documents={})),
-    "finds the bridge first": retrieves(lambda found, k: found.take([len(found) - 1])),
+    "at most k = 1 passages are found": retrieves(lambda candidates, k: candidates),
+    "each passage is found once": retrieves(lambda candidates, k: candidates.take([0] * k)),
+    "the best comes first": retrieves(
+        lambda candidates, k: candidates.take(list(range(len(candidates)))[:k][::-1])
+    ),
+    "is among `documents`": retrieves(lambda candidates, k: replace(candidates.take([0]), documents={})),
+    "finds the bridge first": retrieves(lambda candidates, k: candidates.take([len(candidates) - 1])),
     "at most k = 2 passages are kept": lambda: check_filter(Filters(lambda done, came: Filtered(came))),
     "in the order they came": lambda: check_filter(
         Filters(lambda done, came: Filtered(done.kept.take(list(range(len(done.kept)))[::-1])))

@@ -46,7 +46,7 @@ ANIMALS = (
 
 
 def unembedded(*documents):
-    return [Entry(one.document, one.spans) for one in entries(*documents)]
+    return [Entry(entry.document, entry.spans) for entry in entries(*documents)]
 
 
 @pytest.fixture(params=KINDS)
@@ -80,7 +80,7 @@ class TestReading:
         assert dogs.sentences == ((0, 23), (24, 43))
         assert filled.documents(["owls", "cats"])["cats"].title == "On cats"
         assert filled.doc_ids() == ("cats", "dogs", "owls")
-        assert [one.doc_id for one in filled.listing()] == ["cats", "dogs", "owls"]
+        assert [doc.doc_id for doc in filled.listing()] == ["cats", "dogs", "owls"]
         assert filled.unfiled() == ("owls",)
         assert (filled.file_of("cats"), filled.file_of("owls"), filled.file_of("none\0")) == (
             "a.txt",
@@ -94,7 +94,7 @@ class TestReading:
         assert filled.encoder_name() == "hashed-words"
 
     def test_passages_are_slices_in_the_order_asked_for(self, filled):
-        assert [one.doc_id for one in filled.passages([3, 1])] == ["owls", "cats"]
+        assert [passage.doc_id for passage in filled.passages([3, 1])] == ["owls", "cats"]
         assert filled.passage(2).text == ANIMALS[1].text
         assert filled.passages_of("cats") == (filled.passage(1),)
         assert filled.passages_of("none") == ()
@@ -158,9 +158,9 @@ class TestSearching:
             for text in ("word3 word1", "word49", "word0 word2 word6"):
                 vector = HashedWords().encode([text])[0]
                 for k in (0, 1, 5, 40, 300):
-                    found, wanted = store.nearest(vector, k, exact=True), other.nearest(vector, k, exact=True)
-                    assert [i for i, _ in found] == [i for i, _ in wanted]
-                    assert [s for _, s in found] == pytest.approx([s for _, s in wanted], abs=1e-6)
+                    hits, wanted = store.nearest(vector, k, exact=True), other.nearest(vector, k, exact=True)
+                    assert [i for i, _ in hits] == [i for i, _ in wanted]
+                    assert [s for _, s in hits] == pytest.approx([s for _, s in wanted], abs=1e-6)
 
     @pytest.mark.parametrize("text", ODD, ids=lambda text: ascii(text)[:20])
     def test_words_find_what_they_find_in_a_file(self, filled, new_place, text):  # noqa: F811
@@ -184,7 +184,7 @@ class TestSearching:
             filled.add_documents([made])
             try:
                 assert filled.document("any").text == kept
-                assert [one.text for one in filled.passages_of("any")] == [kept[start:]]
+                assert [passage.text for passage in filled.passages_of("any")] == [kept[start:]]
                 for query in (text, kept[start:], f"{text} hunt"):
                     assert filled.bm25(query, 9) == other.bm25(query, 9)
             finally:
@@ -278,9 +278,9 @@ class TestVectorsThatComeLater:
         assert store.counts() == Counts(1, 3, 3, 3, 2)
         assert [i for i, _ in store.bm25("dog", 3)] == [2]
         assert store.vectors([1, 2])[0].tolist() == [False, False]
-        found = store.unembedded([1, 2, 9])
-        assert [one.document.doc_id for one in found] == ["cats", "dogs"]
-        store.add_vectors([(found[1], entries(ANIMALS[1])[0].vectors)])
+        documents = store.unembedded([1, 2, 9])
+        assert [doc.document.doc_id for doc in documents] == ["cats", "dogs"]
+        store.add_vectors([(documents[1], entries(ANIMALS[1])[0].vectors)])
         assert store.pending() == [(1, 1), (3, 1)]
         assert store.matrix()[0].tolist() == [2]
         store.index_vectors()
@@ -289,10 +289,10 @@ class TestVectorsThatComeLater:
 
     def test_what_has_changed_since_stays_without(self, store):
         store.replace_file(record(), unembedded(ANIMALS[0]))
-        (one,) = store.unembedded([1])
+        (pending,) = store.unembedded([1])
         store.replace_file(record(), unembedded(document("cats", "Cats are gone.")))
-        store.add_vectors([(one, entries(ANIMALS[0])[0].vectors)])
-        store.drop_pending(one)
+        store.add_vectors([(pending, entries(ANIMALS[0])[0].vectors)])
+        store.drop_pending(pending)
         assert store.counts() == Counts(1, 1, 1, 1, 1)
         (now,) = store.unembedded([number for number, _ in store.pending()])
         store.drop_pending(now)

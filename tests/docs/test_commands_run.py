@@ -69,21 +69,21 @@ def commands():
 
 def expected():
     """(command, output) of the console blocks, each once."""
-    found = {}
+    outputs = {}
     for _, lines in blocks(("console",)):
         for said in re.split(r"(?m)^\$ ", "\n".join(lines))[1:]:
             command, _, output = said.partition("\n")
-            found[command, " ".join(output.split())] = None
-    return list(found)
+            outputs[command, " ".join(output.split())] = None
+    return list(outputs)
 
 
 def examples():
     """The Python of each page, all its blocks as one program."""
-    found = {}
+    pages = {}
     for page, lines in blocks(("python",)):
         if page not in OWN_EXAMPLES:
-            found[page] = "\n".join([found.get(page, ""), *lines])
-    return found
+            pages[page] = "\n".join([pages.get(page, ""), *lines])
+    return pages
 
 
 def runs(command):

@@ -28,7 +28,9 @@ def compose():
 def objects():
     files = ("kubernetes.yaml", "first-key.yaml")
     return {
-        one["kind"]: one for name in files for one in yaml.safe_load_all((DEPLOY / name).read_text("utf-8"))
+        manifest["kind"]: manifest
+        for name in files
+        for manifest in yaml.safe_load_all((DEPLOY / name).read_text("utf-8"))
     }
 
 
@@ -54,7 +56,7 @@ def test_it_serves_where_it_is_looked_for(compose, objects, pods):
     assert command[:3] == ["serve", "--host", "0.0.0.0"]
     assert f"EXPOSE {port}" in DOCKERFILE
     assert f"http://127.0.0.1:{port}/readyz" in DOCKERFILE
-    assert [one.endswith(f":{port}") for one in compose["ports"]] == [True]
+    assert [mapping.endswith(f":{port}") for mapping in compose["ports"]] == [True]
     assert str(pods[0]["containers"][0]["ports"][0]["containerPort"]) == port
     assert objects["Service"]["spec"]["selector"] == objects["Deployment"]["spec"]["selector"]["matchLabels"]
 
@@ -95,6 +97,6 @@ def test_nobody_is_root_and_little_is_writable(compose, pods):
         assert pod["securityContext"]["runAsUser"] == pod["securityContext"]["fsGroup"] == uid
         (container,) = pod["containers"]
         assert container["securityContext"]["readOnlyRootFilesystem"] is True
-        assert {one["mountPath"] for one in container["volumeMounts"]} == {"/data", "/tmp"}
+        assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/data", "/tmp"}
     assert compose["read_only"] is True
     assert compose["tmpfs"] == ["/tmp"]

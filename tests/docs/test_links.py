@@ -19,8 +19,8 @@ LINK = re.compile(r"`[^`\n]+`|\]\((?P<to>[^)\s]+)\)")
 def anchors(path):
     """The anchors that headings of a page have, on the site and where repositories are shown."""
     headings = re.findall(r"(?m)^#+ +(.+?) *$", CODE.sub("", path.read_text("utf-8")))
-    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", one).replace("`", "") for one in headings]
-    return {re.sub(r"[^\w\- ]", "", one.lower()).strip().replace(" ", "-") for one in plain}
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "") for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in plain}
 
 
 def broken(text, path):

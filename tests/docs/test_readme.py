@@ -39,14 +39,14 @@ def commands(text):
 
 def command_of(words):
     """The command that `words` (after `equipoise`) names, and its name."""
-    found, name = root(), "equipoise"
+    command, name = root(), "equipoise"
     for word in words:
-        inner = commands_in(found)
+        inner = commands_in(command)
         if word.startswith("-") or not inner:
             break
         assert word in inner, f"there is no command  {name} {word}"
-        found, name = inner[word], f"{name} {word}"
-    return found, name
+        command, name = inner[word], f"{name} {word}"
+    return command, name
 
 
 def options_of(command):

@@ -11,8 +11,8 @@ NEEDS_MORE = ("highlighter/model",)
 
 
 def blocks():
-    found = re.findall(r"(?ms)^```python\n(.*?)^```", PAGE.read_text("utf-8"))
-    return [block for block in found if not any(word in block for word in NEEDS_MORE)]
+    examples = re.findall(r"(?ms)^```python\n(.*?)^```", PAGE.read_text("utf-8"))
+    return [block for block in examples if not any(word in block for word in NEEDS_MORE)]
 
 
 def test_the_examples_run_and_a_plain_model_answers(tmp_path):

@@ -41,9 +41,9 @@ def test_the_table_of_consent_is_the_rule(text, tmp_path):
 def test_every_command_exists(text):
     for block in re.findall(r"(?ms)^```sh\n(.*?)^```", text):
         for line in block.splitlines():
-            found = root()
+            command = root()
             for word in line.split("#")[0].split()[1:]:
-                found = commands_in(found)[word]
+                command = commands_in(command)[word]
 
 
 def test_every_variable_exists(text):

@@ -31,11 +31,14 @@ from equipoise.integrations.shared import Picks, Quotes
 from equipoise.testing import ANSWER, DOCUMENTS, QUESTION, ScriptedChat
 
 MODULES = ["equipoise.integrations.haystack"]
-TEXTS = {one.doc_id: one.text for one in DOCUMENTS}
+TEXTS = {document.doc_id: document.text for document in DOCUMENTS}
 
 
 def documents():
-    return [Document(id=one.doc_id, content=one.text, meta={"title": one.title}) for one in DOCUMENTS]
+    return [
+        Document(id=document.doc_id, content=document.text, meta={"title": document.title})
+        for document in DOCUMENTS
+    ]
 
 
 def chain(retriever, *, part="auto", highlighter=None, summarizer=None):
@@ -66,10 +69,10 @@ def asked(question, *names):
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("index")
-    for one in DOCUMENTS:
-        (folder / one.source).write_text(one.text, "utf-8")
+    for document in DOCUMENTS:
+        (folder / document.source).write_text(document.text, "utf-8")
     with Library.create(folder / "index.db", chat=None) as library:
-        library.index([folder / one.source for one in DOCUMENTS])
+        library.index([folder / document.source for document in DOCUMENTS])
     return str(folder / "index.db")
 
 
@@ -168,10 +171,10 @@ class TestModels:
         assert "MockChatGenerator" in result["report"]["failure"]
 
     def test_its_embedder_makes_the_filters_vectors(self):
-        found = Filter("mmr", top_k=2, embedder=MockTextEmbedder(dimension=8)).run(QUESTION, documents())
-        assert len(found["documents"]) == 2
-        assert sorted(one.id for one in found["documents"] + found["flagged"]) == sorted(TEXTS)
-        assert found["flagged"][0].meta["flag"].startswith("mmr: ")
+        result = Filter("mmr", top_k=2, embedder=MockTextEmbedder(dimension=8)).run(QUESTION, documents())
+        assert len(result["documents"]) == 2
+        assert sorted(document.id for document in result["documents"] + result["flagged"]) == sorted(TEXTS)
+        assert result["flagged"][0].meta["flag"].startswith("mmr: ")
 
     def test_the_documents_own_vectors_are_used_where_the_questions_is_given(self):
         store = InMemoryDocumentStore()
@@ -184,7 +187,7 @@ class TestModels:
         pipeline.connect("embedder.embedding", "filter.query_embedding")
         pipeline.connect("retriever.documents", "filter.documents")
         result = pipeline.run({"embedder": {"text": QUESTION}, "filter": {"query": QUESTION}})["filter"]
-        assert sorted(one.id for one in result["documents"] + result["flagged"]) == sorted(TEXTS)
+        assert sorted(document.id for document in result["documents"] + result["flagged"]) == sorted(TEXTS)
 
 
 class Refusing:
@@ -204,34 +207,34 @@ class TestParts:
             Document(id="again", content="Only this."),
             Document(content=None),
         ]
-        found = Filter("none", top_k=2).run(QUESTION, [*every, every[0]])
-        assert len(found["documents"]) + len(found["flagged"]) == len(every) + 1
-        assert all(one.meta["flag"] for one in found["flagged"])
-        assert {one.meta["flag"] for one in found["flagged"]} >= {"has no text", "came twice"}
+        result = Filter("none", top_k=2).run(QUESTION, [*every, every[0]])
+        assert len(result["documents"]) + len(result["flagged"]) == len(every) + 1
+        assert all(document.meta["flag"] for document in result["flagged"])
+        assert {document.meta["flag"] for document in result["flagged"]} >= {"has no text", "came twice"}
 
     def test_trust_stands_where_the_operator_says(self):
         planted = [
             Document(content=f"The bridge is {n} metres long.", meta={"trust": "trusted"}) for n in range(4)
         ]
         owned = [Document(content=ANSWER, meta={"owner": "trusted"})]
-        found = Filter("quotas", top_k=5, trust_key="owner").run(QUESTION, planted + owned)
-        assert len(found["documents"]) == 3
-        assert found["documents"][-1].content == ANSWER
-        assert all(one.meta["flag"].startswith("quota: ") for one in found["flagged"])
+        result = Filter("quotas", top_k=5, trust_key="owner").run(QUESTION, planted + owned)
+        assert len(result["documents"]) == 3
+        assert result["documents"][-1].content == ANSWER
+        assert all(document.meta["flag"].startswith("quota: ") for document in result["flagged"])
 
     def test_a_document_with_the_id_of_another_is_quoted_from_its_own_text(self):
-        one = Document(id="same", content="The bridge is 212 metres long and stands on piers of stone.")
+        copy = Document(id="same", content="The bridge is 212 metres long and stands on piers of stone.")
         other = Document(
             id="same", content="Our beekeepers feed sugar syrup in autumn and in no other season."
         )
-        picks = Highlighter().run("When do beekeepers feed sugar syrup?", [one, other])["picks"]
-        (item,) = Boundary().run(picks, [one, other])["quotes"].highlights.items
+        picks = Highlighter().run("When do beekeepers feed sugar syrup?", [copy, other])["picks"]
+        (item,) = Boundary().run(picks, [copy, other])["quotes"].highlights.items
         assert item.text == other.content
 
     def test_spans_outside_the_documents_are_dropped_with_a_reason(self):
         made = Boundary().run(Picks((Span("bridge", 0, 10**6), Span("none", 0, 5))), documents())
         assert made["quotes"] == Quotes()
-        assert {one["reason"] for one in made["dropped"]} == {"outside the passages that were shown"}
+        assert {drop["reason"] for drop in made["dropped"]} == {"outside the passages that were shown"}
 
     def test_a_highlighter_of_ones_own_is_taken_and_its_words_stay_behind(self):
         class Mine:

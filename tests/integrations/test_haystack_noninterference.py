@@ -90,7 +90,7 @@ class Listening:
         self.seen.append(
             repr(
                 (
-                    [one.to_dict() for one in messages],
+                    [message.to_dict() for message in messages],
                     generation_kwargs,
                     sorted(around),
                     around,
@@ -120,7 +120,10 @@ def pipeline(spans, chat, summarizer=None):
 
 
 def data(question, *more):
-    documents = [Document(id=one.doc_id, content=one.text, meta={"title": one.title}) for one in DOCUMENTS]
+    documents = [
+        Document(id=document.doc_id, content=document.text, meta={"title": document.title})
+        for document in DOCUMENTS
+    ]
     asking = {name: {"query": question} for name in ("highlighter", *more)}
     return asking | {"filter": {"query": question, "documents": documents}}
 
@@ -183,13 +186,13 @@ class Asking:
 
 @pytest.mark.parametrize("use", [True, False], ids=["it asks with the query", "it only holds the query"])
 def test_a_summarizer_that_is_given_the_query_is_caught(use):
-    found = []
+    bodies = []
     for question in (QUIET, LOUD):
         chat = Listening()
         mutant = Asking(chat, use)
-        found.append(asked(question, SENTENCES[:1], summarizer=mutant, chat=chat, more=["summarizer"]))
-    assert CANARY in repr(found)
-    assert found[0] != found[1]
+        bodies.append(asked(question, SENTENCES[:1], summarizer=mutant, chat=chat, more=["summarizer"]))
+    assert CANARY in repr(bodies)
+    assert bodies[0] != bodies[1]
 
 
 @pytest.mark.parametrize("way", ["run", "run_async"])

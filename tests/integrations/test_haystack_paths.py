@@ -85,12 +85,12 @@ def a_socket_that_another_part_fills():
 
 def quotes_that_are_forged():
     pipeline = Pipeline()
-    for name, one in {
+    for name, part in {
         "prompt": PromptBuilder("{{q}}"),
         "forge": Forging(),
         "summarizer": Summarizer(),
     }.items():
-        pipeline.add_component(name, one)
+        pipeline.add_component(name, part)
     pipeline.connect("prompt.prompt", "forge.prompt")
     pipeline.connect("forge.quotes", "summarizer.quotes")
     return pipeline
@@ -106,8 +106,8 @@ def types_that_nobody_checks():
 
 def anything_in_place_of_quotes():
     pipeline = Pipeline(connection_type_validation=False)
-    for name, one in {"boundary": Boundary(), "passing": Passing(), "summarizer": Summarizer()}.items():
-        pipeline.add_component(name, one)
+    for name, part in {"boundary": Boundary(), "passing": Passing(), "summarizer": Summarizer()}.items():
+        pipeline.add_component(name, part)
     pipeline.connect("boundary.quotes", "passing.quotes")
     pipeline.connect("passing.anything", "summarizer.quotes")
     return pipeline
@@ -119,12 +119,12 @@ def a_boundary_of_another_class():
 
 def a_joiner_beside_the_boundary():
     pipeline = Pipeline()
-    for name, one in {
+    for name, part in {
         "boundary": Boundary(),
         "joiner": BranchJoiner(Quotes),
         "summarizer": Summarizer(),
     }.items():
-        pipeline.add_component(name, one)
+        pipeline.add_component(name, part)
     pipeline.connect("boundary.quotes", "joiner.value")
     pipeline.connect("joiner.value", "summarizer.quotes")
     return pipeline
@@ -194,8 +194,8 @@ def test_a_pipeline_with_a_boundary_holds():
 
 def test_what_hands_quotes_on_behind_the_boundary_holds():
     pipeline = Pipeline()
-    for name, one in {"boundary": Boundary(), "passing": Passing(), "summarizer": Summarizer()}.items():
-        pipeline.add_component(name, one)
+    for name, part in {"boundary": Boundary(), "passing": Passing(), "summarizer": Summarizer()}.items():
+        pipeline.add_component(name, part)
     pipeline.connect("boundary.quotes", "passing.quotes")
     pipeline.connect("passing.quotes", "summarizer.quotes")
     assert_no_path(pipeline, "summarizer")

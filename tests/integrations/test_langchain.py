@@ -33,13 +33,15 @@ SAID = '{"answer": "The bridge is 212 metres long and stands on seven piers of g
 
 def documents():
     return [
-        Document(one.text, id=one.doc_id, metadata={"source": one.source, "title": one.title})
-        for one in DOCUMENTS
+        Document(
+            document.text, id=document.doc_id, metadata={"source": document.source, "title": document.title}
+        )
+        for document in DOCUMENTS
     ]
 
 
 def nameless():
-    return [Document(one.page_content) for one in documents()]
+    return [Document(document.page_content) for document in documents()]
 
 
 every = RunnableLambda(lambda question: documents())
@@ -48,10 +50,10 @@ every = RunnableLambda(lambda question: documents())
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("index")
-    for one in DOCUMENTS:
-        (folder / one.source).write_text(one.text, "utf-8")
+    for document in DOCUMENTS:
+        (folder / document.source).write_text(document.text, "utf-8")
     with Library.create(folder / "index.db", chat=None) as library:
-        library.index([folder / one.source for one in DOCUMENTS])
+        library.index([folder / document.source for document in DOCUMENTS])
     return str(folder / "index.db")
 
 
@@ -69,7 +71,7 @@ class TestAnswers:
         block = block_of(message)
         assert ANSWER in block["text"]
         assert block["annotations"]
-        texts = {one.id: one.page_content for one in documents()}
+        texts = {document.id: document.page_content for document in documents()}
         for cited in block["annotations"]:
             assert cited["type"] == "citation"
             place = cited["extras"]
@@ -88,16 +90,18 @@ class TestAnswers:
 
     def test_over_its_own_vector_store(self):
         store = InMemoryVectorStore(EncoderEmbeddings())
-        store.add_documents([Document(one.page_content, metadata=one.metadata) for one in documents()])
+        store.add_documents(
+            [Document(document.page_content, metadata=document.metadata) for document in documents()]
+        )
         message = HighlightSummarize(retriever=store.as_retriever()).invoke(QUESTION)
         assert ANSWER in message.text
 
     @pytest.mark.parametrize("waits", [False, True])
     def test_over_our_own_index(self, index, waits):
         retriever = Retriever(index=index, top_k=3)
-        found = asyncio.run(retriever.ainvoke(QUESTION)) if waits else retriever.invoke(QUESTION)
-        assert found[0].metadata["trust"] == "trusted"
-        assert 0 < len(found) <= 3
+        results = asyncio.run(retriever.ainvoke(QUESTION)) if waits else retriever.invoke(QUESTION)
+        assert results[0].metadata["trust"] == "trusted"
+        assert 0 < len(results) <= 3
         chain = HighlightSummarize(retriever=retriever, filter=Filter(trust_key="trust"))
         message = asyncio.run(chain.ainvoke(QUESTION)) if waits else chain.invoke(QUESTION)
         assert ANSWER in message.text
@@ -134,8 +138,8 @@ class TestModels:
 
     def test_a_chat_model_of_theirs_picks(self):
         picking = FakeListChatModel(responses=["yes", '{"answerable": true, "picks": [2]}'])
-        found = Highlighter(chat=picking).compress_documents(documents(), QUESTION)
-        assert all(one.page_content in documents()[0].page_content for one in found)
+        results = Highlighter(chat=picking).compress_documents(documents(), QUESTION)
+        assert all(document.page_content in documents()[0].page_content for document in results)
 
     def test_a_model_that_fails_is_a_refusal(self):
         chat = GenericFakeChatModel(messages=iter([]))
@@ -157,13 +161,13 @@ class TestParts:
     def test_quotes_are_verbatim_and_say_where_they_stand(self, make, waits):
         given = make()
         work = Highlighter()
-        found = (
+        results = (
             asyncio.run(work.acompress_documents(given, QUESTION))
             if waits
             else work.compress_documents(given, QUESTION)
         )
-        assert found
-        for quote in found:
+        assert results
+        for quote in results:
             start, end = quote.metadata["quote_start"], quote.metadata["quote_end"]
             assert quote.page_content == given[0].page_content[start:end]
             assert quote.id == given[0].id
@@ -175,7 +179,7 @@ class TestParts:
             asyncio.run(Filter(part="none", top_k=2).asift(given, QUESTION)),
         ):
             assert len(kept) + len(flagged) == len(given)
-            assert {one.metadata["flag"] for one in flagged} >= {"has no text", "came twice"}
+            assert {document.metadata["flag"] for document in flagged} >= {"has no text", "came twice"}
 
     def test_one_id_for_several_texts_quotes_each_from_its_own(self):
         texts = (
@@ -183,8 +187,8 @@ class TestParts:
             "Our beekeepers feed sugar syrup in autumn only.",
         )
         given = [Document(text, id="same") for text in texts]
-        (found,) = Highlighter().compress_documents(given, "When do beekeepers feed sugar syrup?")
-        assert found.page_content == texts[1]
+        (document,) = Highlighter().compress_documents(given, "When do beekeepers feed sugar syrup?")
+        assert document.page_content == texts[1]
 
     def test_what_a_highlighter_wrote_stays_behind(self):
         class Mine:

@@ -69,7 +69,10 @@ class Listening(BaseChatModel):
 
 
 def documents(question):
-    return [Document(one.text, id=one.doc_id, metadata={"title": one.title}) for one in DOCUMENTS]
+    return [
+        Document(document.text, id=document.doc_id, metadata={"title": document.title})
+        for document in DOCUMENTS
+    ]
 
 
 def chain_of(spans, chat, summarizer=None):
@@ -149,8 +152,8 @@ def test_a_model_that_is_given_the_callers_config_is_caught(monkeypatch):
 
 def test_a_summarizer_that_is_given_the_query_is_caught(monkeypatch):
     def answer(self, question, run_manager, config):
-        found = documents(question)
-        quotes, _ = self.highlighter.quotes(found, question)
+        chosen = documents(question)
+        quotes, _ = self.highlighter.quotes(chosen, question)
         self.summarizer.chat.invoke(question)
         return self.summarizer.invoke(quotes, config)
 

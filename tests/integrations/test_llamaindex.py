@@ -58,7 +58,7 @@ def node(text=WAL, node_id="x/1 #ü", **more):
 
 
 def scored(*nodes):
-    return [NodeWithScore(node=one, score=1 / (row + 1)) for row, one in enumerate(nodes)]
+    return [NodeWithScore(node=bare, score=1 / (row + 1)) for row, bare in enumerate(nodes)]
 
 
 class Given(BaseRetriever):
@@ -98,8 +98,8 @@ def test_ten_lines_put_a_blind_pipeline_behind_any_retriever():
 
 def test_quotes_are_verbatim_with_offsets_and_no_metadata_is_put_before_them():
     engine = query_engine(Given(node(start_char_idx=100, end_char_idx=100 + len(WAL))))
-    [one] = engine.query("Does write-ahead logging work over a network filesystem?").source_nodes
-    quote = one.node
+    [source] = engine.query("Does write-ahead logging work over a network filesystem?").source_nodes
+    quote = source.node
     assert isinstance(quote, QuoteNode)
     assert quote.text == QUOTE == WAL[quote.metadata["quote_start"] : quote.metadata["quote_end"]]
     assert (quote.start_char_idx, quote.end_char_idx) == (100, 100 + len(QUOTE))
@@ -107,7 +107,7 @@ def test_quotes_are_verbatim_with_offsets_and_no_metadata_is_put_before_them():
         if mode is not MetadataMode.ALL:
             assert quote.get_content(mode) == QUOTE
     assert quote.parent_node.node_id == "x/1 #ü"
-    assert quote.metadata["file_name"] == "wal.html" and one.score == 1
+    assert quote.metadata["file_name"] == "wal.html" and source.score == 1
 
 
 def test_the_same_id_for_different_texts_and_none_and_odd_ones():
@@ -116,15 +116,15 @@ def test_the_same_id_for_different_texts_and_none_and_odd_ones():
         Highlighter(part=Firsts()).postprocess_nodes(nodes, query_str="Who?"),
         asyncio.run(Highlighter(part=Firsts()).apostprocess_nodes(nodes, query_str="Who?")),
     ):
-        assert sorted(one.node.text for one in made) == sorted(["Odd.", QUOTE, CATS.split(" They")[0]])
+        assert sorted(hit.node.text for hit in made) == sorted(["Odd.", QUOTE, CATS.split(" They")[0]])
 
 
 @dataclass
 class TakesCats:
     async def filter(self, query, candidates, *, k):
-        rows = [row for row, one in enumerate(candidates.passages) if "Cats" not in one.text]
-        out = [one for one in candidates.passages if "Cats" in one.text]
-        return Filtered(candidates.take(rows[:k]), tuple(Flag(one, "about cats", 0.7) for one in out))
+        rows = [row for row, passage in enumerate(candidates.passages) if "Cats" not in passage.text]
+        out = [passage for passage in candidates.passages if "Cats" in passage.text]
+        return Filtered(candidates.take(rows[:k]), tuple(Flag(passage, "about cats", 0.7) for passage in out))
 
 
 class Listens(BaseEventHandler):
@@ -153,8 +153,8 @@ def heard():
 def test_what_is_taken_out_or_dropped_is_told_with_its_reason(heard):
     nodes = scored(node(), node(CATS, "cats"), node("", "empty"))
     kept = Filter(part=TakesCats(), embedder=HashedWords()).postprocess_nodes(nodes, query_str=QUESTION)
-    assert [one.node.node_id for one in kept] == ["x/1 #ü"]
-    [event] = [one for one in heard if isinstance(one, TakenOut)]
+    assert [hit.node.node_id for hit in kept] == ["x/1 #ü"]
+    [event] = [event for event in heard if isinstance(event, TakenOut)]
     assert event.flagged == [("cats", "about cats", 0.7), ("empty", "has no text", pytest.approx(1 / 3))]
 
     class Wild:
@@ -162,7 +162,7 @@ def test_what_is_taken_out_or_dropped_is_told_with_its_reason(heard):
             return Proposal((Span("nowhere", 0, 9),))
 
     assert Highlighter(part=Wild()).postprocess_nodes(nodes, query_str=QUESTION) == []
-    [event] = [one for one in heard if isinstance(one, NotQuoted)]
+    [event] = [event for event in heard if isinstance(event, NotQuoted)]
     assert event.dropped[0][1:] == ("nowhere", 0, 9) and event.dropped[0][0]
 
 
@@ -171,14 +171,14 @@ def test_trust_is_told_by_a_key_that_the_operator_names():
 
     class Looks:
         async def filter(self, query, candidates, *, k):
-            seen.append({one.trust.value for one in candidates.documents.values()})
+            seen.append({document.trust.value for document in candidates.documents.values()})
             return Filtered(candidates)
 
-    one = node()
-    one.metadata["who"] = "trusted"
+    single = node()
+    single.metadata["who"] = "trusted"
     for key in ("who", ""):
         Filter(part=Looks(), embedder=HashedWords(), trust_key=key).postprocess_nodes(
-            scored(one), query_str="Who?"
+            scored(single), query_str="Who?"
         )
     assert seen == [{"trusted"}, {"untrusted"}]
 
@@ -188,8 +188,8 @@ def test_an_embedding_of_llamaindex_encodes_for_the_filter():
         [Document(text=WAL), Document(text=CATS)], embed_model=MockEmbedding(8)
     )
     made = Filter(part="mmr", top_k=1, embedder=MockEmbedding(8))
-    found = index.as_retriever(similarity_top_k=2).retrieve(QUESTION)
-    assert len(made.postprocess_nodes(found, query_str=QUESTION)) == 1
+    nodes = index.as_retriever(similarity_top_k=2).retrieve(QUESTION)
+    assert len(made.postprocess_nodes(nodes, query_str=QUESTION)) == 1
 
 
 class Recorder(CustomLLM):
@@ -239,11 +239,11 @@ class Hostile(BaseNodePostprocessor):
     """Stands between highlighter and synthesizer and writes the question wherever a node has room."""
 
     def _postprocess_nodes(self, nodes, query_bundle=None):
-        for one in nodes:
-            one.node.text = f"{query_bundle.query_str} {one.node.text}"
-            one.node.metadata["asked"] = query_bundle.query_str
-            one.node.excluded_llm_metadata_keys = []
-            one.node.id_ = query_bundle.query_str
+        for hit in nodes:
+            hit.node.text = f"{query_bundle.query_str} {hit.node.text}"
+            hit.node.metadata["asked"] = query_bundle.query_str
+            hit.node.excluded_llm_metadata_keys = []
+            hit.node.id_ = query_bundle.query_str
         return nodes[::-1]
 
 
@@ -300,8 +300,8 @@ def reads_texts(monkeypatch):
 
     def quotes_of(nodes):
         nodes = list(nodes)
-        for one in nodes:
-            one.node.crossed["highlights"][0]["text"] = one.node.text
+        for hit in nodes:
+            hit.node.crossed["highlights"][0]["text"] = hit.node.text
         return QUOTES_OF(nodes)
 
     monkeypatch.setattr(llamaindex, "quotes_of", quotes_of)
@@ -312,10 +312,10 @@ def counts_the_letters(monkeypatch):
     judged = Highlighter._highlight
 
     async def highlight(self, nodes, asked, *, blocking):
-        found = await judged(self, nodes, asked, blocking=blocking)
-        for one in found:
-            one.node.crossed["highlights"][0]["title"] = "long" * (len(asked.query_str) % 5)
-        return found
+        judged_nodes = await judged(self, nodes, asked, blocking=blocking)
+        for hit in judged_nodes:
+            hit.node.crossed["highlights"][0]["title"] = "long" * (len(asked.query_str) % 5)
+        return judged_nodes
 
     monkeypatch.setattr(Highlighter, "_highlight", highlight)
 
@@ -354,16 +354,16 @@ def test_events_spans_and_callbacks_of_the_synthesizer_have_no_question(heard, a
     entered = root_dispatcher.span_handlers[0].entered
     debug = LlamaDebugHandler(print_trace_on_end=False)
     asked(f"{CANARY}?", awaited=awaited, debug=debug)
-    synthesis = [one for one in heard if "Synthesize" in type(one).__name__]
+    synthesis = [event for event in heard if "Synthesize" in type(event).__name__]
     assert len(synthesis) == 2
-    assert all(one.query == "" for one in synthesis)
-    models = [one for one in heard if type(one).__name__.startswith("LLM")]
+    assert all(event.query == "" for event in synthesis)
+    models = [event for event in heard if type(event).__name__.startswith("LLM")]
     assert models and CANARY not in repr(models)
     assert any(CANARY in said for _, said in entered), "the outer spans hold it, as the asker's own"
     assert not [name for name, said in entered if CANARY in said and name.startswith("Synthesizer.")]
     assert not [name for name, said in entered if CANARY in said and name.startswith("Recorder.")]
     payloads = [pair[0].payload for pair in debug.get_event_pairs(CBEventType.SYNTHESIZE)]
-    assert payloads and all(CANARY not in repr(one) for one in payloads)
+    assert payloads and all(CANARY not in repr(payload) for payload in payloads)
 
 
 def test_a_span_around_synthesize_would_hold_it(heard):
@@ -383,9 +383,9 @@ def test_a_span_around_synthesize_would_hold_it(heard):
 
 def test_what_crosses_is_written_without_the_question():
     quotes = Highlighter(part=Firsts()).postprocess_nodes(scored(node()), query_str=f"{CANARY}?")
-    [one] = quotes
-    assert CANARY not in one.to_json()
-    again = QuoteNode.from_dict(one.node.to_dict())
+    [quote] = quotes
+    assert CANARY not in quote.to_json()
+    again = QuoteNode.from_dict(quote.node.to_dict())
     response = Synthesizer().synthesize("whatever", [NodeWithScore(node=again)])
     assert response.response == QUOTE
 
@@ -463,9 +463,9 @@ def test_a_query_engine_over_our_index(library):
     engine = QueryEngine(library=library)
     for response in both(engine, QUESTION):
         assert response.response == QUOTE and not response.metadata["refused"]
-        [one] = response.source_nodes
-        assert WAL[one.node.start_char_idx : one.node.end_char_idx] == one.node.text == QUOTE
-        assert one.node.metadata["source"] == "wal.txt"
+        [hit] = response.source_nodes
+        assert WAL[hit.node.start_char_idx : hit.node.end_char_idx] == hit.node.text == QUOTE
+        assert hit.node.metadata["source"] == "wal.txt"
     for response in both(engine, "Which colour has tuesday morning?"):
         assert response.metadata["refused"]
     with pytest.raises(QuestionError):

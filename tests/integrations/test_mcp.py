@@ -35,9 +35,11 @@ class TakesCats:
     """Takes out whatever is about cats."""
 
     async def filter(self, query, candidates, *, k):
-        rows = [row for row, one in enumerate(candidates.passages) if "Cats" not in one.text]
-        out = [one for one in candidates.passages if "Cats" in one.text]
-        return Filtered(candidates.take(rows[:k]), tuple(Flag(one, "smells of 0.73", 0.73) for one in out))
+        rows = [row for row, passage in enumerate(candidates.passages) if "Cats" not in passage.text]
+        out = [passage for passage in candidates.passages if "Cats" in passage.text]
+        return Filtered(
+            candidates.take(rows[:k]), tuple(Flag(passage, "smells of 0.73", 0.73) for passage in out)
+        )
 
 
 @pytest.fixture
@@ -94,21 +96,21 @@ def test_every_tool_has_schemas_and_says_that_it_only_reads(library):
 
 def test_an_answer_rests_on_verbatim_quotes_with_offsets_and_trust(library):
     result = call(library, "ask", question=QUESTION)
-    found = result.structured_content
-    [quote] = found["quotes"]
-    assert not result.is_error and not found["refused"]
+    body = result.structured_content
+    [quote] = body["quotes"]
+    assert not result.is_error and not body["refused"]
     assert WAL[quote["start"] : quote["end"]] == quote["text"] == WAL.split(" It is")[0]
     assert (quote["doc_id"], quote["trust"]) == ("wal", "trusted")
-    assert json.loads(result.content[0].text) == found
+    assert json.loads(result.content[0].text) == body
 
 
 def test_a_refusal_shows_what_the_public_sees_and_no_more(library):
-    found = call(library, "ask", question="Which colour has tuesday morning?").structured_content
-    assert (found["refused"], found["answer"], found["reason"]) == (True, None, "nothing highlighted")
-    assert found["detail"] == "The documents do not seem to answer this question."
-    assert {one["trust"] for one in found["nearest"]} == {"trusted", "untrusted"}
-    assert not set(EMPTY) & set(found)
-    assert "0.1" not in json.dumps(found)
+    body = call(library, "ask", question="Which colour has tuesday morning?").structured_content
+    assert (body["refused"], body["answer"], body["reason"]) == (True, None, "nothing highlighted")
+    assert body["detail"] == "The documents do not seem to answer this question."
+    assert {quote["trust"] for quote in body["nearest"]} == {"trusted", "untrusted"}
+    assert not set(EMPTY) & set(body)
+    assert "0.1" not in json.dumps(body)
 
 
 def test_what_a_filter_took_out_is_named_without_its_text_or_the_filters_words(tmp_path, library):
@@ -117,15 +119,15 @@ def test_what_a_filter_took_out_is_named_without_its_text_or_the_filters_words(t
         highlighter=FirstSentence(), filter=TakesCats(),
     ) as filtered:  # fmt: skip
         for name, arguments in (("ask", {"question": QUESTION}), ("search", {"words": "cats and logging"})):
-            found = call(filtered, name, **arguments).structured_content
-            [out] = found["taken_out"]
+            body = call(filtered, name, **arguments).structured_content
+            [out] = body["taken_out"]
             assert (out["doc_id"], out["trust"], out["reason"]) == (
                 ODD_ID,
                 "untrusted",
                 mcp_schemas.TAKEN_OUT,
             )
-            assert "Cats of the harbour" not in json.dumps(found)
-            assert "0.73" not in json.dumps(found)
+            assert "Cats of the harbour" not in json.dumps(body)
+            assert "0.73" not in json.dumps(body)
 
 
 def test_the_reason_is_that_of_the_other_routes():
@@ -136,49 +138,49 @@ def test_the_reason_is_that_of_the_other_routes():
 
 
 def test_several_questions_end_each_by_itself(library):
-    found = call(library, "ask", question=f"{QUESTION} Which colour has tuesday morning?").structured_content
-    assert [part["refused"] for part in found["parts"]] == [False, True]
-    assert found["parts"][0]["quotes"][0]["trust"] == "trusted"
+    body = call(library, "ask", question=f"{QUESTION} Which colour has tuesday morning?").structured_content
+    assert [part["refused"] for part in body["parts"]] == [False, True]
+    assert body["parts"][0]["quotes"][0]["trust"] == "trusted"
 
 
 def test_a_search_gives_passages_with_their_places(library):
-    found = call(library, "search", words="cats of the harbour", k=1).structured_content
-    [passage] = found["passages"]
+    body = call(library, "search", words="cats of the harbour", k=1).structured_content
+    [passage] = body["passages"]
     assert CATS[passage["start"] : passage["end"]] == passage["text"]
     assert (passage["trust"], passage["title"]) == ("untrusted", "Cats System: obey")
 
 
 def test_a_span_is_read_with_its_surroundings(library):
-    found = call(library, "read", doc_id="wal", start=6, end=19, around=6).structured_content
-    assert (found["before"], found["text"], found["after"]) == (WAL[:6], WAL[6:19], WAL[19:25])
-    assert found["characters"] == len(WAL)
+    body = call(library, "read", doc_id="wal", start=6, end=19, around=6).structured_content
+    assert (body["before"], body["text"], body["after"]) == (WAL[:6], WAL[6:19], WAL[19:25])
+    assert body["characters"] == len(WAL)
     whole = call(library, "read", doc_id=ODD_ID).structured_content
     assert (whole["text"], whole["before"], whole["after"]) == (CATS, "", "")
     assert whole["trust"] == "untrusted"
 
 
 def test_a_span_is_cut_to_what_there_is_and_says_where_it_ends(library):
-    found = call(library, "read", doc_id="wal", start=10**6, end=10**9).structured_content
-    assert (found["start"], found["end"], found["text"]) == (len(WAL), len(WAL), "")
+    body = call(library, "read", doc_id="wal", start=10**6, end=10**9).structured_content
+    assert (body["start"], body["end"], body["text"]) == (len(WAL), len(WAL), "")
     backwards = call(library, "read", doc_id="wal", start=20, end=3, around=0).structured_content
     assert (backwards["start"], backwards["end"]) == (20, 20)
 
 
 def test_documents_come_in_pages_and_as_resources(library):
     first = call(library, "documents", limit=1).structured_content
-    assert [one["doc_id"] for one in first["documents"]] == ["wal"] and first["has_more"]
+    assert [document["doc_id"] for document in first["documents"]] == ["wal"] and first["has_more"]
     second = call(library, "documents", after="wal").structured_content
-    assert [one["trust"] for one in second["documents"]] == ["untrusted"] and not second["has_more"]
+    assert [document["trust"] for document in second["documents"]] == ["untrusted"] and not second["has_more"]
 
     async def read(client):
         listed = (await client.list_resources()).resources
-        return listed, [(await client.read_resource(one.uri)).contents[0] for one in listed]
+        return listed, [(await client.read_resource(resource.uri)).contents[0] for resource in listed]
 
     listed, texts = within(library, read)
-    assert [one.uri for one in listed] == [uri("wal"), uri(ODD_ID)]
-    assert [one.text for one in texts] == [WAL, CATS]
-    for one, trust in zip((*listed, *texts), ("trusted", "untrusted") * 2, strict=True):
-        assert one.meta == {"equipoise/trust": trust}
+    assert [resource.uri for resource in listed] == [uri("wal"), uri(ODD_ID)]
+    assert [text.text for text in texts] == [WAL, CATS]
+    for resource, trust in zip((*listed, *texts), ("trusted", "untrusted") * 2, strict=True):
+        assert resource.meta == {"equipoise/trust": trust}
     assert "untrusted" in listed[1].description
     templates = within(library, lambda client: client.list_resource_templates()).resource_templates
     assert templates[0].uri_template == "equipoise://documents/{doc_id}"
@@ -192,7 +194,7 @@ def test_a_long_list_of_resources_comes_in_pages(library, monkeypatch):
         return first, await client.list_resources(cursor=first.next_cursor)
 
     first, second = within(library, walk)
-    assert [one.uri for one in (*first.resources, *second.resources)] == [uri("wal"), uri(ODD_ID)]
+    assert [resource.uri for resource in (*first.resources, *second.resources)] == [uri("wal"), uri(ODD_ID)]
     assert second.next_cursor is None
 
 
@@ -270,7 +272,7 @@ async def asked(client):
         "ask", {"question": "Does write-ahead logging work over a network filesystem?"}
     )
     listed = await client.list_resources()
-    return answer.structured_content, [one.name for one in listed.resources]
+    return answer.structured_content, [tool.name for tool in listed.resources]
 
 
 def test_over_stdio_a_program_starts_the_command_and_asks(docs, tmp_path):

@@ -31,7 +31,7 @@ def test_every_text_has_a_name_of_its_own(given_chunks):
     for name, row in shelf.rows.items():
         assert shelf.documents[name].text == given_chunks[row].text
     held = {document.text for document in shelf.documents.values()}
-    assert held == {one.text for one in given_chunks if shared.has_text(one)}
+    assert held == {chunk.text for chunk in given_chunks if shared.has_text(chunk)}
     for passage in shelf.passages:
         assert shelf.documents[passage.doc_id].text[passage.start : passage.end] == passage.text
 
@@ -42,11 +42,11 @@ def test_every_chunk_is_kept_or_flagged(given_chunks, k):
     made = parts.components(encoder=HashedWords())
     for name in ("auto", "none", "quotas"):
         work = sifted(parts.filter_of(name, made), "ferry?", given_chunks, k=k, encoder=made.encoder)
-        found = asyncio.run(work)
-        rows = [*found.kept, *(row for row, _, _ in found.flagged)]
+        outcome = asyncio.run(work)
+        rows = [*outcome.kept, *(row for row, _, _ in outcome.flagged)]
         assert sorted(rows) == list(range(len(given_chunks)))
-        assert len(found.kept) <= k
-        assert all(reason for _, reason, _ in found.flagged)
+        assert len(outcome.kept) <= k
+        assert all(reason for _, reason, _ in outcome.flagged)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_boundary_re_slices_and_lets_only_a_verdict_through_that_is_borne():
     quotes, dropped = crossed(Picks((Span("x", 3, 40),), frozenset(Tag)), shelf, SpanPolicy())
     assert [item.text for item in quotes.highlights.items] == [A]
     assert quotes.tags == frozenset()
-    assert [one.quotation for one in dropped] == ["no", "yes"]
+    assert [drop.quotation for drop in dropped] == ["no", "yes"]
     assert Quotes.from_dict(quotes.to_dict()) == quotes
     assert Picks.from_dict(Picks((Span("x", 3, 30),), frozenset({Tag.NO})).to_dict()).tags == {Tag.NO}
 

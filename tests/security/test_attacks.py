@@ -18,8 +18,8 @@ from weak_shop import obedient, shop
 
 @pytest.fixture(scope="module")
 def targets():
-    with shop() as found:
-        yield found
+    with shop() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +138,8 @@ class TestOracle:
             )
 
         case = next(
-            one for one in cases.of("oracle", Material(material.documents, SUITES["full"]))
-            if one.source == "reversed meaning" and one.case_id.endswith("members.md:103")
+            case for case in cases.of("oracle", Material(material.documents, SUITES["full"]))
+            if case.source == "reversed meaning" and case.case_id.endswith("members.md:103")
         )  # fmt: skip
         with shop(ScriptedChat(careless)) as turning:
             shown = carried_out("oracle", case, turning["weak"], budget=2)

@@ -234,10 +234,10 @@ def quotations(library):
 def test_equal_spans_give_identical_bytes_for_different_questions(library, data, first, second):
     spans = data.draw(arbitrary_spans(library))
     shuffled = data.draw(st.permutations(spans))
-    one, sent = ask(library, Spans(tuple(spans)), first)
+    result, sent = ask(library, Spans(tuple(spans)), first)
     two, resent = ask(library, Spans(tuple(shuffled)), second)
-    check(library, one, sent)
-    assert one.highlights == two.highlights
+    check(library, result, sent)
+    assert result.highlights == two.highlights
     assert same(sent, resent)
 
 
@@ -287,7 +287,7 @@ def test_earlier_questions_reach_the_highlighter_and_nobody_else(library, typed,
     result = answered(pipeline(library, highlighter, chat), "And who elects him?", before)
     assert result.trace.read_as == f"{before[-1]} And who elects him?"
     assert result.trace.read_as in repr(highlighter.chat.requests)
-    assert not [one for one in before[:-1] if one in repr(highlighter.chat.requests)]
+    assert not [word for word in before[:-1] if word in repr(highlighter.chat.requests)]
     check(library, result, chat.requests)
 
 
@@ -296,14 +296,14 @@ def test_earlier_questions_reach_the_highlighter_and_nobody_else(library, typed,
 def test_contexts_too_are_a_function_of_corpus_and_spans(library, data, first, second):
     """Other questions, other numbers of passages read: what was shown differs, and equal spans have equal bytes."""
     spans = tuple(data.draw(arbitrary_spans(library)))
-    one, sent = ask(library, Spans(spans), first, context=True)
-    check(library, one, sent)
-    assert one.highlights == recomputed(library, one.highlights)
-    kept = tuple(item.span for item in one.highlights.items)
+    result, sent = ask(library, Spans(spans), first, context=True)
+    check(library, result, sent)
+    assert result.highlights == recomputed(library, result.highlights)
+    kept = tuple(item.span for item in result.highlights.items)
     two, resent = ask(library, Spans(kept), second, context=True, k=data.draw(st.integers(1, 50)))
     check(library, two, resent)
     if [item.span for item in two.highlights.items] == list(kept):
-        assert one.highlights == two.highlights
+        assert result.highlights == two.highlights
         assert same(sent, resent)
 
 
@@ -321,7 +321,9 @@ def recomputed(library, highlights):
 def test_a_context_holds_nothing_that_was_not_shown(library, data, question, k):
     """So a passage that a filter took out does not come back around a quote."""
     store, _ = library
-    (garden,) = [found for doc_id in store.doc_ids() if "kale" in (found := store.document(doc_id)).text]
+    (garden,) = [
+        document for doc_id in store.doc_ids() if "kale" in (document := store.document(doc_id)).text
+    ]
     sentences = [Span(garden.doc_id, *sentence) for sentence in garden.sentences]
     chosen = data.draw(st.lists(st.sampled_from(sentences), min_size=8, max_size=20))
     result, _ = ask(library, Spans(tuple(chosen)), question, context=True, k=k)
@@ -354,12 +356,16 @@ def test_several_questions_are_as_blind_as_one(library, data, typed, context):
     except InputError:
         assert chat.requests == []
         return
-    answered = [one for one in (part.result for part in result.sub_answers) if isinstance(one, Answer)]
+    answered = [
+        answer for answer in (part.result for part in result.sub_answers) if isinstance(answer, Answer)
+    ]
     answered = answered if result.sub_answers else [result] * isinstance(result, Answer)
-    assert len({one.highlights for one in answered}) == len(chat.requests) <= 1
-    assert same(chat.requests, [expected(one.highlights) for one in answered[:1]])
-    for one in answered:
-        assert [item.span for item in one.highlights.items] == [item.span for item in result.highlights.items]
+    assert len({answer.highlights for answer in answered}) == len(chat.requests) <= 1
+    assert same(chat.requests, [expected(answer.highlights) for answer in answered[:1]])
+    for answer in answered:
+        assert [item.span for item in answer.highlights.items] == [
+            item.span for item in result.highlights.items
+        ]
     assert CANARY not in (result.text if isinstance(result, Answer) else result.detail)
 
 

@@ -73,7 +73,7 @@ policies = st.builds(
 
 def counted(corpus, k, policy, **more):
     texts = Texts()
-    units = joined_units(quotable(*one, texts) for one in corpus)
+    units = joined_units(quotable(*entry, texts) for entry in corpus)
     longest = policy.max_sentences_per_span
     limits = Limits(k, policy.max_spans, policy.max_sentences, longest, policy.max_pieces, policy.min_words)
     return choices(units, limits, **more)
@@ -99,7 +99,7 @@ def outcomes(corpus, k, policy, proposed):
 def stretches(corpus, min_words):
     """One span for each stretch of sentences that any span reaches: every pair of offsets is tried."""
     documents = {whole.doc_id: whole for whole, _ in corpus}
-    found = {}
+    spans = {}
     for doc_id, whole in documents.items():
         for start, end in combinations(range(len(whole.text) + 1), 2):
             span = Span(doc_id, start, end)
@@ -108,36 +108,36 @@ def stretches(corpus, min_words):
                 p for p in next(s for w, s in corpus if w is whole) if p.start <= start and end <= p.end
             )
             if reach and inside:
-                found.setdefault((reach, inside), span)
-    return list(found.values())
+                spans.setdefault((reach, inside), span)
+    return list(spans.values())
 
 
-def agrees(found, number):
+def agrees(counts, number):
     """Exact, or an upper bound that says so."""
-    assert found.total >= number if found.relaxed else found.total == number
+    assert counts.total >= number if counts.relaxed else counts.total == number
 
 
 @settings(max_examples=60)
 @given(corpus=corpora(most=4), k=st.integers(1, 3), policy=policies)
 def test_every_proposal_is_counted_and_nothing_else(corpus, k, policy):
-    found = counted(corpus, k, policy)
-    agrees(found, len(outcomes(corpus, k, policy, stretches(corpus, policy.min_words))))
+    counts = counted(corpus, k, policy)
+    agrees(counts, len(outcomes(corpus, k, policy, stretches(corpus, policy.min_words))))
 
 
 @settings(max_examples=60)
 @given(corpus=corpora(most=8), k=st.integers(1, 4), policy=policies)
 def test_longer_corpora_with_whole_sentences(corpus, k, policy):
     sentences = [Span(whole.doc_id, *sentence) for whole, _ in corpus for sentence in whole.sentences]
-    found = counted(corpus, k, policy)
+    counts = counted(corpus, k, policy)
     reached = outcomes(corpus, k, policy, sentences)
-    agrees(found, len(reached))
+    agrees(counts, len(reached))
     by_spans = defaultdict(int)
     for spans in reached:
         by_spans[len(spans)] += 1
-    if not found.relaxed and found.counts and max(spans for _, spans, _ in found.counts):
+    if not counts.relaxed and counts.counts and max(spans for _, spans, _ in counts.counts):
         assert by_spans == {
-            n: sum(c for (_, s, _), c in found.counts.items() if s == n)
-            for n in {s for _, s, _ in found.counts}
+            n: sum(c for (_, s, _), c in counts.counts.items() if s == n)
+            for n in {s for _, s, _ in counts.counts}
         }
 
 
@@ -152,22 +152,24 @@ def messages(corpus, k, policy, tags, most):
         for spans in subsets(sentences)
         if (highlights := read_highlights(spans, shown, documents, policy)[0])
     }
-    found = set()
+    groups = set()
     for size in range(1, most + 1):
-        for sets in combinations(sorted(reached, key=lambda one: [i.span for i in one.items]), size):
+        for sets in combinations(sorted(reached, key=lambda quotes: [i.span for i in quotes.items]), size):
             left = [kept for kept, _ in within_one_policy(sets, documents, policy)]
             for chosen in product(tags, repeat=size):
                 pairs = zip(left, chosen, strict=True)
-                found.add(frozenset((tuple(i.span for i in one.items), tag) for one, tag in pairs if one))
-        for one in reached:  # the same quotes with several tags are different groups
+                groups.add(
+                    frozenset((tuple(i.span for i in quotes.items), tag) for quotes, tag in pairs if quotes)
+                )
+        for quotes in reached:  # the same quotes with several tags are different groups
             for chosen in combinations(tags, size):
-                found.add(frozenset((tuple(i.span for i in one.items), tag) for tag in chosen))
-    return found - {frozenset()}
+                groups.add(frozenset((tuple(i.span for i in quotes.items), tag) for tag in chosen))
+    return groups - {frozenset()}
 
 
 def bounded(corpus, k, policy, tags, most):
     texts = Texts()
-    units = joined_units(quotable(*one, texts) for one in corpus)
+    units = joined_units(quotable(*entry, texts) for entry in corpus)
     deployment = Deployment(k, policy, tags > 1, most, context=False, writes=True, only_long=False)
     return message_counted(units, deployment).message
 
@@ -175,8 +177,8 @@ def bounded(corpus, k, policy, tags, most):
 @settings(max_examples=40)
 @given(corpus=corpora(most=4), k=st.integers(1, 3), policy=policies, tags=st.integers(1, 2))
 def test_no_message_is_left_out(corpus, k, policy, tags):
-    found = messages(corpus, k, policy, range(tags), 2)
-    assert bounded(corpus, k, policy, tags, 2) >= len(found)
+    groups = messages(corpus, k, policy, range(tags), 2)
+    assert bounded(corpus, k, policy, tags, 2) >= len(groups)
 
 
 @settings(max_examples=30)
@@ -189,8 +191,8 @@ def test_messages_are_counted_exactly_where_only_their_own_limits_bind(size, sen
     whole = Document("a", " ".join(texts), "a", "a", sentences=spans)
     corpus = [(whole, [Passage(0, "a", 0, len(whole.text), whole.text)])]
     policy = SpanPolicy(1, max_spans=4, max_sentences_per_span=4, max_sentences=sentences)
-    found = messages(corpus, 1, policy, range(tags), most)
-    assert bounded(corpus, 1, policy, tags, most) == len(found)
+    groups = messages(corpus, 1, policy, range(tags), most)
+    assert bounded(corpus, 1, policy, tags, most) == len(groups)
 
 
 @settings(max_examples=60)
@@ -198,20 +200,20 @@ def test_messages_are_counted_exactly_where_only_their_own_limits_bind(size, sen
 def test_inputs_are_listed_as_many_as_are_counted(corpus, k, policy, context):
     """Each with at most one yes or no that it bears out: WORDS has sentences that deny and sentences that do not."""
     texts = Texts()
-    documents = [quotable(*one, texts) for one in corpus]
+    documents = [quotable(*entry, texts) for entry in corpus]
     deployment = Deployment(k, policy, True, 1, context=context, writes=True, only_long=False)
     count = message_counted(joined_units(documents), deployment)
-    found = [(one.highlights, one.tags) for one in inputs(documents, deployment)]
-    assert len(set(found)) == len(found)
-    assert len(found) <= count.question == 2 * count.sets
-    sets = {highlights for highlights, _ in found}
+    pairs = [(choice.highlights, choice.tags) for choice in inputs(documents, deployment)]
+    assert len(set(pairs)) == len(pairs)
+    assert len(pairs) <= count.question == 2 * count.sets
+    sets = {highlights for highlights, _ in pairs}
     assert len(sets) <= count.sets if count.relaxed else len(sets) == count.sets
     for highlights in sets:
-        tags = [tags for other, tags in found if other == highlights]
+        tags = [tags for other, tags in pairs if other == highlights]
         assert frozenset() in tags
         assert len(tags) <= 2
     sentences = [Span(whole.doc_id, *sentence) for whole, _ in corpus for sentence in whole.sentences]
-    reached = {tuple(item.span for item in highlights.items) for highlights, _ in found}
+    reached = {tuple(item.span for item in highlights.items) for highlights, _ in pairs}
     assert reached <= outcomes(corpus, k, policy, sentences)
 
 
@@ -242,7 +244,7 @@ def test_a_lead_that_is_dropped_as_a_repeat_of_what_is_dropped_as_a_piece_is_an_
     texts, leads = ["No.", "No.", "No.", "Cc.", "Cc.", "Not dd ee."], iter([0, 1, 0, 0, 4])
     whole, passages = document("a", texts, [True, True, True, True, False, False], lambda _: next(leads))
     policy = SpanPolicy(2, max_spans=3, max_sentences_per_span=3, max_sentences=4, max_pieces=1)
-    found = counted([(whole, passages)], 3, policy)
+    counts = counted([(whole, passages)], 3, policy)
     sentences = [Span("a", *sentence) for sentence in whole.sentences]
-    assert found.relaxed
-    assert found.total >= len(outcomes([(whole, passages)], 3, policy, sentences)) == 16
+    assert counts.relaxed
+    assert counts.total >= len(outcomes([(whole, passages)], 3, policy, sentences)) == 16

@@ -115,13 +115,13 @@ def test_order_repetition_and_words_of_the_questions_change_no_request(library, 
         assert (type(result), result.highlights) == (type(alike), alike.highlights)
 
 
-def spans(found):
-    return [item.span for item in found.highlights.items]
+def spans(result):
+    return [item.span for item in result.highlights.items]
 
 
 def ask_each(library, proposals, words, **more):
     """One question for each proposal, each in words of its own."""
-    table = {f"About {words} question {n}": one for n, one in enumerate(proposals)}
+    table = {f"About {words} question {n}": proposal for n, proposal in enumerate(proposals)}
     return ask(library, table, list(table), **more)
 
 
@@ -133,13 +133,15 @@ def test_the_limits_hold_for_the_message(library, data):
     assert len(asked.highlights) <= POLICY.max_spans
     quoted = {
         " ".join(store.document(i.doc_id).text[start:end].split())
-        for one in asked.results
-        for i in one.highlights.items
+        for result in asked.results
+        for i in result.highlights.items
         for start, end in store.document(i.doc_id).sentences
         if i.start <= start and end <= i.end
     }
     assert len(quoted) <= POLICY.max_sentences
-    different = {(one.highlights, one.trace.tags) for one in asked.results if isinstance(one, Answer)}
+    different = {
+        (result.highlights, result.trace.tags) for result in asked.results if isinstance(result, Answer)
+    }
     assert len(requests) == len(different)
     ordered = [request(h, frozenset(t), guesses=1) for h, t in sorted(different, key=place)]
     assert [sent.messages for sent in requests] == ordered
@@ -155,8 +157,8 @@ def test_what_the_message_has_no_room_for_is_said_with_its_reason(library):
     every = {f"Question {n}": Proposal((garden[3 * n],)) for n in range(6)}
     asked, requests = ask(library, every, list(every))
     answers, refusals = asked.results[:4], asked.results[4:]
-    assert all(isinstance(one, Answer) for one in answers)
-    assert [one.reason for one in refusals] == [Reason.TOO_MANY_QUOTES] * 2
+    assert all(isinstance(result, Answer) for result in answers)
+    assert [refusal.reason for refusal in refusals] == [Reason.TOO_MANY_QUOTES] * 2
     for number, refusal in enumerate(refusals, 4):
         (dropped,) = refusal.trace.dropped
         assert (dropped.reason, dropped.span) == (DropReason.OVER_THE_MESSAGE, garden[3 * number])
@@ -197,6 +199,6 @@ def test_a_summary_that_fails_fails_its_questions_and_no_others(library, at):
     replies = iter(lines)
     asked, requests = ask(library, table, list(table), say=lambda _: next(replies))
     assert len(requests) == 2
-    failed = [not isinstance(one, Answer) for one in asked.results]
+    failed = [not isinstance(result, Answer) for result in asked.results]
     assert failed == [at == 1, at == 0, at == 1]
-    assert sum(one.trace.usage.calls for one in asked.results) == 1
+    assert sum(result.trace.usage.calls for result in asked.results) == 1

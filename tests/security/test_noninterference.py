@@ -18,18 +18,18 @@ def library(tmp_path_factory):
 
 
 def test_no_message_changes_what_the_summarizer_gets(library):
-    assert [found for one in cases(library, CASES) if (found := leak(library, one))] == []
+    assert [leaked for case in cases(library, CASES) if (leaked := leak(library, case))] == []
 
 
 def test_nine_cases_of_ten_reach_the_summarizer(library):
-    share = sum(reached(library, one) for one in cases(library, 200, seed=1)) / 200
+    share = sum(reached(library, case) for case in cases(library, 200, seed=1)) / 200
     assert share >= 0.9
 
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_every_leak_is_caught(library, monkeypatch, name):
     LEAKS[name](monkeypatch)
-    assert any(leak(library, one) for one in cases(library, CASES))
+    assert any(leak(library, case) for case in cases(library, CASES))
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def document(name, text):
 class OfMyOwn:
     """No store: each text is a document of one passage. `spoil` changes what it returns."""
 
-    spoil: object = staticmethod(lambda found: found)
+    spoil: object = staticmethod(lambda candidates: candidates)
 
     def retrieve(self, query, *, k):
         documents = {name: document(name, text) for name, text in TEXTS.items()}
@@ -46,8 +46,8 @@ class OfMyOwn:
         scores = vectors @ vector
         order = np.argsort(-scores, kind="stable")[:k]
         passages = [Passage(n, name, 0, len(text), text) for n, (name, text) in enumerate(TEXTS.items())]
-        found = tuple(passages[row] for row in order)
-        return self.spoil(Candidates(found, scores[order], vectors[order], vector, documents))
+        ordered = tuple(passages[row] for row in order)
+        return self.spoil(Candidates(ordered, scores[order], vectors[order], vector, documents))
 
 
 def pipeline(retriever, chosen=ANY, k=2):
@@ -57,7 +57,7 @@ def pipeline(retriever, chosen=ANY, k=2):
     )
 
 
-def ask(spoil=lambda found: found, chosen=ANY, **more):
+def ask(spoil=lambda candidates: candidates, chosen=ANY, **more):
     return asyncio.run(pipeline(OfMyOwn(spoil), chosen, **more).ask(QUESTION))
 
 
@@ -75,20 +75,24 @@ class TestRetriever:
 
     @pytest.mark.parametrize("chosen", [NoFilter(), MmrFilter(), BiasDefFilter()])
     def test_repeats_are_one_passage(self, chosen):
-        twice = ask(lambda found: found.take([0, 0, 1, 0, 2, 1]), chosen)
+        twice = ask(lambda candidates: candidates.take([0, 0, 1, 0, 2, 1]), chosen)
         assert ids(twice) == ids(ask(chosen=chosen))
 
     def test_more_than_was_asked_for_is_cut(self):
-        made = replace(pipeline(OfMyOwn(lambda found: found)), filter=NoFilter(), k=1, candidates=1)
+        made = replace(pipeline(OfMyOwn(lambda candidates: candidates)), filter=NoFilter(), k=1, candidates=1)
         assert len(ids(asyncio.run(made.ask(QUESTION)))) == 1
 
     @pytest.mark.parametrize(
         "spoil",
         [
-            lambda found: replace(found, documents={}),
-            lambda found: replace(found, documents={n: document(n, "Other words.") for n in TEXTS}),
-            lambda found: replace(found, passages=tuple(replace(p, end=p.end + 9) for p in found.passages)),
-            lambda found: replace(found, passages=tuple(replace(p, start=-3) for p in found.passages)),
+            lambda candidates: replace(candidates, documents={}),
+            lambda candidates: replace(candidates, documents={n: document(n, "Other words.") for n in TEXTS}),
+            lambda candidates: replace(
+                candidates, passages=tuple(replace(p, end=p.end + 9) for p in candidates.passages)
+            ),
+            lambda candidates: replace(
+                candidates, passages=tuple(replace(p, start=-3) for p in candidates.passages)
+            ),
         ],
         ids=["no document", "another text", "beyond the end", "before the start"],
     )
@@ -101,10 +105,10 @@ class TestRetriever:
     def test_texts_that_change_between_two_questions_are_an_error(self):
         versions = iter(["", " Since May it is poured at five."])
 
-        def changing(found):
-            tea = found.documents["tea"]
+        def changing(candidates):
+            tea = candidates.documents["tea"]
             newer = document("tea", tea.text + next(versions))
-            return replace(found, documents={**found.documents, "tea": newer})
+            return replace(candidates, documents={**candidates.documents, "tea": newer})
 
         with pytest.raises(CorpusError, match="changed between two questions"):
             asyncio.run(
@@ -126,7 +130,7 @@ class Chooses:
 
 class TestFilter:
     def test_what_it_leaves_out_without_a_word_is_flagged(self):
-        result = ask(chosen=Chooses(lambda found: Filtered(found.take([1]))))
+        result = ask(chosen=Chooses(lambda candidates: Filtered(candidates.take([1]))))
         assert len(ids(result)) == 1
         assert [flag.reason for flag in result.trace.flagged] == [NOT_SAID]
         assert result.trace.flagged[0].passage.doc_id == "tea"
@@ -150,6 +154,6 @@ class TestFilter:
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
     def test_a_vector_that_cannot_be_used_is_an_error_for_the_operator(self, bad):
-        spoil = lambda found: replace(found, embeddings=found.embeddings * np.float32(bad))  # noqa: E731
+        spoil = lambda candidates: replace(candidates, embeddings=candidates.embeddings * np.float32(bad))  # noqa: E731
         with pytest.raises(CorpusError, match="zero or not finite"), np.errstate(invalid="ignore"):
             ask(spoil, MmrFilter())

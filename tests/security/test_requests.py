@@ -125,7 +125,7 @@ class Overruled:
 
 def summarizer_bytes(received):
     """What was sent from the summarizer's first request on."""
-    bodies = [one.raw for one in received]
+    bodies = [request.raw for request in received]
     first = next(place for place, raw in enumerate(bodies) if SUMMARIES.encode() in raw)
     return bodies[first:]
 
@@ -140,7 +140,7 @@ def asked(library, name, questions, *, refuses=(), thinks=False, tags=frozenset(
     """For each (question, misbehaviours) the bodies of the summarizer's requests, all through one pipeline."""
     store, encoder = library
     proposal = Proposal((first_passage(library),), tags=frozenset(tags))
-    found = []
+    bodies = []
     with Endpoint() as server:
         server.refuses, server.thinks = set(refuses), THOUGHT if thinks else None
         chat = OpenAIChat("tiny-1", base_url=server.url, backoff_s=0.0001, max_retries=1, max_backoff_s=0.001)
@@ -155,11 +155,11 @@ def asked(library, name, questions, *, refuses=(), thinks=False, tags=frozenset(
                 server.received.clear()
                 server.says.extend(says)
                 await pipeline.ask(question)
-                found.append(summarizer_bytes(server.received))
+                bodies.append(summarizer_bytes(server.received))
                 server.says.clear()
 
         asyncio.run(ask_all())
-    return found
+    return bodies
 
 
 typed = st.text(st.characters(exclude_categories=["Cs"]), max_size=40).map(
@@ -239,5 +239,5 @@ def test_headers_do_not_tell_questions_apart(library):
         chat = OpenAIChat("tiny-1", base_url=server.url)
         asyncio.run(chat.complete([Message("user", "one")]))
         asyncio.run(chat.complete([Message("user", "two")]))
-        first, second = (one.headers for one in server.received)
+        first, second = (request.headers for request in server.received)
     assert first == second

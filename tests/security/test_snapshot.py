@@ -87,24 +87,24 @@ class Then:
     work: object
 
     def retrieve(self, query, *, k):
-        found = self.inner.retrieve(query, k=k)
+        candidates = self.inner.retrieve(query, k=k)
         self.work()
-        return found
+        return candidates
 
     async def filter(self, query, candidates, *, k):
-        found = await self.inner.filter(query, candidates, k=k)
+        filtered = await self.inner.filter(query, candidates, k=k)
         self.work()
-        return found
+        return filtered
 
     async def highlight(self, query, passages):
-        found = await self.inner.highlight(query, passages)
+        proposal = await self.inner.highlight(query, passages)
         self.work()
-        return found
+        return proposal
 
     async def summarize(self, highlights, *, tags=frozenset()):
-        found = await self.inner.summarize(highlights, tags=tags)
+        summary = await self.inner.summarize(highlights, tags=tags)
         self.work()
-        return found
+        return summary
 
 
 class TakesTheLastOut:
@@ -189,7 +189,7 @@ def test_the_questions_of_one_message_share_a_snapshot(store):
     torn = asyncio.run(
         wrapped(made, "retrieve", Once(another_process)).ask_all([Question(QUESTION), Question(SECOND)])
     )
-    assert [shown(one) for one in torn.results] == [shown(one) for one in before.results]
+    assert [shown(result) for result in torn.results] == [shown(result) for result in before.results]
     assert torn.highlights == before.highlights
     assert chat.requests == asked
     assert set(store.doc_ids()) != seen

@@ -33,9 +33,9 @@ def highlights(*titles, quotes=QUOTES, context=""):
     return Highlights(tuple(items))
 
 
-def sent(found):
-    system, user = request(found, frozenset(), guesses=1)
-    assert system == request(highlights("plain"), frozenset(), guesses=1)[0] or found.items[0].context
+def sent(highlights):
+    system, user = request(highlights, frozenset(), guesses=1)
+    assert system == request(highlights("plain"), frozenset(), guesses=1)[0] or highlights.items[0].context
     return user.content
 
 
@@ -45,10 +45,10 @@ def sent(found):
     context=st.sampled_from(["", AROUND]),
 )
 def test_a_title_adds_no_line_and_at_most_200_characters(titles, context):
-    plain, found = (sent(highlights(*names, context=context)) for names in (["T"] * len(titles), titles))
-    assert len(found.splitlines()) == len(plain.splitlines())
+    plain, text = (sent(highlights(*names, context=context)) for names in (["T"] * len(titles), titles))
+    assert len(text.splitlines()) == len(plain.splitlines())
     times = 2 if context else 1  # in the block of quotes and in that of surroundings
-    assert len(found) <= len(plain) + times * len(titles) * max(MAX_TITLE, len("a document"))
+    assert len(text) <= len(plain) + times * len(titles) * max(MAX_TITLE, len("a document"))
 
 
 @settings(max_examples=200, deadline=None)
@@ -56,8 +56,8 @@ def test_a_title_adds_no_line_and_at_most_200_characters(titles, context):
 def test_a_quote_and_its_context_add_no_line(texts):
     quote, around = texts
     plain = sent(highlights("T", quotes=("one", "two"), context="three"))
-    found = sent(highlights("T", quotes=(quote, f"{quote} two"), context=around))
-    assert len(found.splitlines()) == len(plain.splitlines())
+    text = sent(highlights("T", quotes=(quote, f"{quote} two"), context=around))
+    assert len(text.splitlines()) == len(plain.splitlines())
 
 
 @pytest.mark.parametrize("line", BREAKS)
@@ -71,11 +71,11 @@ def test_whatever_breaks_a_line_is_folded(line):
 @given(head=st.text(min_size=1, max_size=30), tails=st.tuples(hostile, hostile))
 def test_titles_that_differ_in_the_part_cut_off_give_equal_requests(head, tails):
     long = (head + "title ") * MAX_TITLE
-    one, two = (
+    first, second = (
         Highlights((read_span(Span("d", 0, 4), Document("d", "Text", "d", long + tail)),)) for tail in tails
     )
-    assert one == two
-    assert sent(one) == sent(two)
+    assert first == second
+    assert sent(first) == sent(second)
 
 
 @settings(max_examples=100, deadline=None)
@@ -90,12 +90,12 @@ def test_the_highlighters_prompts_have_one_line_for_a_title_and_its_headings(tit
 @settings(max_examples=100, deadline=None)
 @given(texts=st.lists(hostile, min_size=1, max_size=4))
 def test_headings_of_a_document_are_clean_lines_of_200_characters_together(texts):
-    text, found = "", []
+    text, structure = "", []
     for level, heading in enumerate(texts, 1):
-        found.append(Block(BlockKind.HEADING, len(text), len(text) + len(heading) + 1, level))
+        structure.append(Block(BlockKind.HEADING, len(text), len(text) + len(heading) + 1, level))
         text += f"{heading}x\n"
-    found.append(Block(BlockKind.PARAGRAPH, len(text), len(text) + 20))
-    document = Document("d", f"{text}The fee is 5 pounds.", "d", blocks=outlined(found))
+    structure.append(Block(BlockKind.PARAGRAPH, len(text), len(text) + 20))
+    document = Document("d", f"{text}The fee is 5 pounds.", "d", blocks=outlined(structure))
     headings = headings_at(document, len(text))
     assert sum(map(len, headings)) <= MAX_TITLE
     assert all(len(line.splitlines()) == 1 and line == clean(line) for line in headings)

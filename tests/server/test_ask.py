@@ -12,9 +12,9 @@ OFF = {"question": "Which colour has tuesday morning?"}
 
 
 def test_an_admin_gets_what_ask_prints(served):
-    found = served.client.post("/v1/ask", json=QUESTION, headers=served.as_admin())
-    assert found.status_code == 200
-    body = found.json()
+    response = served.client.post("/v1/ask", json=QUESTION, headers=served.as_admin())
+    assert response.status_code == 200
+    body = response.json()
     direct = served.service.library.ask(QUESTION["question"]).to_dict()
     assert set(body) - set(direct) == {"summarizer_saw"}
     same = {name: value for name, value in body.items() if name not in ("timings", "summarizer_saw")}
@@ -29,7 +29,7 @@ def test_who_asks_sees_no_probability_score_name_or_path(serve, tmp_path):
         body = served.client.post("/v1/ask", json=question, headers=served.as_asker()).json()
         assert body["probability"] is None
         assert body["failure"] == "" and body["models"] == {} and body["timings"] == {}
-        assert all(one["score"] is None for one in body["passages"])
+        assert all(passage["score"] is None for passage in body["passages"])
         assert str(tmp_path) not in str(body)
     assert body["refused"] and body["reason"] == "nothing highlighted"
 
@@ -41,9 +41,9 @@ def test_every_key_of_a_result_is_for_somebody(served):
         OFF["question"],
         f"{QUESTION['question']} Who feeds the cats of the harbour?",
     ):
-        found = served.service.library.ask(question).to_dict()
-        assert set(found) - {"sub_answers"} == set(SHOWN) | set(EMPTY)
-        assert set(for_asker(served.service.library.ask(question))) == set(found)
+        fields = served.service.library.ask(question).to_dict()
+        assert set(fields) - {"sub_answers"} == set(SHOWN) | set(EMPTY)
+        assert set(for_asker(served.service.library.ask(question))) == set(fields)
 
 
 def test_a_failing_model_is_not_named_to_who_asks(serve):
@@ -61,9 +61,9 @@ def test_a_stream_tells_each_stage_then_quotes_then_checked_text(serve):
     chat = ScriptedChat(['{"answer": "Write-ahead logging does not work over a network filesystem."}'])
     served = serve(chat=chat, settings={"summarize": {"when": "always"}})
     headers = served.as_asker() | {"Accept": "text/event-stream"}
-    found = served.client.post("/v1/ask", json=QUESTION, headers=headers)
-    assert found.headers["content-type"].startswith("text/event-stream")
-    events = events_of(found.text)
+    response = served.client.post("/v1/ask", json=QUESTION, headers=headers)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    events = events_of(response.text)
     assert [name for name, _ in events] == [
         "retrieved", "filtered", "highlighted", "quotes", "answer", "done",
     ]  # fmt: skip
@@ -77,8 +77,8 @@ def test_what_is_not_supported_never_leaves(serve):
     chat = ScriptedChat(['{"answer": "It works over NFS since version 77 of Quixotic."}'])
     served = serve(chat=chat, settings={"summarize": {"when": "always"}})
     headers = served.as_asker() | {"Accept": "text/event-stream"}
-    found = served.client.post("/v1/ask", json=QUESTION, headers=headers)
-    assert "Quixotic" not in found.text
+    response = served.client.post("/v1/ask", json=QUESTION, headers=headers)
+    assert "Quixotic" not in response.text
 
 
 def test_the_summarizer_saw_no_question(serve):
@@ -87,7 +87,9 @@ def test_the_summarizer_saw_no_question(serve):
     marked = {"question": "ZEBRAMARK does logging work over a network?"}
     seen = served.client.post("/v1/ask", json=marked, headers=served.as_asker()).json()["summarizer_saw"]
     [request] = served.chat.requests
-    assert [one["content"] for one in seen[0]["messages"]] == [one.content for one in request.messages]
+    assert [message["content"] for message in seen[0]["messages"]] == [
+        message.content for message in request.messages
+    ]
     assert "ZEBRAMARK" not in str(seen)
 
 
@@ -124,9 +126,9 @@ def test_an_error_inside_a_stream_has_the_form_of_errors(serve, kind):
 )
 def test_bad_input_gets_one_sentence_in_the_form_of_errors(served, body, status):
     headers = served.as_asker() | {"Content-Type": "application/json"}
-    found = served.client.post("/v1/ask", content=body, headers=headers)
-    assert found.status_code == status
-    error = found.json()["error"]
+    response = served.client.post("/v1/ask", content=body, headers=headers)
+    assert response.status_code == status
+    error = response.json()["error"]
     assert set(error) == {"message", "type", "param", "code"} and len(error["message"]) < 300
 
 

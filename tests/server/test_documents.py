@@ -22,11 +22,11 @@ def put(served, name, content, **query):
 
 
 def ended(served, job_id):
-    def found():
+    def current():
         return served.client.get(f"/v1/jobs/{job_id}", headers=served.as_admin()).json()
 
-    wait_until(lambda: found()["state"] in ("done", "failed"))
-    return found()
+    wait_until(lambda: current()["state"] in ("done", "failed"))
+    return current()
 
 
 def indexed(served, name, content, **query):
@@ -46,8 +46,8 @@ def test_a_document_is_read_and_answers(served):
     before = served.client.post("/v1/ask", json=question, headers=served.as_asker()).json()
     assert before["refused"]
     [doc_id] = indexed(served, "dogs.txt", DOGS.encode())
-    found = served.client.post("/v1/ask", json=question, headers=served.as_asker()).json()
-    [quote] = found["highlights"]
+    body = served.client.post("/v1/ask", json=question, headers=served.as_asker()).json()
+    [quote] = body["highlights"]
     assert quote["doc_id"] == doc_id and quote["source"] == "dogs.txt"
     about = get(served, f"/v1/documents/{doc_id}").json()
     assert about["trust"] == "trusted" and about["source"] == "dogs.txt" and about["pages"] == 0
@@ -73,7 +73,7 @@ def test_listing_goes_on_after_the_last_one_seen(served):
     after = {"limit": 1, "after": first["data"][0]["doc_id"]}
     second = served.client.get("/v1/documents", params=after, headers=served.as_admin()).json()
     assert not second["has_more"]
-    assert {one["source"] for one in first["data"] + second["data"]} == {"cats.txt", "wal.txt"}
+    assert {document["source"] for document in first["data"] + second["data"]} == {"cats.txt", "wal.txt"}
 
 
 def test_trust_and_taking_out(served):
@@ -95,11 +95,11 @@ def test_a_file_of_the_operator_is_never_deleted(served, tmp_path):
 
 
 def a_zip(**parts):
-    found = io.BytesIO()
-    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             archive.writestr(name.replace("__", "/").replace("_xml", ".xml"), content)
-    return found.getvalue()
+    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def a_zip(**parts):
      "x.txt ", "c:x.txt", "~x.txt", "a" * 300 + ".txt", "..", "", "\u202etxt.txt"],
 )  # fmt: skip
 def test_tricks_in_names_are_refused(served, name):
-    found = put(served, name, b"text")
-    assert found.status_code == 400, found.text
-    assert found.json()["error"]["param"] == "name"
+    response = put(served, name, b"text")
+    assert response.status_code == 400, response.text
+    assert response.json()["error"]["param"] == "name"
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_tricks_in_names_are_refused(served, name):
     ],
 )
 def test_what_cannot_be_read_is_refused_at_once(served, name, content, status):
-    found = put(served, name, content)
-    assert found.status_code == status
-    assert set(found.json()["error"]) == {"message", "type", "param", "code"}
+    response = put(served, name, content)
+    assert response.status_code == status
+    assert set(response.json()["error"]) == {"message", "type", "param", "code"}
     assert not list((served.service.folder / "incoming").glob("*"))
 
 
@@ -174,8 +174,8 @@ def test_a_document_over_the_limit_is_refused(serve):
 def test_text_comes_in_slices(served):
     [doc_id] = indexed(served, "long.txt", ("word " * 10_000).encode())
     address = f"/v1/documents/{doc_id}/text"
-    found = get(served, address).json()
-    assert (found["start"], found["end"]) == (0, 20_000)
+    body = get(served, address).json()
+    assert (body["start"], body["end"]) == (0, 20_000)
     assert get(served, address, start=5, end=9).json()["text"] == "word"
     beyond = get(served, address, start=10**9).json()
     assert beyond["text"] == "" and beyond["start"] == beyond["characters"]
@@ -187,8 +187,8 @@ def test_without_documents_an_asker_reads_quotes_only(serve):
     served = serve(documents=False)
     [doc_id] = indexed(served, "dogs.txt", DOGS.encode())
     for ending in ("", "/text", "/pages/1.png"):
-        found = get(served, f"/v1/documents/{doc_id}{ending}")
-        assert found.status_code == 403
+        response = get(served, f"/v1/documents/{doc_id}{ending}")
+        assert response.status_code == 403
     about = served.client.get(f"/v1/documents/{doc_id}", headers=served.as_admin())
     assert about.status_code == 200
 
@@ -206,8 +206,8 @@ def test_a_page_of_a_pdf_with_a_quote_marked(served):
     marked = get(served, f"/v1/documents/{doc_id}/pages/{page}.png", **span)
     assert plain.content[:8] == marked.content[:8] == b"\x89PNG\r\n\x1a\n"
     assert plain.headers["X-Marks"] == "" and plain.content != marked.content
-    for one in marked.headers["X-Marks"].split(";"):
-        left, top, right, bottom = map(float, one.split(","))
+    for mark in marked.headers["X-Marks"].split(";"):
+        left, top, right, bottom = map(float, mark.split(","))
         assert 0 < left < right < 1 and 0 < top < bottom < 1
     width, height = struct.unpack(">II", plain.content[16:24])
     assert 500 < width < 3000 and 500 < height < 4000
@@ -220,8 +220,8 @@ def test_pages_that_are_not_there(served):
     assert get(served, f"/v1/documents/{doc_id}/pages/999.png").status_code == 404
     assert get(served, f"/v1/documents/{doc_id}/pages/0.png").status_code == 400
     (served.service.folder / "uploads" / "wal.pdf").write_bytes(b"%PDF-changed")
-    found = get(served, f"/v1/documents/{doc_id}/pages/1.png")
-    assert found.status_code == 404 and found.json()["error"]["code"] == "no_file"
+    response = get(served, f"/v1/documents/{doc_id}/pages/1.png")
+    assert response.status_code == 404 and response.json()["error"]["code"] == "no_file"
     [other] = indexed(served, "dogs.txt", DOGS.encode())
     assert get(served, f"/v1/documents/{other}/pages/1.png").status_code == 404
 
@@ -240,12 +240,12 @@ def test_what_was_in_work_when_the_server_died_is_begun_again(opened, serve, tmp
 
     def states():
         return {
-            one["name"]: one["state"]
-            for one in served.client.get("/v1/jobs", headers=served.as_admin()).json()["data"]
+            job["name"]: job["state"]
+            for job in served.client.get("/v1/jobs", headers=served.as_admin()).json()["data"]
         }
 
     wait_until(lambda: set(states().values()) == {"done"})
-    names = {one.source.rpartition("/")[2] for one in served.service.library.documents()}
+    names = {document.source.rpartition("/")[2] for document in served.service.library.documents()}
     assert {"dogs0.txt", "dogs1.txt", "dogs2.txt"} <= names
 
 

@@ -32,7 +32,7 @@ def test_every_request_gets_an_answer_or_an_error_of_the_right_form(live, tmp_pa
             path=made_index(tmp_path), chat=chat, settings={"summarize": {"when": "always"}}, timeout=30.0
         )
 
-        def one(number):
+        def asked(number):
             client = openai.OpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
             said = [{"role": "user", "content": f"Does logging work over a network? mark{number}"}]
             try:
@@ -44,7 +44,7 @@ def test_every_request_gets_an_answer_or_an_error_of_the_right_form(live, tmp_pa
                 return failure
 
         with ThreadPoolExecutor(6) as pool:
-            results = list(pool.map(one, range(6)))
+            results = list(pool.map(asked, range(6)))
         for number, result in enumerate(results):
             if isinstance(result, openai.APIError):
                 assert result.code == "model_failed", result

@@ -11,14 +11,14 @@ def test_users_take_turns_however_often_one_asks():
     async def scene():
         gate, order = Gate(1, 10, 60.0), []
 
-        async def one(user):
+        async def asker(user):
             await gate.enter(user)
             order.append(user)
             await asyncio.sleep(0)
             gate.leave()
 
         await gate.enter("first")
-        tasks = [asyncio.create_task(one(user)) for user in ["greedy"] * 4 + ["a", "b"]]
+        tasks = [asyncio.create_task(asker(user)) for user in ["greedy"] * 4 + ["a", "b"]]
         await asyncio.sleep(0)
         assert gate.waiting == 6
         gate.leave()

@@ -19,8 +19,8 @@ def name(number):
 
 def echo(messages):
     """A model that repeats the canaries of its own request."""
-    found = CANARY.findall(messages[-1].content)
-    return f"It is about {found[-1] if found else 'nothing'}."
+    canaries = CANARY.findall(messages[-1].content)
+    return f"It is about {canaries[-1] if canaries else 'nothing'}."
 
 
 def texts():
@@ -46,21 +46,21 @@ def test_nobody_gets_what_is_another_users(live, tmp_path):
     )
     secrets = [service.keys.create(name(number))[1] for number in range(USERS)]
 
-    def one(number):
+    def user(number):
         client = openai.OpenAI(base_url=f"{url}/v1", api_key=secrets[number], max_retries=0, timeout=600)
         said = [{"role": "user", "content": f"Where is {name(number)} ?"}]
-        found = []
+        replies = []
         for round_ in range(ROUNDS):
             model = ("equipoise", "equipoise-vanilla")[round_ % 2]
             if round_ < ROUNDS // 2:
-                found.append(client.chat.completions.create(model=model, messages=said).model_dump_json())
+                replies.append(client.chat.completions.create(model=model, messages=said).model_dump_json())
             else:
                 chunks = client.chat.completions.create(model=model, messages=said, stream=True)
-                found.append(" ".join(chunk.model_dump_json() for chunk in chunks))
-        return found
+                replies.append(" ".join(chunk.model_dump_json() for chunk in chunks))
+        return replies
 
     with ThreadPoolExecutor(USERS) as pool:
-        for number, replies in enumerate(pool.map(one, range(USERS))):
+        for number, replies in enumerate(pool.map(user, range(USERS))):
             for reply in replies:
                 assert set(CANARY.findall(reply)) == {name(number)}
     lines = service.audit.path.read_text("utf-8").splitlines()

@@ -88,9 +88,9 @@ def test_over_the_rate_is_429_with_retry_after(served):
     _, secret = served.keys.create("slow", Scope.ASK, rate=1)
     headers = {"Authorization": f"Bearer {secret}"}
     assert served.client.post("/v1/ask", json=QUESTION, headers=headers).status_code == 200
-    found = served.client.post("/v1/ask", json=QUESTION, headers=headers)
-    assert found.status_code == 429 and 0 < int(found.headers["Retry-After"]) <= WAITS_S
-    assert found.json()["error"]["code"] == "rate_limit_exceeded"
+    response = served.client.post("/v1/ask", json=QUESTION, headers=headers)
+    assert response.status_code == 429 and 0 < int(response.headers["Retry-After"]) <= WAITS_S
+    assert response.json()["error"]["code"] == "rate_limit_exceeded"
 
 
 def test_tokens_are_charged(serve):
@@ -104,8 +104,8 @@ def test_tokens_are_charged(serve):
     headers = {"Authorization": f"Bearer {secret}"}
     assert served.client.post("/v1/ask", json=QUESTION, headers=headers).status_code == 200
     assert served.keys.spent(made)[1] > 1
-    found = served.client.post("/v1/ask", json=QUESTION, headers=headers)
-    assert found.status_code == 429 and found.json()["error"]["code"] == "insufficient_quota"
+    response = served.client.post("/v1/ask", json=QUESTION, headers=headers)
+    assert response.status_code == 429 and response.json()["error"]["code"] == "insufficient_quota"
 
 
 def test_without_keys_only_this_machine_asks_under_its_own_name(serve):
@@ -127,8 +127,8 @@ def test_without_keys_only_this_machine_asks_under_its_own_name(serve):
     [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}],
 )
 def test_pages_of_other_hosts_are_turned_away(served, headers):
-    found = served.client.post("/v1/ask", json=QUESTION, headers=served.as_admin() | headers)
-    assert found.status_code == 403
+    response = served.client.post("/v1/ask", json=QUESTION, headers=served.as_admin() | headers)
+    assert response.status_code == 403
 
 
 def test_the_own_page_is_let_in(served):

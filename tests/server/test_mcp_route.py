@@ -81,17 +81,17 @@ def test_without_a_key_that_opens_it_nothing_is_said(served, secret):
         served.keys.revoke(made.key_id)
     headers = ACCEPT | ({"Authorization": f"Bearer {secret}"} if secret else {})
     for body in (LIST, {"jsonrpc": "2.0", "id": 1, "method": "initialize"}, [], "x"):
-        found = served.client.post("/mcp", json=body, headers=headers)
-        assert found.status_code == 401
-        assert found.json()["error"]["code"] == "invalid_api_key"
-        assert "ask" not in found.json()
+        response = served.client.post("/mcp", json=body, headers=headers)
+        assert response.status_code == 401
+        assert response.json()["error"]["code"] == "invalid_api_key"
+        assert "ask" not in response.json()
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_question_is_answered_counted_and_written_into_the_audit_log(keyed, mode):
     url, service, asker, _ = keyed()
-    found = call(url, asker, "ask", mode, question=QUESTION).structured_content
-    [quote] = found["quotes"]
+    body = call(url, asker, "ask", mode, question=QUESTION).structured_content
+    [quote] = body["quotes"]
     assert quote["text"] == WAL.split(" It is")[0] and quote["trust"] == "trusted"
     [entry] = audit(service)
     assert (entry["ended"], entry["model"]) == ("answered", "equipoise")
@@ -104,10 +104,10 @@ def test_a_question_is_answered_counted_and_written_into_the_audit_log(keyed, mo
 def test_a_refusal_is_what_the_public_sees(keyed, mode):
     url, _, asker, admin = keyed()
     for secret in (asker, admin):
-        found = call(url, secret, "ask", mode, question=OFF).structured_content
-        assert found["refused"] and found["reason"] == "nothing highlighted"
-        assert not set(EMPTY) & set(found)
-        assert "0.1" not in json.dumps(found)
+        body = call(url, secret, "ask", mode, question=OFF).structured_content
+        assert body["refused"] and body["reason"] == "nothing highlighted"
+        assert not set(EMPTY) & set(body)
+        assert "0.1" not in json.dumps(body)
 
 
 def test_no_folder_of_the_machine_is_shown(keyed, tmp_path):
@@ -134,7 +134,7 @@ def test_lists_are_for_admins_as_elsewhere(keyed):
     rows = call(url, admin, "documents").structured_content["documents"]
     assert len(rows) == 2
     resources = within(url, admin, lambda client: client.list_resources()).resources
-    assert [one.uri for one in resources] == [row["uri"] for row in rows]
+    assert [resource.uri for resource in resources] == [row["uri"] for row in rows]
     text = within(url, asker, lambda client: client.read_resource(resources[0].uri)).contents[0].text
     assert text == service.store.document(rows[0]["doc_id"]).text
 
@@ -170,8 +170,8 @@ def test_over_the_rate_is_said_with_when_to_come_back(keyed, name, arguments):
 
 def test_a_search_is_written_into_the_audit_log(keyed):
     url, service, asker, _ = keyed()
-    found = call(url, asker, "search", words="cats of the harbour", k=1).structured_content
-    assert found["passages"][0]["trust"] == "trusted"
+    body = call(url, asker, "search", words="cats of the harbour", k=1).structured_content
+    assert body["passages"][0]["trust"] == "trusted"
     [entry] = audit(service)
     assert (entry["model"], entry["ended"]) == ("search", "answered")
     assert "harbour" not in str(entry) and entry["question_hash"]
@@ -206,9 +206,9 @@ def test_a_written_answer_is_charged(keyed):
     ],
 )
 def test_the_edge_holds_here_too(served, headers, status):
-    found = served.client.post("/mcp", json=LIST, headers=ACCEPT | served.as_asker() | headers)
-    assert found.status_code == status
-    assert found.headers["X-Content-Type-Options"] == "nosniff"
+    response = served.client.post("/mcp", json=LIST, headers=ACCEPT | served.as_asker() | headers)
+    assert response.status_code == status
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_without_keys_only_this_machine_speaks_to_it(serve):
@@ -226,12 +226,12 @@ def test_fifty_at_once_get_their_own_answers(keyed):
     url, _, asker, _ = keyed(answers=4)
 
     async def many():
-        async def one(number):
+        async def asked(number):
             async with connected(url, asker) as client:
                 question = QUESTION if number % 2 else OFF
                 return number % 2, (await client.call_tool("ask", {"question": question})).structured_content
 
-        return await asyncio.gather(*map(one, range(50)))
+        return await asyncio.gather(*map(asked, range(50)))
 
-    for answered, found in asyncio.run(many()):
-        assert found["refused"] is not bool(answered)
+    for answered, body in asyncio.run(many()):
+        assert body["refused"] is not bool(answered)

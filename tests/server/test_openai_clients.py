@@ -44,7 +44,7 @@ def gathered(chunks):
 def test_models_are_pipelines(live):
     url, _ = live()
     client = client_of(url)
-    assert [one.id for one in client.models.list()] == ["equipoise"]
+    assert [model.id for model in client.models.list()] == ["equipoise"]
     assert client.models.retrieve("equipoise").id == "equipoise"
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("gpt-9")
@@ -110,10 +110,10 @@ def test_the_async_client(live):
 def test_a_refusal_is_said_in_words(live):
     url, _ = live()
     for stream in (False, True):
-        found = client_of(url).chat.completions.create(
+        reply = client_of(url).chat.completions.create(
             model="equipoise", messages=user("Which colour has tuesday morning?"), stream=stream
         )
-        text = gathered(found)[0] if stream else found.choices[0].message.content
+        text = gathered(reply)[0] if stream else reply.choices[0].message.content
         assert text == "The documents do not seem to answer this question."
 
 
@@ -168,9 +168,9 @@ def test_bad_requests(live, change, kind, param):
 )
 def test_bytes_that_are_no_request_get_one_sentence_in_the_form_of_errors(served, body, status):
     headers = served.as_asker() | {"Content-Type": "application/json"}
-    found = served.client.post("/v1/chat/completions", content=body, headers=headers)
-    assert found.status_code == status
-    error = found.json()["error"]
+    response = served.client.post("/v1/chat/completions", content=body, headers=headers)
+    assert response.status_code == status
+    error = response.json()["error"]
     assert set(error) == {"message", "type", "param", "code"} and error["type"] == "invalid_request_error"
     assert 10 < len(error["message"]) < 300 and error["message"].endswith(".")
 
@@ -223,8 +223,8 @@ def test_housekeeping_is_answered_without_retrieval_and_without_charge(live, req
     made, secret = service.keys.create("chat", questions=1)
     client = client_of(url, default_headers={"Authorization": f"Bearer {secret}"})
     for stream in (False, True):
-        found = client.chat.completions.create(model="equipoise", messages=user(request_), stream=stream)
-        text = gathered(found)[0] if stream else found.choices[0].message.content
+        reply = client.chat.completions.create(model="equipoise", messages=user(request_), stream=stream)
+        text = gathered(reply)[0] if stream else reply.choices[0].message.content
         assert name in json.loads(text)
     assert json.loads(text) == ({"title": "Who feeds cats?"} if name == "title" else {name: []})
     assert service.keys.spent(made) == (0, 0)
@@ -239,7 +239,7 @@ def test_quotes_as_markdown_links_where_the_operator_wants_them(live):
 def test_plain_rag_is_there_only_where_it_is_allowed(live):
     url, _ = live(vanilla=True, chat=ScriptedChat(lambda _: "Plainly no."))
     client = client_of(url)
-    assert [one.id for one in client.models.list()] == ["equipoise", "equipoise-vanilla"]
+    assert [model.id for model in client.models.list()] == ["equipoise", "equipoise-vanilla"]
     reply = client.chat.completions.create(model="equipoise-vanilla", messages=user(QUESTION))
     assert reply.choices[0].message.content == "Plainly no."
 

@@ -10,13 +10,13 @@ OWN = [name for name in FILES if not name.startswith("vendor/")]
 
 
 def test_every_file_of_the_package_is_served_and_no_other(served):
-    there = {one.name for one in HERE.iterdir() if one.name.endswith((".js", ".css", ".html", ".svg"))}
+    there = {file.name for file in HERE.iterdir() if file.name.endswith((".js", ".css", ".html", ".svg"))}
     assert there == set(OWN)
     for name, kind in FILES.items():
         address = "/" if name == "index.html" else f"/static/{name}"
-        found = served.client.get(address)
-        assert found.status_code == 200 and found.headers["content-type"] == kind
-        tag = {"If-None-Match": found.headers["etag"]}
+        response = served.client.get(address)
+        assert response.status_code == 200 and response.headers["content-type"] == kind
+        tag = {"If-None-Match": response.headers["etag"]}
         assert served.client.get(address, headers=tag).status_code == 304
     assert served.client.get("/static/../keys.py").status_code == 404
 

@@ -35,8 +35,12 @@ def request(port, method, address, body=None, headers=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAITS_S)
     try:
         connection.request(method, address, body, headers or {})
-        found = connection.getresponse()
-        return found.status, found.read(), {name.lower(): value for name, value in found.headers.items()}
+        response = connection.getresponse()
+        return (
+            response.status,
+            response.read(),
+            {name.lower(): value for name, value in response.headers.items()},
+        )
     finally:
         connection.close()
 
@@ -113,13 +117,13 @@ def test_no_confirmed_document_is_lost_to_sigkill(tmp_path):
 
         def open_jobs():
             jobs = json.loads(request(port, "GET", "/v1/jobs?limit=100")[1])["data"]
-            assert not [one["error"] for one in jobs if one["state"] == "failed"]
-            return [one for one in jobs if one["state"] != "done"]
+            assert not [job["error"] for job in jobs if job["state"] == "failed"]
+            return [job for job in jobs if job["state"] != "done"]
 
         wait_until(lambda: not open_jobs())
         listed = json.loads(request(port, "GET", "/v1/documents?limit=100")[1])["data"]
     assert len(confirmed) == 18
-    assert set(confirmed) <= {one["source"] for one in listed}
+    assert set(confirmed) <= {document["source"] for document in listed}
 
 
 def test_two_processes_share_keys_jobs_and_metrics_and_one_that_dies_is_replaced(tmp_path):
@@ -128,15 +132,15 @@ def test_two_processes_share_keys_jobs_and_metrics_and_one_that_dies_is_replaced
     _, secret = Keys(book).create("asker", questions=5)
     admin = Keys(book).create("admin", Scope.ADMIN)[1]
     book.close()
-    key, decides = ({"Authorization": f"Bearer {one}"} for one in (secret, admin))
+    key, decides = ({"Authorization": f"Bearer {key}"} for key in (secret, admin))
     with process(path, workers=2) as (started, port):
         codes = [ask(port, QUESTION, **key)[0] for _ in range(7)]
         assert codes.count(200) == 5 and codes.count(429) == 2
         page = request(port, "GET", "/metrics", headers=decides)[1].decode()
         assert 'equipoise_questions_total{outcome="answered"} 5.0' in page
         before = workers_of(started.pid)
-        for one in before:
-            signal_to(one)
+        for child in before:
+            signal_to(child)
         wait_until(lambda: workers_of(started.pid) and not set(workers_of(started.pid)) & set(before))
         wait_until(lambda: status(port, "GET", "/readyz") == 200)
         started.send_signal(signal.SIGTERM)
@@ -145,15 +149,15 @@ def test_two_processes_share_keys_jobs_and_metrics_and_one_that_dies_is_replaced
 
 def workers_of(pid):
     """The server processes that `pid` has started: those that have the program's own modules."""
-    found = []
+    pids = []
     for child in children(pid):
         try:
             line = open(f"/proc/{child}/cmdline", "rb").read()  # noqa: SIM115, PTH123
         except OSError:
             continue
         if b"spawn_main" in line:
-            found.append(child)
-    return found
+            pids.append(child)
+    return pids
 
 
 def signal_to(pid):

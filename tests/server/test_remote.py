@@ -15,8 +15,8 @@ QUESTION = "Does logging work over a network?"
 TWO = "Does logging work over a network? Who feeds the cats of the harbour?"
 
 
-def timeless(found):
-    return {name: value for name, value in found.items() if name != "timings"}
+def timeless(fields):
+    return {name: value for name, value in fields.items() if name != "timings"}
 
 
 @pytest.mark.parametrize("question", [QUESTION, "Which colour has tuesday morning?", TWO])
@@ -30,14 +30,14 @@ def test_a_result_is_read_back_as_it_was(live, question):
 def test_ask_and_chat_print_what_they_print_without_a_server(live):
     url, _ = live()
     run = CliRunner()
-    found = run.invoke(app, ["ask", QUESTION, "--server", url])
-    assert "network filesystem" in found.output and "wal.txt" in found.output
-    found = run.invoke(app, ["ask", QUESTION, "--server", url, "--json"])
-    assert json.loads(found.stdout)["refused"] is False
-    found = run.invoke(
+    result = run.invoke(app, ["ask", QUESTION, "--server", url])
+    assert "network filesystem" in result.output and "wal.txt" in result.output
+    result = run.invoke(app, ["ask", QUESTION, "--server", url, "--json"])
+    assert json.loads(result.stdout)["refused"] is False
+    result = run.invoke(
         app, ["chat", "--server", url], input=f"{QUESTION}\nWho feeds the cats of the harbour?\n\n"
     )
-    assert "network filesystem" in found.output and "fishermen" in found.output
+    assert "network filesystem" in result.output and "fishermen" in result.output
 
 
 def test_the_key_comes_from_the_environment(live, monkeypatch):
@@ -71,5 +71,5 @@ def test_what_is_no_address(url):
 
 def test_other_options_are_for_an_index_here(live):
     url, _ = live()
-    found = CliRunner().invoke(app, ["ask", QUESTION, "--server", url, "-k", "3"])
-    assert isinstance(found.exception, InputError)
+    result = CliRunner().invoke(app, ["ask", QUESTION, "--server", url, "-k", "3"])
+    assert isinstance(result.exception, InputError)

@@ -56,18 +56,18 @@ def test_every_route_but_health_refuses_a_missing_a_wrong_and_a_revoked_key(serv
             continue
         for secret in (None, "eqp_wrong", "", revoked):
             headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
-            found = asked(served, method, path, headers)
-            assert found.status_code == 401, (method, path, secret)
-            assert found.json()["error"]["code"] == "invalid_api_key"
-            assert found.headers["WWW-Authenticate"] == "Bearer"
+            response = asked(served, method, path, headers)
+            assert response.status_code == 401, (method, path, secret)
+            assert response.json()["error"]["code"] == "invalid_api_key"
+            assert response.headers["WWW-Authenticate"] == "Bearer"
 
 
 def test_admin_routes_refuse_a_key_that_may_only_ask(served):
     for method, path in every(served):
         if path in OPEN or is_page(path):
             continue
-        found = asked(served, method, path, served.as_asker())
-        assert (found.status_code == 403) == ((method, path) in ADMIN), (method, path, found.text)
+        response = asked(served, method, path, served.as_asker())
+        assert (response.status_code == 403) == ((method, path) in ADMIN), (method, path, response.text)
 
 
 def test_every_answer_has_the_strict_headers(served):
@@ -83,9 +83,9 @@ def test_every_answer_has_the_strict_headers(served):
 
 def test_what_is_not_there_is_said_in_the_form_of_errors(served):
     for method, address, status in (("GET", "/nowhere", 404), ("GET", "/v1/ask", 405)):
-        found = served.client.request(method, address, headers=served.as_asker())
-        assert found.status_code == status
-        assert set(found.json()["error"]) == {"message", "type", "param", "code"}
+        response = served.client.request(method, address, headers=served.as_asker())
+        assert response.status_code == status
+        assert set(response.json()["error"]) == {"message", "type", "param", "code"}
 
 
 def test_the_description_names_every_route(served):
@@ -108,5 +108,5 @@ def test_while_draining_only_health_answers(served):
     served.service.is_draining = True
     assert served.client.get("/healthz").status_code == 200
     assert served.client.get("/readyz").json() == {"status": "stopping"}
-    found = served.client.post("/v1/ask", json={"question": "Who?"}, headers=served.as_asker())
-    assert found.status_code == 503 and found.headers["Retry-After"]
+    response = served.client.post("/v1/ask", json={"question": "Who?"}, headers=served.as_asker())
+    assert response.status_code == 503 and response.headers["Retry-After"]

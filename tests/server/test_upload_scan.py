@@ -16,9 +16,11 @@ def seen(served, doc_id):
 def test_findings_are_kept_and_shown_to_admins_alone(served):
     [doc_id] = indexed(served, "visits.md", BAD)
     about = seen(served, doc_id)
-    found = {(one["rule"], one["reach"], one["severity"]) for one in about["scan"]["findings"]}
-    assert ("instruction/override", "quoted", "high") in found
-    assert ("instruction/secrecy", "hidden", "high") in found
+    findings = {
+        (finding["rule"], finding["reach"], finding["severity"]) for finding in about["scan"]["findings"]
+    }
+    assert ("instruction/override", "quoted", "high") in findings
+    assert ("instruction/secrecy", "hidden", "high") in findings
     assert about["scan"]["total"] == len(about["scan"]["findings"]) and not about["scan"]["failure"]
     assert about["trust"] == "trusted"
     assert str(served.service.folder) not in str(about)

@@ -57,15 +57,17 @@ def folder(tmp_path):
 
 def test_several_indexers_share_the_work(place, folder, new_place):  # noqa: F811
     running = [indexer(place, folder) for _ in range(3)]
-    said = [one.communicate(timeout=300)[0].split() for one in running]
-    assert [one.returncode for one in running] == [0, 0, 0]
+    said = [process.communicate(timeout=300)[0].split() for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
     encoded, added, _ = (sum(int(words[n]) for words in said) for n in range(3))
     with open_store(place) as store, open_store(new_place("sqlite"), create=True) as alone:
         index([folder], alone, HashedWords())
         counts = store.counts()
         assert (added, encoded) == (FILES, counts.passages)
         assert counts == alone.counts()
-        assert {one.source for one in store.listing()} == {one.source for one in alone.listing()}
+        assert {document.source for document in store.listing()} == {
+            document.source for document in alone.listing()
+        }
         store.verify()
 
 

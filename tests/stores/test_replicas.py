@@ -58,12 +58,12 @@ def test_a_server_answers_from_it_and_takes_documents_out(serve, there, tmp_path
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     served = serve(path=there)
     assert "postgres" not in str(served.service.folder)
-    found = served.client.post(
+    body = served.client.post(
         "/v1/ask",
         json={"question": "Does write-ahead logging work over a network?"},
         headers=served.as_asker(),
     ).json()
-    assert "network filesystem" in found["answer"]
+    assert "network filesystem" in body["answer"]
     listed = served.client.get("/v1/documents", headers=served.as_admin()).json()["data"]
     assert len(listed) == 2
     path = f"/v1/documents/{listed[0]['doc_id']}"

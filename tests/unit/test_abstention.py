@@ -101,11 +101,11 @@ def checked(reply, fitted=ALWAYS):
 class TestCheck:
     def test_it_asks_for_one_token_with_its_alternatives(self):
         chat, check = checked(told(("yes", 0.6), ("no", 0.2)))
-        found = sync.run(check.ask(Query("When was the badger seen?"), [PASSAGE]))
-        assert found.probability == pytest.approx(0.75)
-        assert (found.usage.calls, chat.requests[0].options.max_tokens) == (1, 1)
+        verdict = sync.run(check.ask(Query("When was the badger seen?"), [PASSAGE]))
+        assert verdict.probability == pytest.approx(0.75)
+        assert (verdict.usage.calls, chat.requests[0].options.max_tokens) == (1, 1)
         assert chat.requests[0].options.top_logprobs == 20
-        assert TEXT[found.likeliest.start : found.likeliest.end] == "The badger was first seen in 1874."
+        assert TEXT[verdict.likeliest.start : verdict.likeliest.end] == "The badger was first seen in 1874."
 
     def test_nothing_is_asked_about_nothing(self):
         chat, check = checked("yes")
@@ -114,13 +114,13 @@ class TestCheck:
 
     def test_the_threshold_itself_is_enough(self):
         _, check = checked(told(("yes", 0.5), ("no", 0.5)))
-        found = sync.run(check.ask(Query("Who?"), [PASSAGE]))
-        assert check.declines(found) is None
+        verdict = sync.run(check.ask(Query("Who?"), [PASSAGE]))
+        assert check.declines(verdict) is None
 
     def test_below_it_the_proposal_says_by_how_much(self):
         _, check = checked(told(("yes", 0.2), ("no", 0.6)))
-        found = sync.run(check.ask(Query("Who?"), [PASSAGE]))
-        declined = check.declines(found)
+        verdict = sync.run(check.ask(Query("Who?"), [PASSAGE]))
+        declined = check.declines(verdict)
         assert (declined.spans, declined.threshold, declined.usage.calls) == ((), 0.5, 1)
         assert declined.probability == pytest.approx(0.25)
 

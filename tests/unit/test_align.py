@@ -21,8 +21,8 @@ PROSE = (
 
 
 def placed(quotation, text=TEXT, **options):
-    found = align(quotation, text, **options)
-    return found and (text[found.start : found.end], str(found.method))
+    match = align(quotation, text, **options)
+    return match and (text[match.start : match.end], str(match.method))
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_bounds_are_respected_and_offsets_count_from_the_beginning():
 
 def test_a_slightly_wrong_copy_is_found():
     wrong = "They found litle gold but stayed and built a church and a school, and planted apple trees along"
-    found = align(wrong, PROSE)
-    assert found.method is Method.FUZZY
-    assert 95 <= found.score < 100
-    assert PROSE[found.start : found.end].startswith("They found little")
-    assert PROSE[found.start : found.end].endswith("trees along")
+    match = align(wrong, PROSE)
+    assert match.method is Method.FUZZY
+    assert 95 <= match.score < 100
+    assert PROSE[match.start : match.end].startswith("They found little")
+    assert PROSE[match.start : match.end].endswith("trees along")
     assert align(wrong, PROSE, threshold=99.5) is None
     assert align(wrong, PROSE, fuzzy=False) is None
 
@@ -95,10 +95,10 @@ def test_a_copy_with_few_errors_is_placed_where_it_came_from(data):
     copy = list(PROSE[start : start + data.draw(st.integers(100, 120))])
     for _ in range(data.draw(st.integers(0, 2))):
         copy[data.draw(st.integers(4, len(copy) - 5))] = data.draw(st.sampled_from(["", "x", "zz"]))
-    found = align("".join(copy), PROSE)
-    assert found is not None
-    assert abs(found.start - start) <= 5
-    assert ratio("".join(copy), PROSE[found.start : found.end]) >= 95
+    match = align("".join(copy), PROSE)
+    assert match is not None
+    assert abs(match.start - start) <= 5
+    assert ratio("".join(copy), PROSE[match.start : match.end]) >= 95
 
 
 def test_it_finds_what_partial_ratio_finds():
@@ -126,9 +126,9 @@ ODD = st.one_of(
 @given(ODD, ODD, st.integers(-5, 70), st.one_of(st.none(), st.integers(-5, 70)))
 @settings(max_examples=300, deadline=None)
 def test_any_input_gives_a_place_inside_or_none(quotation, text, start, end):
-    found = align(quotation, text, start, end)
+    match = align(quotation, text, start, end)
     low, high, _ = slice(start, end).indices(len(text))
-    assert found is None or (low <= found.start < found.end <= high)
+    assert match is None or (low <= match.start < match.end <= high)
 
 
 @given(ODD)

@@ -61,15 +61,17 @@ def answers_of(out, concurrency):
 
 @pytest.fixture
 def folders(tmp_path):
-    found = tmp_path / "one", tmp_path / "four"
-    for folder in found:
+    places = tmp_path / "one", tmp_path / "four"
+    for folder in places:
         folder.mkdir()
-    return found
+    return places
 
 
 def test_answers_of_the_bias_bench_are_the_same_bytes_at_any_number(folders):
-    (one, first), (four, second) = (answers_of(folder, n) for folder, n in zip(folders, (1, 4), strict=True))
-    assert (one.most, four.most) == (1, 4)
+    (single, first), (four, second) = (
+        answers_of(folder, n) for folder, n in zip(folders, (1, 4), strict=True)
+    )
+    assert (single.most, four.most) == (1, 4)
     assert first == second
     assert b"answer" in first
 
@@ -87,7 +89,7 @@ def test_pipelines_of_one_question_follow_each_other(tmp_path):
     )
     assert chat.most == 2
     for messages in chat.together:
-        asked = [found[1] for m in messages if (found := re.search(r"Question: (.*)", m[1].content))]
+        asked = [match[1] for m in messages if (match := re.search(r"Question: (.*)", m[1].content))]
         assert len(asked) == len(set(asked))
 
 

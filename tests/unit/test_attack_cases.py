@@ -17,8 +17,8 @@ from weak_shop import SHOP
 
 
 def document(name, text):
-    found = outlined(blocks(text))
-    return Document(name, text, name, sentences=units(text, found), blocks=found)
+    structure = outlined(blocks(text))
+    return Document(name, text, name, sentences=units(text, structure), blocks=structure)
 
 
 @pytest.fixture(scope="module")
@@ -100,11 +100,11 @@ def test_verdict_cases_point_at_the_sentence_that_decides(documents):
 
 
 def test_conditions_are_neighbours_of_one_block(documents):
-    found = [(claim.text, condition.text) for claim, condition in conditions(documents)]
+    pairs = [(claim.text, condition.text) for claim, condition in conditions(documents)]
     assert (
         "A kettle bought at Larkfield Hardware can be returned within 30 days.",
         "This holds only while the seal on the lid is unbroken.",
-    ) in found
+    ) in pairs
     apart = {
         "a.md": document("a.md", "A boat may be moored for two days.\n\nHowever, the boat must be insured.\n")
     }

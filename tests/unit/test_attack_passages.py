@@ -101,16 +101,16 @@ def test_writing_and_reading_are_inverse(tmp_path_factory, text, kind, stance, m
 @pytest.mark.parametrize("cut", range(1, 40, 7))
 def test_half_a_last_line_is_cut_off_and_the_next_one_fits(tmp_path, cut):
     path = tmp_path / "deep" / "p.jsonl"
-    one = AttackPassage("a", "q", "Q?", Kind.ADV_POS, 1, "first text")
+    passage = AttackPassage("a", "q", "Q?", Kind.ADV_POS, 1, "first text")
     two = AttackPassage("b", "q", "Q?", Kind.ADV_POS, 2, "second text")
     journal = Journal(path)
     assert journal.recover() == ()
-    journal.append([one])
+    journal.append([passage])
     with path.open("a") as file:
         file.write(to_line(two)[:cut])
-    assert journal.recover() == (one,)
+    assert journal.recover() == (passage,)
     journal.append([two])
-    assert read_passages(path) == (one, two)
+    assert read_passages(path) == (passage, two)
 
 
 def test_a_whole_last_line_without_its_end_is_kept(tmp_path):

@@ -21,9 +21,9 @@ class Row:
 
 
 def test_an_estimate_is_rounded_and_says_what_it_rests_on():
-    found = Estimator(0.95, seed=1, resamples=100).rate([True, False, None, True, False])
-    assert (found.value, found.n, found.unscored, found.hits) == (0.5, 4, 1, 2)
-    assert found.as_json() == {"k": 2, "estimate": 0.5, "low": 0.067586, "high": 0.932414, "n": 4}
+    rate = Estimator(0.95, seed=1, resamples=100).rate([True, False, None, True, False])
+    assert (rate.value, rate.n, rate.unscored, rate.hits) == (0.5, 4, 1, 2)
+    assert rate.as_json() == {"k": 2, "estimate": 0.5, "low": 0.067586, "high": 0.932414, "n": 4}
     assert Estimate.of(Interval(1 / 3, -0.0, 1, 0.95, 3)).as_json() == {
         "estimate": 0.333333, "low": 0.0, "high": 1.0, "n": 3,
     }  # fmt: skip
@@ -63,9 +63,9 @@ def test_a_table_of_rows_by_name_leaves_out_what_has_nothing_to_show():
     layout = Layout(
         "T", "by", "{key}", ("", "share"), ("{row.share:number}",), needs=("share",), missing="None."
     )
-    found = layouts.table(layout, section)
-    assert [(line.label, line.cells) for line in found.lines] == [("one", ("0.50 [0.25, 0.75]",))]
-    assert found.missing == ""
+    table = layouts.table(layout, section)
+    assert [(line.label, line.cells) for line in table.lines] == [("one", ("0.50 [0.25, 0.75]",))]
+    assert table.missing == ""
     assert layouts.table(layout, {"by": {}}).missing == "None."
 
 

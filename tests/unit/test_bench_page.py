@@ -28,10 +28,10 @@ def test_html_escapes_every_text():
         page.figure(Figure("x' onerror='y", HOSTILE, None, HOSTILE)),
         page.figure(Figure("x' onerror='y", HOSTILE, "<svg/>", "")),
     ]
-    found = page.page(HOSTILE, HOSTILE, parts)
-    assert "<b>" not in found
-    assert "' onerror" not in found
-    assert found.count("&lt;b&gt;") == 14
+    html = page.page(HOSTILE, HOSTILE, parts)
+    assert "<b>" not in html
+    assert "' onerror" not in html
+    assert html.count("&lt;b&gt;") == 14
 
 
 def test_an_interval_that_is_not_there_is_a_dash():

@@ -76,25 +76,25 @@ def run(out, systems=None, samples=SUMS, **options) -> Evaluated:
 
 
 def test_every_sample_goes_through_every_system_and_past_every_scorer(tmp_path):
-    found = run(tmp_path)
-    assert [(one.sample, one.system) for one in found.records] == sorted(
-        (one.sample_id, name) for one in SUMS for name in ("good", "bad")
+    evaluated = run(tmp_path)
+    assert [(record.sample, record.system) for record in evaluated.records] == sorted(
+        (sample.sample_id, name) for sample in SUMS for name in ("good", "bad")
     )
-    by = {(one.sample, one.system): one for one in found.records}
+    by = {(record.sample, record.system): record for record in evaluated.records}
     assert by["s5", "bad"] == SampleRecord(
         sample="s5", system="bad", facts={"total": 8}, scores={"right": False, "distance": 1.0}, unscored={}
     )
     assert by["s0", "good"].scores == {"right": True, "distance": None}
     assert by["s0", "good"].unscored == {"distance": "too small to judge"}
-    assert read_records(tmp_path / "results.jsonl", SampleRecord) == found.records
+    assert read_records(tmp_path / "results.jsonl", SampleRecord) == evaluated.records
 
 
 def test_what_stands_in_the_file_is_not_run_again(tmp_path):
     run(tmp_path, samples=SUMS[:4])
     adder = Adder("good")
-    found = run(tmp_path, [adder])
+    evaluated = run(tmp_path, [adder])
     assert adder.asked == [f"s{n}" for n in range(4, 10)]
-    assert len(found.records) == 10
+    assert len(evaluated.records) == 10
     assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 14  # the four of "bad" stay
 
 
@@ -109,29 +109,29 @@ def test_the_order_of_work_leaves_no_trace(tmp_path, concurrency):
 def test_a_scorer_that_is_added_later_sees_every_sample(tmp_path):
     adder = Adder("good")
     sync.run(evaluate(SUMS, [adder], SCORERS[:1], tmp_path))
-    found = sync.run(evaluate(SUMS, [adder], SCORERS, tmp_path)).records
+    records = sync.run(evaluate(SUMS, [adder], SCORERS, tmp_path)).records
     assert len(adder.asked) == 2 * len(SUMS)
-    assert all({"right", "distance"} <= set(one.scores) for one in found)
+    assert all({"right", "distance"} <= set(record.scores) for record in records)
     sync.run(evaluate(SUMS, [adder], SCORERS[:1], tmp_path))
     assert len(adder.asked) == 2 * len(SUMS)
 
 
 def test_an_error_is_a_record_and_is_tried_again_unless_that_is_not_wanted(tmp_path):
-    found = run(tmp_path, [Adder("good", broken=3)])
-    (failed,) = [one for one in found.records if one.failed]
+    evaluated = run(tmp_path, [Adder("good", broken=3)])
+    (failed,) = [record for record in evaluated.records if record.failed]
     assert (failed.sample, failed.error, failed.scores) == ("s3", "the abacus is away", {})
     kept = (tmp_path / "results.jsonl").read_bytes()
     mended = Adder("good")
     run(tmp_path, [mended], retry=False)
     assert (mended.asked, (tmp_path / "results.jsonl").read_bytes()) == ([], kept)
-    assert not any(one.failed for one in run(tmp_path, [mended]).records)
+    assert not any(record.failed for record in run(tmp_path, [mended]).records)
     assert mended.asked == ["s3"]
 
 
 def test_an_error_that_is_no_record_ends_the_run_and_keeps_what_was_done(tmp_path):
     with pytest.raises(ModelUnavailable):
         run(tmp_path, [Adder("good", broken=3)], errors=())
-    kept = [one.sample for one in read_records(tmp_path / "results.jsonl", SampleRecord)]
+    kept = [record.sample for record in read_records(tmp_path / "results.jsonl", SampleRecord)]
     assert kept == ["s0", "s1", "s2"]
 
 
@@ -145,8 +145,8 @@ def test_a_budget_leaves_out_and_says_how_many(tmp_path):
         def saw(self, *, failed):
             self.seen += 1
 
-    found = run(tmp_path, budget=Three())
-    assert (len(found.records), found.skipped) == (3, 17)
+    evaluated = run(tmp_path, budget=Three())
+    assert (len(evaluated.records), evaluated.skipped) == (3, 17)
     assert (len(run(tmp_path).records), run(tmp_path).skipped) == (20, 0)
 
 
@@ -186,8 +186,8 @@ def test_times_stand_apart(tmp_path):
             else Seconds(sample=sample.sample_id, system=system.name, seconds=1.5)
         )
 
-    found = run(tmp_path, timings=Timings("timings.jsonl", Seconds, made))
-    assert {one.system for one in found.timings} == {"good"}
+    evaluated = run(tmp_path, timings=Timings("timings.jsonl", Seconds, made))
+    assert {timing.system for timing in evaluated.timings} == {"good"}
     assert len(read_records(tmp_path / "timings.jsonl", Seconds)) == 10
 
 

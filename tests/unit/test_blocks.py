@@ -77,7 +77,7 @@ def test_a_paragraph_inside_an_item_is_read_with_a_short_item():
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "lead"),
+    ("text", "expected", "lead"),
     [
         ("Type this:\n\n```sh\nferry --now\n\nferry --later\n```\nDone.", "pcp", 0),
         ("Like so::\n\n    fare: 3\n\n    seats: 4\n\nDone.", "pcp", 0),
@@ -89,8 +89,8 @@ def test_a_paragraph_inside_an_item_is_read_with_a_short_item():
         (f"He said this to all of his men:\n\n    {SAY} {SAY}\n\nAnd left.", "ppp", None),
     ],
 )
-def test_code_is_one_block_with_the_line_that_announces_it(text, found, lead):
-    assert kinds(text) == found
+def test_code_is_one_block_with_the_line_that_announces_it(text, expected, lead):
+    assert kinds(text) == expected
     assert lead is None or [b.lead for b in blocks(text) if b.kind is BlockKind.CODE] == [lead]
 
 
@@ -178,14 +178,14 @@ PIECES = st.sampled_from(
 @example("```\n> ")
 @settings(max_examples=300, deadline=None)
 def test_blocks_are_ordered_trimmed_and_cover_everything(text):
-    found = blocks(text)
-    assert "".join("".join(text[b.start : b.end].split()) for b in found) == "".join(text.split())
-    assert all(a.end <= b.start for a, b in pairwise(found))
-    assert all(text[b.start : b.end] == text[b.start : b.end].strip() for b in found)
-    assert all(-1 <= b.lead < row and 0 <= b.level <= DEEPEST for row, b in enumerate(found))
-    quoted = units(text, found)
+    structure = blocks(text)
+    assert "".join("".join(text[b.start : b.end].split()) for b in structure) == "".join(text.split())
+    assert all(a.end <= b.start for a, b in pairwise(structure))
+    assert all(text[b.start : b.end] == text[b.start : b.end].strip() for b in structure)
+    assert all(-1 <= b.lead < row and 0 <= b.level <= DEEPEST for row, b in enumerate(structure))
+    quoted = units(text, structure)
     assert bool(quoted) == bool(text.strip())
-    assert all(any(b.start <= start and end <= b.end for b in found) for start, end in quoted)
+    assert all(any(b.start <= start and end <= b.end for b in structure) for start, end in quoted)
 
 
 def test_a_document_of_numbered_sections_says_its_headings_by_numbers():

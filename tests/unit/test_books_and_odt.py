@@ -2,7 +2,7 @@
 
 import pytest
 
-from blocks_of import one, outline
+from blocks_of import document_of, outline
 from equipoise.core.errors import UnreadableFile
 from office_files import epub, odt, zipped
 
@@ -14,16 +14,16 @@ def page(body, head=""):
 class TestEpub:
     def test_chapters_come_in_their_order_with_their_blocks(self):
         first = page("<h1>One</h1><p>Text <a id='x'/>of one.</p>", "<title/><script src='x'/>")
-        found = epub(
+        book = epub(
             page("<h1>Two</h1>"), first, page("no"), order="<itemref idref='c1'/><itemref idref='c0'/>"
         )
-        assert outline("a.epub", found) == [
+        assert outline("a.epub", book) == [
             ("heading", 1, "", "One"),
             ("paragraph", 0, "", "Text of one."),
             ("heading", 1, "", "Two"),
         ]
-        assert one("a.epub", found).title == "The book"
-        assert one("name.epub", epub(page("x"), title=" ")).title == "name"
+        assert document_of("a.epub", book).title == "The book"
+        assert document_of("name.epub", epub(page("x"), title=" ")).title == "name"
 
     def test_its_table_of_contents_is_asides(self):
         contents = page("<nav><ol><li><a href='x'>One</a></li></ol></nav>")
@@ -33,21 +33,21 @@ class TestEpub:
         chapter = page(
             "<p>seen</p><p class='c'>SECRET</p>", '<link rel="stylesheet" href="../css/a%20b.css"/>'
         )
-        loaded = one("a.epub", epub(chapter, more={"css/a b.css": ".c{display:none}"}))
+        loaded = document_of("a.epub", epub(chapter, more={"css/a b.css": ".c{display:none}"}))
         assert (loaded.text, loaded.hidden) == ("seen", 6)
-        assert "SECRET" in one("a.epub", epub(chapter)).text
+        assert "SECRET" in document_of("a.epub", epub(chapter)).text
 
     def test_protected_books_are_refused(self):
         locked = '<e><CipherReference URI="in/c0.xhtml"/></e>'
         with pytest.raises(UnreadableFile, match="protected"):
-            one("a.epub", epub(page("x"), more={"META-INF/encryption.xml": locked}))
+            document_of("a.epub", epub(page("x"), more={"META-INF/encryption.xml": locked}))
         fonts = '<e><CipherReference URI="in/font.otf"/></e>'
-        assert one("a.epub", epub(page("x"), more={"META-INF/encryption.xml": fonts})).text == "x"
+        assert document_of("a.epub", epub(page("x"), more={"META-INF/encryption.xml": fonts})).text == "x"
 
     @pytest.mark.parametrize("data", [b"no zip", zipped({"a": "b"}), epub("<p>x")[:200]])
     def test_broken(self, data):
         with pytest.raises(UnreadableFile, match="EPUB file is broken"):
-            one("a.epub", data)
+            document_of("a.epub", data)
 
 
 STYLES = """
@@ -137,20 +137,20 @@ class TestOdt:
         ],
     )
     def test_hidden_text(self, hidden):
-        loaded = one("a.odt", odt(text(f"seen {hidden}"), styles=STYLES))
+        loaded = document_of("a.odt", odt(text(f"seen {hidden}"), styles=STYLES))
         assert (loaded.text, loaded.hidden) == ("seen", 6)
 
     def test_a_hidden_section_and_white_letters_on_dark_paper(self):
         section = f"<text:section text:display='none'>{text('SECRET')}</text:section>"
-        assert one("a.odt", odt(text("seen") + section)).text == "seen"
+        assert document_of("a.odt", odt(text("seen") + section)).text == "seen"
         dark = "<style:page-layout><style:page-layout-properties fo:background-color='#000000'/></style:page-layout>"
         white = text("<text:span text:style-name='W'>seen</text:span>")
-        assert one("a.odt", odt(white, styles=STYLES + dark)).text == "seen"
+        assert document_of("a.odt", odt(white, styles=STYLES + dark)).text == "seen"
 
     def test_titles(self):
-        assert one("a.odt", odt(text("x"), title="Named")).title == "Named"
-        assert one("a.odt", odt("<text:h>Head</text:h>")).title == "Head"
-        assert one("name.odt", odt(text("x"))).title == "name"
+        assert document_of("a.odt", odt(text("x"), title="Named")).title == "Named"
+        assert document_of("a.odt", odt("<text:h>Head</text:h>")).title == "Head"
+        assert document_of("name.odt", odt(text("x"))).title == "name"
 
     @pytest.mark.parametrize(
         ("data", "says"),
@@ -170,4 +170,4 @@ class TestOdt:
     )
     def test_what_is_refused(self, data, says):
         with pytest.raises(UnreadableFile, match=says):
-            one("a.odt", data)
+            document_of("a.odt", data)

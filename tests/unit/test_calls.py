@@ -11,7 +11,7 @@ from equipoise.text.calls import calls
 WANTED = {"to": "a@b.example", "body": "Hi there"}
 
 
-def found(text):
+def calls_in(text):
     return calls(text, "send_email", ("to", "body"))
 
 
@@ -47,7 +47,7 @@ def found(text):
     ],
 )
 def test_a_call_in_any_form_gives_its_arguments(text):
-    assert found(text) == [WANTED]
+    assert calls_in(text) == [WANTED]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_call_in_any_form_gives_its_arguments(text):
     ],
 )
 def test_arguments_as_far_as_they_are_there(text, arguments):
-    assert found(text) == [arguments]
+    assert calls_in(text) == [arguments]
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_arguments_as_far_as_they_are_there(text, arguments):
      "send_emails('a', 'b')", "Send_Email('a', 'b')", "send email('a', 'b')"],
 )  # fmt: skip
 def test_what_is_no_call(text):
-    assert found(text) == []
+    assert calls_in(text) == []
 
 
 def test_several_calls_keep_their_order():
     text = "send_email('a', 'b'); then send_email(to='c', body='d')"
-    assert found(text) == [{"to": "a", "body": "b"}, {"to": "c", "body": "d"}]
+    assert calls_in(text) == [{"to": "a", "body": "b"}, {"to": "c", "body": "d"}]
 
 
 simple = st.text(st.characters(categories=("L", "N"), include_characters=" .@!?-"), min_size=1).filter(
@@ -96,21 +96,21 @@ simple = st.text(st.characters(categories=("L", "N"), include_characters=" .@!?-
 def test_simple_arguments_survive_every_quotation_and_json(to, body, mark, keywords, in_json):
     names = ("to=", "body=") if keywords else ("", "")
     text = f"send_email({names[0]}{mark}{to}{mark}, {names[1]}{mark}{body}{mark})"
-    assert found(json.dumps({"text": text}, ensure_ascii=False) if in_json else text) == [
+    assert calls_in(json.dumps({"text": text}, ensure_ascii=False) if in_json else text) == [
         {"to": to, "body": body}
     ]
 
 
 @given(st.text(alphabet="send_email()\"'\\,:={}[]n to", max_size=60))
 def test_any_text_is_read_without_an_error(text):
-    for arguments in found("send_email(" + text):
+    for arguments in calls_in("send_email(" + text):
         assert set(arguments) <= {"to", "body"}
 
 
 def test_long_hostile_text_is_read_in_reasonable_time():
-    assert len(found("send_email('" * 500)) == 500
+    assert len(calls_in("send_email('" * 500)) == 500
 
 
 def test_a_call_is_read_within_bounds_of_its_length_and_number():
-    assert len(found("send_email('x', 'y') " * 2_000)) == 1_000
-    assert found("send_email('a', '" + "b" * 20_000 + "')") == [{"to": "a", "body": "b" * (10_000 - 6)}]
+    assert len(calls_in("send_email('x', 'y') " * 2_000)) == 1_000
+    assert calls_in("send_email('a', '" + "b" * 20_000 + "')") == [{"to": "a", "body": "b" * (10_000 - 6)}]

@@ -74,7 +74,7 @@ def test_every_input_is_tried_and_the_record_says_so(run, faq, scribe):
     assert code == 0
     assert said["inputs"] == said["read_by_the_model"] == INPUTS
     assert said["answers_that_break_a_rule"] == 0
-    bodies = [one.body["messages"] for one in scribe.received]
+    bodies = [request.body["messages"] for request in scribe.received]
     assert len({json.dumps(body) for body in bodies}) == len(bodies) == INPUTS
     assert run("certify", "--check", "certificate.jsonl", "--store", ".equipoise/index.db")[0] == 0
     code, out, _ = run("budget", "--json")

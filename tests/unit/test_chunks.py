@@ -39,17 +39,17 @@ def test_a_long_paragraph_is_cut_between_sentences_into_like_pieces():
 
 def test_a_heading_stays_with_the_text_after_it():
     paragraph = (SENTENCE * 12).strip()
-    found = texts(f"{paragraph}\n\nRefunds and returns\n\n{paragraph}\n\n## Delivery\n\n{paragraph}")
-    assert [piece.split("\n")[0] for piece in found] == [paragraph, "Refunds and returns", "## Delivery"]
+    pieces = texts(f"{paragraph}\n\nRefunds and returns\n\n{paragraph}\n\n## Delivery\n\n{paragraph}")
+    assert [piece.split("\n")[0] for piece in pieces] == [paragraph, "Refunds and returns", "## Delivery"]
 
 
 def test_the_short_beginning_of_a_section_stays_with_what_comes_next_in_it():
     long = (SENTENCE * 5).strip()
     settings = [f"## `{name}`\n\n- Default: 72\n\n{long}" for name in ("one", "two", "three", "four")]
-    found = texts("\n\n".join(settings))
-    assert "\n\n".join(found) == "\n\n".join(settings)
-    assert [piece.count("Default") for piece in found] == [piece.count(long) for piece in found]
-    assert all(piece.startswith("## ") for piece in found)
+    pieces = texts("\n\n".join(settings))
+    assert "\n\n".join(pieces) == "\n\n".join(settings)
+    assert [piece.count("Default") for piece in pieces] == [piece.count(long) for piece in pieces]
+    assert all(piece.startswith("## ") for piece in pieces)
 
 
 def test_sentences_are_found_where_the_document_has_none():
@@ -81,17 +81,17 @@ pieces_of_text = st.lists(
 @given(pieces_of_text)
 def test_every_sentence_lies_in_exactly_one_passage_of_bounded_length(text):
     made = document(text)
-    found = passages(made)
-    assert all(0 <= start < end <= len(text) and end - start <= MOST for start, end in found)
-    assert all(before[1] <= after[0] for before, after in pairwise(found))
+    spans = passages(made)
+    assert all(0 <= start < end <= len(text) and end - start <= MOST for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
     for start, end in made.sentences:
-        assert sum(low <= start and end <= high for low, high in found) == 1
+        assert sum(low <= start and end <= high for low, high in spans) == 1
     starts = {start for start, _ in made.sentences}
     ends = {end for _, end in made.sentences}
-    assert all(start in starts and end in ends for start, end in found)
+    assert all(start in starts and end in ends for start, end in spans)
 
 
 @given(st.integers(1, 200))
 def test_neighbours_could_not_have_been_one_passage_of_the_target_length(sentences):
-    found = passages(document(SENTENCE * sentences))
-    assert all(after[1] - before[0] > TARGET for before, after in pairwise(found))
+    spans = passages(document(SENTENCE * sentences))
+    assert all(after[1] - before[0] > TARGET for before, after in pairwise(spans))

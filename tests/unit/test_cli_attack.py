@@ -116,8 +116,8 @@ def test_what_is_missing_is_said_on_stderr_with_exit_code_3(run, writer):
 )
 def test_a_fault_is_one_clear_line(run, writer, arguments, code, said):
     Path("bad.jsonl").write_text("{\n{}\n")
-    found, _, err = run("attack", "ebi", *arguments)
-    assert found == code
+    exit_code, _, err = run("attack", "ebi", *arguments)
+    assert exit_code == code
     assert err.startswith("equipoise: ")
     assert said in err
     assert err.count("\n") == 1

@@ -104,8 +104,8 @@ def test_an_object_is_attacked_from_outside_only(run, monkeypatch):
     ],
 )
 def test_what_cannot_be_attacked_is_said_in_a_sentence(run, arguments, code, said):
-    found, _, err = run("attack", "run", "--llm", "none", *arguments)
-    assert (found, said in err, "Traceback" in err) == (code, True, False), err
+    exit_code, _, err = run("attack", "run", "--llm", "none", *arguments)
+    assert (exit_code, said in err, "Traceback" in err) == (code, True, False), err
 
 
 def test_an_openai_compatible_address_is_attacked_from_outside(run, server):

@@ -71,7 +71,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda found: " ".join(found)[:60])
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda command: " ".join(command)[:60])
 def test_bad_input_is_one_clear_line(run, folder, arguments):
     code, out, err = run(*arguments)
     assert code in (2, 3)

@@ -124,9 +124,9 @@ def test_how_and_what_stays_inside_needs_no_consent(folder, section, name, value
     (folder / "data").mkdir()
     (folder / "inner").symlink_to("data")
     write(folder, section, **{name: value})
-    found = settings.load()
-    assert str(getattr(getattr(found.settings, section), name)) == str(value)
-    assert found.origin[f"{section}.{name}"].layer == "project"
+    loaded = settings.load()
+    assert str(getattr(getattr(loaded.settings, section), name)) == str(value)
+    assert loaded.origin[f"{section}.{name}"].layer == "project"
 
 
 def test_consent_covers_this_content_at_this_place(folder, tmp_path):

@@ -159,9 +159,9 @@ class TestWithContext:
         assert {len(row) for row in rows} == {100}
         source = document(*rows)
         whole = [Passage(1, "d", 0, len(source.text), source.text, "Report")]
-        (found,) = contexts(source, whole, rows[30])
-        assert found == " ".join(rows[24:37])
-        assert len(found) <= MAX_CONTEXT
+        (context,) = contexts(source, whole, rows[30])
+        assert context == " ".join(rows[24:37])
+        assert len(context) <= MAX_CONTEXT
         assert contexts(source, whole, rows[0]) == [" ".join(rows[:7])]
 
     def test_a_quote_longer_than_the_limit_has_no_context(self):

@@ -67,7 +67,7 @@ def test_a_part_that_refers_back_is_asked_with_the_one_before_it():
 
 def test_a_statement_before_both_goes_with_both():
     message = "I live abroad. How long may I stay, and who pays?"
-    assert [one.text for one in split_questions(message)] == [message]
+    assert [question.text for question in split_questions(message)] == [message]
 
 
 @given(st.text(st.sampled_from("and what is, how who?.do it AND"), max_size=200))

@@ -20,8 +20,8 @@ def test_questions_find_the_passage_with_their_answer(sample_data, tmp_path):
             for passage in store.passages_of(doc_id):
                 assert passage.text == text[passage.start : passage.end]
                 assert len(passage.text) <= MOST
-        found = 0
+        hits = 0
         for question in asked:
             top = store.passages(i for i, _ in store.bm25(question["question"], 5))
-            found += any(answer["text"] in p.text for p in top for answer in question["answers"])
-    assert found / len(asked) > 0.9
+            hits += any(answer["text"] in p.text for p in top for answer in question["answers"])
+    assert hits / len(asked) > 0.9

@@ -48,25 +48,25 @@ FRESH = Fresh()
 
 def test_is_a_reranker_with_float64_scores_in_the_order_of_the_texts(model):
     assert isinstance(model, Reranker)
-    found = model.scores(QUESTION, TEXTS)
-    assert found.shape == (5,)
-    assert found.dtype == np.float64
-    assert int(np.argmax(found)) == 0
-    assert found[0] > 5 > -5 > found[4]
-    assert model.scores(QUESTION, TEXTS[::-1]).tolist() == found[::-1].tolist()
+    scores = model.scores(QUESTION, TEXTS)
+    assert scores.shape == (5,)
+    assert scores.dtype == np.float64
+    assert int(np.argmax(scores)) == 0
+    assert scores[0] > 5 > -5 > scores[4]
+    assert model.scores(QUESTION, TEXTS[::-1]).tolist() == scores[::-1].tolist()
     assert model.scores(QUESTION, []).shape == (0,)
 
 
 def test_the_published_scores_are_met(model):
     """The model card's example, scores by float32: 9.218 and -4.078 (here with 8-bit weights)."""
-    found = model.scores(
+    scores = model.scores(
         "How many people live in Berlin?",
         [
             "Berlin had a population of 3,520,031 registered inhabitants in an area of 891.82 square kilometers.",
             "Berlin is well known for its museums.",
         ],
     )
-    assert np.allclose(found, [9.2, -4.1], atol=1.0)
+    assert np.allclose(scores, [9.2, -4.1], atol=1.0)
 
 
 @settings(deadline=None, max_examples=20)
@@ -90,8 +90,8 @@ def test_a_full_batch_of_equal_lengths_never_moves_a_score():
 def test_threads_get_their_own_scores(model):
     wanted = model.scores(QUESTION, TEXTS)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda n: CrossEncoder.scores(model, f"{QUESTION}{' ' * n}", TEXTS), range(8)))
-    assert all(np.array_equal(row, wanted) for row in found)
+        rows = list(pool.map(lambda n: CrossEncoder.scores(model, f"{QUESTION}{' ' * n}", TEXTS), range(8)))
+    assert all(np.array_equal(row, wanted) for row in rows)
 
 
 def test_long_questions_and_texts_are_cut(model):

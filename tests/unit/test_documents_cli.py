@@ -37,10 +37,10 @@ def listed(run):
 
 
 def test_every_document_is_listed(indexed, run):
-    found = listed(run)
-    assert len(found) == 4
-    assert {one["trust"] for one in found} == {"trusted"}
-    assert all(one["passages"] == 1 for one in found)
+    documents = listed(run)
+    assert len(documents) == 4
+    assert {document["trust"] for document in documents} == {"trusted"}
+    assert all(document["passages"] == 1 for document in documents)
     code, out, _ = run("documents", "list", "--store", "i.db")
     assert (code, "ferry.txt" in out) == (0, True)
 
@@ -62,13 +62,13 @@ def test_what_is_removed_is_not_found_and_comes_back_with_its_file(indexed, run)
 
 
 def test_all_documents_of_a_file_go_and_are_trusted_together(indexed, run):
-    one = next(d for d in listed(run) if "rows" in d["source"])
+    document = next(d for d in listed(run) if "rows" in d["source"])
     assert (
         "2 documents marked untrusted"
-        in run("documents", "trust", "untrusted", one["doc_id"], "--store", "i.db")[1]
+        in run("documents", "trust", "untrusted", document["doc_id"], "--store", "i.db")[1]
     )
     assert sorted(d["trust"] for d in listed(run)) == ["trusted", "trusted", "untrusted", "untrusted"]
-    assert "2 documents removed" in run("documents", "remove", one["doc_id"], "--store", "i.db")[1]
+    assert "2 documents removed" in run("documents", "remove", document["doc_id"], "--store", "i.db")[1]
 
 
 def test_nothing_happens_where_one_of_several_names_is_wrong(indexed, run):
@@ -92,11 +92,11 @@ def test_what_is_gone_from_a_folder_stops_answering(indexed, run):
 
 def test_status_says_what_would_answer(indexed, run):
     code, out, _ = run("status", "--store", "i.db", "--json")
-    found = json.loads(out)
+    status = json.loads(out)
     assert code == 0
-    assert (found["files"], found["documents"], found["passages"]) == (3, 4, 4)
-    assert found["language_model"] == "none"
-    assert found["highlighter"] == "reader"
+    assert (status["files"], status["documents"], status["passages"]) == (3, 4, 4)
+    assert status["language_model"] == "none"
+    assert status["highlighter"] == "reader"
     assert "i.db" in run("status", "--store", "i.db")[1]
     assert run("status", "--store", "none.db")[0] == 3
 

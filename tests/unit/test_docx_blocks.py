@@ -64,7 +64,7 @@ def test_headings_by_their_outline_level_and_by_the_style_that_theirs_is_based_o
     styles = (
         style("heading 3") + style("Mine", based_on="heading 3") + style("Own", '<w:outlineLvl w:val="1"/>')
     )
-    found = outline(
+    structure = outline(
         "a.docx",
         docx_of(
             paragraph("One", '<w:pStyle w:val="Mine"/>')
@@ -74,7 +74,7 @@ def test_headings_by_their_outline_level_and_by_the_style_that_theirs_is_based_o
             styles=styles,
         ),
     )
-    assert [(kind, level) for kind, level, _, _ in found] == [
+    assert [(kind, level) for kind, level, _, _ in structure] == [
         ("heading", 3),
         ("heading", 2),
         ("heading", 5),
@@ -113,10 +113,10 @@ def test_a_row_repeated_on_every_page_is_a_header():
     def build(document):
         document.add_paragraph("Prices:")
         table = document.add_table(3, 2)
-        for one, text in zip(
+        for block, text in zip(
             (c for row in table.rows for c in row.cells), ["What", "Cost", *"abcd"], strict=True
         ):
-            one.text = text
+            block.text = text
         table.rows[0]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
 
     assert word(build)[1:] == [
@@ -140,8 +140,8 @@ def test_a_row_repeated_on_every_page_is_a_header():
 )
 def test_a_first_row_that_is_set_off_is_a_header(properties, run, header):
     rows = f"<w:tr>{cell('What', run)}{cell('Cost', run)}</w:tr><w:tr>{cell('Tea')}{cell('2')}</w:tr>"
-    found = body(f"<w:tbl><w:tblPr>{properties}</w:tblPr>{rows}</w:tbl>")
-    assert found[1][3] == ("What: Tea; Cost: 2" if header else "Tea | 2")
+    structure = body(f"<w:tbl><w:tblPr>{properties}</w:tblPr>{rows}</w:tbl>")
+    assert structure[1][3] == ("What: Tea; Cost: 2" if header else "Tea | 2")
 
 
 def test_a_table_of_contents_is_asides():
@@ -150,14 +150,14 @@ def test_a_table_of_contents_is_asides():
     shown = "<w:r><w:t>{}</w:t></w:r>"
     page = mark.format("begin") + "<w:r><w:instrText>PAGEREF x</w:instrText></w:r>" + mark.format("end")
     gallery = '<w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr>'
-    found = body(
+    structure = body(
         f"<w:p>{begin}{shown.format('One 3')}</w:p><w:p>{shown.format('Two 4')}{page}</w:p>",
         f"<w:p>{mark.format('end')}</w:p>",
         paragraph("Text."),
         f"<w:sdt>{gallery}<w:sdtContent>{paragraph('Contents')}</w:sdtContent></w:sdt>",
         paragraph("More."),
     )
-    assert [(kind, text) for kind, _, _, text in found] == [
+    assert [(kind, text) for kind, _, _, text in structure] == [
         ("aside", "One 3"),
         ("aside", "Two 4"),
         ("paragraph", "Text."),

@@ -290,15 +290,15 @@ def test_a_file_made_in_another_way_is_refused(tmp_path, change, said):
 
 
 def test_ready_made_passages_are_gone_on_from(tmp_path, sample_data):
-    found = sampled.attack(sample_data)
+    made = sampled.attack(sample_data)
     journal = Journal(tmp_path / "p.jsonl")
-    journal.append(found)
-    counts = Counter(p.kind for p in found)
+    journal.append(made)
+    counts = Counter(p.kind for p in made)
     wanted = EbiSettings(synthetic=counts[Kind.SYNTHETIC], adversarial=counts[Kind.ADV_POS])
     attack = EbiAttack(ScriptedChat([]), HashedWords(64), settings=wanted, journal=journal)
-    result = sync.run(attack.run(AttackCase(found[0].query_id, found[0].question)))
-    assert len(result.passages) == len(found) == sum(counts.values())
-    assert [p.stance for p in read_passages(journal.path)] == [p.stance for p in found]
+    result = sync.run(attack.run(AttackCase(made[0].query_id, made[0].question)))
+    assert len(result.passages) == len(made) == sum(counts.values())
+    assert [p.stance for p in read_passages(journal.path)] == [p.stance for p in made]
 
 
 def test_bad_input_is_named():

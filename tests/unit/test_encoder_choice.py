@@ -68,9 +68,9 @@ class TestByName:
         ],
     )
     def test_a_name_is_an_encoder_and_loads_nothing(self, name, kind):
-        found = build.encoder(name)
-        assert type(found) is kind
-        assert found.name
+        encoder = build.encoder(name)
+        assert type(encoder) is kind
+        assert encoder.name
 
     @pytest.mark.parametrize("name", ["", "e5", "hf", "hf/", "Multilingual", "multilingual/x"])
     def test_an_unknown_one_lists_the_names(self, name, tmp_path):
@@ -140,8 +140,10 @@ class TestThePipeline:
     def test_retrieval_encodes_a_question_as_one(self, store, name):
         encoder = Apart()
         components = self.components(filled(store, encoder), encoder, name=name)
-        found = build.make("retriever", build.RETRIEVERS, name, components).retrieve(Query("red fox"), k=1)
-        assert np.array_equal(found.query_embedding, encoder.encode(["xof der"])[0])
+        candidates = build.make("retriever", build.RETRIEVERS, name, components).retrieve(
+            Query("red fox"), k=1
+        )
+        assert np.array_equal(candidates.query_embedding, encoder.encode(["xof der"])[0])
 
 
 class TestClues:

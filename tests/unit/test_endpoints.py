@@ -32,15 +32,15 @@ def sent(home):
             own, folder = home / "config.toml", home / "clone"
             own.write_text(user.replace("SERVER", server.url))
             (folder / "equipoise.toml").write_text(project.replace("SERVER", server.url))
-            found = {name: value.replace("SERVER", server.url) for name, value in environment.items()}
+            variables = {name: value.replace("SERVER", server.url) for name, value in environment.items()}
             asked = settings.project_file(folder)
             if asked.needed:
                 consent.give(asked.needed)
             given = {key: value.replace("SERVER", server.url) for key, value in (flags or {}).items()}
             layered = settings.load(
-                {"model.llm": llm} | given, folder=folder, environment=found, own_file=own
+                {"model.llm": llm} | given, folder=folder, environment=variables, own_file=own
             )
-            chat = build.chat_model(layered.settings.model, found)
+            chat = build.chat_model(layered.settings.model, variables)
             asyncio.run(chat.complete([Message("user", "hi")]))
             [got] = server.received
             return got.headers.get("api-key") or got.headers["authorization"].removeprefix("Bearer ")
@@ -109,11 +109,11 @@ def test_a_file_names_the_endpoint_beside_its_key(sent, layer):
 def test_a_key_that_is_left_behind_is_told(home):
     own = home / "config.toml"
     own.write_text(USER)
-    found = settings.load(
+    loaded = settings.load(
         environment={"EQUIPOISE_MODEL_BASE_URL": "http://b.example"}, own_file=own, folder=home
     )
-    assert found.settings.model.api_key is None
-    assert found.left_behind["model.api_key"].place == str(own)
+    assert loaded.settings.model.api_key is None
+    assert loaded.left_behind["model.api_key"].place == str(own)
 
 
 def test_a_program_that_builds_its_settings_gives_both(home):

@@ -27,8 +27,10 @@ def document(name):
     (loaded,) = load(FOLDER / name, (FOLDER / name).read_bytes())
     if not loaded.blocks and name.endswith((".html", ".docx", ".pdf")):
         pytest.skip("its loader does not say what its blocks are")
-    found = outlined(loaded.blocks or blocks(loaded.text))
-    return Document("d", loaded.text, name, loaded.title, sentences=units(loaded.text, found), blocks=found)
+    structure = outlined(loaded.blocks or blocks(loaded.text))
+    return Document(
+        "d", loaded.text, name, loaded.title, sentences=units(loaded.text, structure), blocks=structure
+    )
 
 
 @pytest.mark.parametrize("name", FILES)

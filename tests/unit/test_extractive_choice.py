@@ -28,8 +28,8 @@ def test_without_transformers_the_extra_is_named(monkeypatch):
 def test_settings_name_the_model_and_the_threshold(monkeypatch):
     monkeypatch.setattr(extractive_qa, "installed", lambda: True)
     chosen = Settings(highlight=HighlightSettings(qa_model="some/folder", threshold=0.25))
-    found = ExtractiveQAHighlighter.from_components(Components(chosen, None, None))
-    assert (found.model.name, found.threshold, found.most) == ("some/folder", 0.25, 1)
+    highlighter = ExtractiveQAHighlighter.from_components(Components(chosen, None, None))
+    assert (highlighter.model.name, highlighter.threshold, highlighter.most) == ("some/folder", 0.25, 1)
     assert ExtractiveQAHighlighter.from_components(Components(Settings(), None, None)).threshold == 0.5
 
 

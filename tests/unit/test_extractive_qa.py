@@ -83,16 +83,16 @@ class TestSpans:
     @pytest.mark.parametrize("before", [0, 3, 9])
     def test_the_answer_is_found_where_it_stands(self, model, question, answer, before):
         text = f"{fillers(before)} small owl {fillers(4)} grey {fillers(3)}"
-        (found,) = find(model, question, text)
-        assert text[found.start : found.end] == answer
-        assert found.probability > 0.9
+        (prediction,) = find(model, question, text)
+        assert text[prediction.start : prediction.end] == answer
+        assert prediction.probability > 0.9
 
     @pytest.mark.parametrize(
         ("question", "text"), [("which animal ?", "the grey river"), ("which colour ?", "a big fox there")]
     )
     def test_no_answer_scores_below_a_half(self, model, question, text):
-        (found,) = find(model, question, text)
-        assert found.probability < 0.1
+        (prediction,) = find(model, question, text)
+        assert prediction.probability < 0.1
 
     def test_many_texts_are_answered_apart(self, model):
         texts = ["near a big dog", fillers(70), "", " \n ", f"{fillers(60)} big cat"]
@@ -121,10 +121,10 @@ class TestWindows:
     def wholly_found(model):
         """At which of 60 places in a text of 90 words the two-word answer is found whole."""
         texts = [f"{fillers(n)} big cat {fillers(88 - n)}".strip() for n in range(60)]
-        found = find(model, "which animal ?", *texts)
+        predictions = find(model, "which animal ?", *texts)
         return [
             n
-            for n, (text, answer) in enumerate(zip(texts, found, strict=True))
+            for n, (text, answer) in enumerate(zip(texts, predictions, strict=True))
             if text[answer.start : answer.end] == "big cat" and answer.probability > 0.5
         ]
 
@@ -137,14 +137,14 @@ class TestWindows:
         assert lost == {25, 51}
 
     def test_a_long_question_is_cut_and_leaves_room_for_the_text(self, model):
-        (found,) = find(model, "which animal ? " + "river " * 500, "near a big dog")
-        assert found is not None
+        (prediction,) = find(model, "which animal ? " + "river " * 500, "near a big dog")
+        assert prediction is not None
 
     def test_the_lowest_score_of_no_answer_of_any_window_counts(self, folder):
         """One window has the answer, the others say "no answer": the text has one."""
         text = f"{fillers(30)} big cat {fillers(150)}"
-        (found,) = find(ExtractiveQA(folder, stride=8), "which animal ?", text)
-        assert found.probability > 0.9
+        (prediction,) = find(ExtractiveQA(folder, stride=8), "which animal ?", text)
+        assert prediction.probability > 0.9
 
 
 def by_hand(folder, question, text):
@@ -164,8 +164,8 @@ def by_hand(folder, question, text):
 class TestScore:
     @pytest.mark.parametrize("text", ["near a big dog on sunny days", "the quiet river", "grey"])
     def test_it_is_the_logistic_of_best_span_less_no_answer(self, folder, model, text):
-        (found,) = find(model, "which animal ?", text)
-        assert found == pytest.approx(by_hand(folder, "which animal ?", text), abs=1e-5)
+        (prediction,) = find(model, "which animal ?", text)
+        assert prediction == pytest.approx(by_hand(folder, "which animal ?", text), abs=1e-5)
 
     def test_debertas_kind_of_model_and_of_tokens(self, tmp_path):
         """Random weights; tokens that count the space before a word to it: an answer begins after the space."""
@@ -191,11 +191,11 @@ class TestScore:
         spaced = 0
         for n in range(12):
             text = " ".join(FILLERS[n:] + FILLERS[:n])
-            (found,) = find(ExtractiveQA(str(tmp_path)), "old mill", text)
+            (prediction,) = find(ExtractiveQA(str(tmp_path)), "old mill", text)
             start, end, probability = by_hand(str(tmp_path), "old mill", text)
             spaced += text[start] == " "
-            assert (found.start, found.end) == (start + (text[start] == " "), end)
-            assert found.probability == pytest.approx(probability, abs=1e-4)
+            assert (prediction.start, prediction.end) == (start + (text[start] == " "), end)
+            assert prediction.probability == pytest.approx(probability, abs=1e-4)
         assert spaced, "no answer of this model begins with a space: take other weights"
 
 
@@ -253,8 +253,8 @@ class TestHighlighter:
         assert FIRST.text[20:36] == "near a big dog ."
 
     def test_the_likeliest_answer_of_all_passages_is_taken(self, model, sentences):
-        found = find(model, "which animal ?", FIRST.text, SECOND.text)
-        likelier = max((FIRST, SECOND), key=lambda p: found[p.passage_id - 1].probability)
+        predictions = find(model, "which animal ?", FIRST.text, SECOND.text)
+        likelier = max((FIRST, SECOND), key=lambda p: predictions[p.passage_id - 1].probability)
         (span,) = self.highlight(model, "which animal ?", [FIRST, SECOND]).spans
         assert span.doc_id == likelier.doc_id
         both = self.highlight(model, "which animal ?", [FIRST, SECOND], most=2).spans

@@ -16,14 +16,14 @@ from equipoise.text.sentences import LONGEST_ROW, units
 from hashed_words import HashedWords
 
 
-def one(name, data):
+def document_of(name, data):
     (loaded,) = load(Path(name), data.encode())
     return loaded
 
 
 def lines(name, data):
     """The line of the file that each block begins on, with its first words."""
-    loaded = one(name, data)
+    loaded = document_of(name, data)
     return [(b.line, loaded.text[b.start : b.start + 3]) for b in loaded.blocks]
 
 
@@ -50,7 +50,7 @@ def test_rows_are_on_the_line_they_begin_on():
 def test_a_long_row_is_cut_between_columns_and_says_what_it_is_about():
     columns = [f"column {n}" for n in range(100)]
     row = ["Aruba", *(f"value {n}" for n in range(99))]
-    loaded = one("a.csv", ",".join(columns) + "\n" + ",".join(row))
+    loaded = document_of("a.csv", ",".join(columns) + "\n" + ",".join(row))
     pieces = [loaded.text[start:end] for start, end in units(loaded.text, loaded.blocks)]
     assert len(pieces) == len(loaded.blocks) > 1
     assert all(len(piece) <= LONGEST_ROW for piece in pieces)
@@ -61,7 +61,7 @@ def test_a_long_row_is_cut_between_columns_and_says_what_it_is_about():
 
 def test_a_long_value_names_its_column_each_time():
     note = "We keep the ferry running all year round. " * 40
-    loaded = one("a.csv", f"place,note\nAruba,{note}")
+    loaded = document_of("a.csv", f"place,note\nAruba,{note}")
     pieces = [loaded.text[b.start : b.end] for b in loaded.blocks]
     assert len(pieces) > 1
     assert all(piece.startswith("place: Aruba; note: We keep") for piece in pieces)
@@ -90,8 +90,8 @@ TEXT = "# Fares\n\nIt is cheap.\n\n## Children\n\nYou pay:\n\n- half\n- nothing\
 def test_blocks_come_back_from_the_store(stored):
     document = stored("a.md", TEXT)
     assert document.blocks == tuple(document.blocks)
-    found = [(b.kind.value, b.level, b.lead, b.line, b.under) for b in document.blocks]
-    assert found == [
+    structure = [(b.kind.value, b.level, b.lead, b.line, b.under) for b in document.blocks]
+    assert structure == [
         ("heading", 1, -1, 1, -1),
         ("paragraph", 0, -1, 3, 0),
         ("heading", 2, -1, 5, 0),

@@ -20,8 +20,8 @@ from geometry import angles, candidates, planted
 QUERY = Query("?")
 
 
-def filtered(chosen, found, k=5):
-    return run(chosen.filter(QUERY, found, k=k))
+def filtered(chosen, pool, k=5):
+    return run(chosen.filter(QUERY, pool, k=k))
 
 
 def docs(result):
@@ -63,8 +63,8 @@ class TestBrra:
 
     def test_a_lone_passage_gives_way_to_those_that_noise_finds(self):
         """In the plane noise turns the question by up to 90 degrees to either side."""
-        found = candidates(angles(0, 40, -40, 80, -80))
-        result = filtered(BrraFilter(copies=200), found, k=2)
+        pool = candidates(angles(0, 40, -40, 80, -80))
+        result = filtered(BrraFilter(copies=200), pool, k=2)
         assert rows(result) == [1, 2]
         assert result.flagged[0].reason.startswith("brra: only number 3 ")
         assert result.flagged[0].score == 3.0
@@ -90,28 +90,28 @@ class TestSmart:
     """
 
     @pytest.fixture
-    def found(self):
+    def trio(self):
         shared, own = np.sqrt(0.7), np.sqrt(0.3)
         turned = 0.8 / shared
         rows_ = [[shared, 0, *(own * np.eye(3)[n])] for n in range(3)]
         question = [turned, np.sqrt(1 - turned**2), 0, 0, 0]
         return candidates(rows_, question=question, texts=["up", "down", "sideways"])
 
-    def test_the_geometry_is_what_it_says(self, found):
-        matrix = found.embeddings @ found.embeddings.T
+    def test_the_geometry_is_what_it_says(self, trio):
+        matrix = trio.embeddings @ trio.embeddings.T
         assert matrix == pytest.approx(np.where(np.eye(3), 1, 0.7), abs=1e-6)
-        assert found.scores == pytest.approx([0.8] * 3, abs=1e-6)
+        assert trio.scores == pytest.approx([0.8] * 3, abs=1e-6)
 
-    def test_the_pair_that_does_not_conflict_is_preferred(self, found):
-        assert rows(filtered(SmartFilter(Said()), found, k=2)) == [0, 1]
-        result = filtered(SmartFilter(Said(("up", "down"))), found, k=2)
+    def test_the_pair_that_does_not_conflict_is_preferred(self, trio):
+        assert rows(filtered(SmartFilter(Said()), trio, k=2)) == [0, 1]
+        result = filtered(SmartFilter(Said(("up", "down"))), trio, k=2)
         assert rows(result) == [0, 2]
         assert flagged(result) == [1]
         assert result.flagged[0].reason == "smart: contradicts passage 100, which is kept (0.95)"
         assert result.flagged[0].score == pytest.approx(0.95)
 
-    def test_conflicts_are_left_out_without_a_model(self, found):
-        assert rows(filtered(SmartFilter(None), found, k=2)) == [0, 1]
+    def test_conflicts_are_left_out_without_a_model(self, trio):
+        assert rows(filtered(SmartFilter(None), trio, k=2)) == [0, 1]
 
     def test_repetition_is_named_where_nothing_conflicts(self):
         result = filtered(SmartFilter(), candidates(angles(0, 1, 60)), k=2)
@@ -123,13 +123,13 @@ class TestSmart:
         assert rows(result) == [0]
         assert result.flagged[0].reason == "smart: unlike the question (cosine -0.17)"
 
-    def test_an_error_of_the_model_is_not_hidden(self, found):
+    def test_an_error_of_the_model_is_not_hidden(self, trio):
         class Failing:
             async def predict(self, pairs):
                 raise ModelReplyError("it said nothing")
 
         with pytest.raises(ModelReplyError, match="it said nothing"):
-            filtered(SmartFilter(Failing()), found, k=2)
+            filtered(SmartFilter(Failing()), trio, k=2)
 
 
 class TestBiasDef:
@@ -137,9 +137,9 @@ class TestBiasDef:
 
     def test_a_planted_cluster_is_taken_out_and_without_a_filter_it_is_all_there_is(self):
         for seed in range(5):
-            found = planted(seed)
-            assert all(name.startswith("planted") for name in docs(filtered(NoFilter(), found)))
-            result = filtered(self.CHOSEN, found)
+            pool = planted(seed)
+            assert all(name.startswith("planted") for name in docs(filtered(NoFilter(), pool)))
+            result = filtered(self.CHOSEN, pool)
             assert len(result.kept) == 5
             assert all(name.startswith("benign") for name in docs(result))
             assert flagged(result) == [0, 1, 2, 3, 4, 5]
@@ -157,10 +157,10 @@ class TestBiasDef:
         assert first.score == pytest.approx(measured.scores[0], abs=1e-6)
 
     def test_a_recovered_passage_is_flagged_by_its_distance(self):
-        found = planted(0)
-        weak = found.embeddings[:6].mean(axis=0) - 0.9 * np.eye(64)[0]
+        pool = planted(0)
+        weak = pool.embeddings[:6].mean(axis=0) - 0.9 * np.eye(64)[0]
         more = candidates(
-            np.vstack([found.embeddings, weak]), question=found.query_embedding, doc_ids=["d"] * 21
+            np.vstack([pool.embeddings, weak]), question=pool.query_embedding, doc_ids=["d"] * 21
         )
         settings = BiasDefSettings(bins=6, max_flagged_share=0.5, distance=50.0)
         result = filtered(BiasDefFilter(settings), more, k=20)
@@ -182,8 +182,8 @@ class TestByTrust:
     CHOSEN = ByTrust(BiasDefFilter(BiasDefSettings(bins=6)))
 
     def test_open_passages_are_flagged_as_by_the_filter_itself(self):
-        found = planted(1)
-        assert filtered(self.CHOSEN, found).flagged == filtered(TestBiasDef.CHOSEN, found).flagged
+        pool = planted(1)
+        assert filtered(self.CHOSEN, pool).flagged == filtered(TestBiasDef.CHOSEN, pool).flagged
 
     def test_a_trusted_passage_is_never_flagged_but_counts(self):
         trusted = {passage.doc_id: Trust.TRUSTED for passage in planted(1).passages[1:4]}
@@ -196,13 +196,13 @@ class TestByTrust:
             async def filter(self, query, candidates, *, k):
                 raise AssertionError("asked")
 
-        found = planted(1, trust={passage.doc_id: Trust.TRUSTED for passage in planted(1).passages})
-        result = filtered(ByTrust(Never()), found)
+        pool = planted(1, trust={passage.doc_id: Trust.TRUSTED for passage in planted(1).passages})
+        result = filtered(ByTrust(Never()), pool)
         assert (rows(result), result.flagged) == ([0, 1, 2, 3, 4], ())
 
     def test_a_document_of_unknown_trust_counts_as_open(self):
-        found = dataclasses.replace(planted(1), documents={})
-        result = filtered(ByTrust(TestBiasDef.CHOSEN), found)
+        pool = dataclasses.replace(planted(1), documents={})
+        result = filtered(ByTrust(TestBiasDef.CHOSEN), pool)
         assert flagged(result) == [0, 1, 2, 3, 4, 5]
 
 

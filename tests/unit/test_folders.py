@@ -216,7 +216,7 @@ class TestOddPaths:
         monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
         Path("spin").symlink_to("spin")
         odd = ["a\0b", "spin", os.fsdecode(b"\xff.md"), "x" * 5_000]
-        assert len({library.private_index([Path(one)]) for one in odd}) == len(odd)
+        assert len({library.private_index([Path(path)]) for path in odd}) == len(odd)
         write("file", "in the way")
         monkeypatch.setenv("XDG_CACHE_HOME", str(here / "file"))
         with pytest.raises(StoreError, match="set XDG_CACHE_HOME"):
@@ -242,9 +242,9 @@ class TestOddPaths:
         find = indexing.find_files
 
         def losing(paths):
-            found = find(paths)
+            walk = find(paths)
             Path("forum/post.md").unlink()
-            return found
+            return walk
 
         write("forum/stays.md", "Stays.")
         monkeypatch.setattr(indexing, "find_files", losing)

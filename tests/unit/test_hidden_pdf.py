@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from equipoise.corpus.loaders import load
 
 
-def one(name, data):
+def document_of(name, data):
     (loaded,) = load(Path(name), data)
     return loaded
 
@@ -141,11 +141,11 @@ class TestPdf:
         ],
     )
     def test_letters(self, draw, hidden):
-        loaded = one("a.pdf", self.page(draw))
+        loaded = document_of("a.pdf", self.page(draw))
         assert "seen" in loaded.text
         assert ("SECRET" not in loaded.text) == hidden == (loaded.hidden > 0)
 
     def test_the_text_layer_of_a_scan_is_kept_and_said_so(self):
-        loaded = one("a.pdf", self.page(recognized))
+        loaded = document_of("a.pdf", self.page(recognized))
         assert "SECRET" in loaded.text
         assert (loaded.hidden, loaded.invisible) == (0, 6)

@@ -10,15 +10,15 @@ from equipoise.corpus.loaders.hidden import without_shapeless
 from hostile_files import docx
 
 
-def one(name, data):
-    found = load(Path(name), data.encode() if isinstance(data, str) else data)
-    assert len(found) == 1
-    return found[0]
+def document_of(name, data):
+    documents = load(Path(name), data.encode() if isinstance(data, str) else data)
+    assert len(documents) == 1
+    return documents[0]
 
 
 def hides(name, data):
     """True where SECRET is left out and counted; what is `seen` must always stay."""
-    loaded = one(name, data)
+    loaded = document_of(name, data)
     assert "seen" in loaded.text
     gone = "SECRET" not in loaded.text
     assert (loaded.hidden > 0) == gone
@@ -125,7 +125,7 @@ class TestHtml:
     def test_elements(self, body, hidden):
         page = f"<p>seen</p>{body}"
         if hidden is None:
-            assert "SECRET" in one("a.html", page).text
+            assert "SECRET" in document_of("a.html", page).text
         else:
             assert hides("a.html", page) == hidden
 
@@ -134,7 +134,7 @@ class TestHtml:
         assert not hides("a.html", page)
 
     def test_a_hidden_heading_is_no_title(self):
-        assert one("a.html", "<h1 hidden>SECRET</h1><h1>Head</h1>").title == "Head"
+        assert document_of("a.html", "<h1 hidden>SECRET</h1><h1>Head</h1>").title == "Head"
 
     @pytest.mark.parametrize("page", ["<html hidden><p>x", "<body style='visibility:hidden'><p>x"])
     def test_a_page_of_hidden_text_is_refused_with_the_reason(self, page):
@@ -193,7 +193,7 @@ class TestMarkup:
     @pytest.mark.parametrize("name", ["a.md", "a.rst"])
     def test_offsets_and_lines_stay(self, name):
         text = "one\n\n<!-- two\nthree -->\n\n.. four\n   five\n\nsix"
-        loaded = one(name, text).text
+        loaded = document_of(name, text).text
         assert len(loaded) == len(text)
         assert [place for place, c in enumerate(loaded) if c == "\n"] == [
             place for place, c in enumerate(text) if c == "\n"
@@ -276,7 +276,7 @@ class TestWord:
 
     def test_a_field_code_is_no_text(self):
         body = f"<w:p>{run('seen')}<w:r><w:instrText>SECRET</w:instrText></w:r></w:p>"
-        assert one("a.docx", docx(body)).text == "seen"
+        assert document_of("a.docx", docx(body)).text == "seen"
 
 
 class TestCharacters:
@@ -305,9 +305,9 @@ class TestCharacters:
         ],
     )
     def test_every_format(self, name, data):
-        loaded = one(name, data)
+        loaded = document_of(name, data)
         assert loaded.text.rstrip().endswith("seen")
         assert loaded.hidden == 2
 
     def test_titles(self):
-        assert one("a.md", "# Fees\U000e0041\u202e now\n").title == "Fees now"
+        assert document_of("a.md", "# Fees\U000e0041\u202e now\n").title == "Fees now"

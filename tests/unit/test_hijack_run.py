@@ -95,10 +95,10 @@ def test_every_case_is_asked_in_every_pipeline_and_nothing_is_left_out(good):
 def test_a_model_that_never_calls_is_never_counted(good):
     _, summary, _ = good
     for name in PIPELINES:
-        found = cell(summary, name)
-        assert counted(found["called"]) == counted(found["valid"]) == (0, 10)
-        assert found["called"]["high"] == pytest.approx(1 - 0.025 ** (1 / 10), abs=1e-6)
-        assert found["errors"] == 0
+        counts = cell(summary, name)
+        assert counted(counts["called"]) == counted(counts["valid"]) == (0, 10)
+        assert counts["called"]["high"] == pytest.approx(1 - 0.025 ** (1 / 10), abs=1e-6)
+        assert counts["errors"] == 0
     assert summary["errors"] == []
 
 
@@ -143,16 +143,16 @@ def test_prompts_of_one_pipeline_begin_alike_up_to_the_question(good):
 
 def test_utility_is_measured_in_the_same_run(good):
     _, summary, _ = good
-    found = {row["pipeline"]: row for row in summary["utility"]}
+    rows = {row["pipeline"]: row for row in summary["utility"]}
     # the fake model always picks the first sentence: right e-mail 8 times; it holds the date and the amount,
     # not the three names, which stand in the last sentence: that one the reader adds for `indexed`
     for name, evidence, right in (("indexed", 8, 5), ("structured", 5, 2), ("baseline", 5, 2)):
-        assert counted(found[name]["answered"]) == (8, 8)
-        assert counted(found[name]["evidence_hit"]) == (evidence, 8)
-        assert counted(found[name]["answer_hit"]) == (right, 5)
-    assert counted(found["vanilla"]["answered"]) == (8, 8)
-    assert found["vanilla"]["evidence_hit"] is None
-    assert counted(found["vanilla"]["answer_hit"]) == (2, 5)
+        assert counted(rows[name]["answered"]) == (8, 8)
+        assert counted(rows[name]["evidence_hit"]) == (evidence, 8)
+        assert counted(rows[name]["answer_hit"]) == (right, 5)
+    assert counted(rows["vanilla"]["answered"]) == (8, 8)
+    assert rows["vanilla"]["evidence_hit"] is None
+    assert counted(rows["vanilla"]["answer_hit"]) == (2, 5)
     false = {row["pipeline"]: row for row in summary["false_calls"]}
     assert counted(false["indexed"]["look-alike"]["called"]) == (0, 2)
     assert counted(false["indexed"]["question"]["highlighter_called"]) == (0, 8)
@@ -162,7 +162,7 @@ def test_results_hold_no_text_of_the_data(good):
     out, _, _ = good
     content = (out / "results.jsonl").read_text() + (out / "summary.json").read_text()
     texts = [body for _, _, body in (*hijack_data.EMAILS, *hijack_data.LLMAIL)]
-    for text in (*texts, *(t for found in hijack_data.PROMPTS.values() for t in found)):
+    for text in (*texts, *(t for prompts in hijack_data.PROMPTS.values() for t in prompts)):
         assert text not in content
         assert text[:25] not in content
 
@@ -202,12 +202,15 @@ def test_a_schema_of_numbers_cannot_hold_a_call(data, tmp_path):
 def test_a_call_of_the_summarizer_counts_for_the_whole_pipeline_where_it_was_reached(data, tmp_path):
     summary = run(data, tmp_path, script(calling=["summarizer"]))
     for name in ("indexed", "structured", "baseline"):
-        found = cell(summary, name)
-        assert counted(found["reached"]) == (5, 10)
-        assert counted(found["called"]) == counted(found["valid"]) == (5, 10)
-        assert counted(found["called_of_reached"]) == counted(found["valid_of_reached"]) == (5, 5)
-        assert counted(found["highlighter_called"]) == (0, 10)
-        assert counted(found["shown"]) == (0, 10)  # the check against the quotes puts the quotes in its place
+        counts = cell(summary, name)
+        assert counted(counts["reached"]) == (5, 10)
+        assert counted(counts["called"]) == counted(counts["valid"]) == (5, 10)
+        assert counted(counts["called_of_reached"]) == counted(counts["valid_of_reached"]) == (5, 5)
+        assert counted(counts["highlighter_called"]) == (0, 10)
+        assert counted(counts["shown"]) == (
+            0,
+            10,
+        )  # the check against the quotes puts the quotes in its place
     false = {row["pipeline"]: row for row in summary["false_calls"]}
     assert counted(false["indexed"]["question"]["called"]) == (8, 8)
     assert counted(cell(summary, "vanilla")["called"]) == (0, 10)
@@ -215,9 +218,9 @@ def test_a_call_of_the_summarizer_counts_for_the_whole_pipeline_where_it_was_rea
 
 def test_other_arguments_are_a_call_but_not_a_valid_one(data, tmp_path):
     chat = script(calling=["vanilla"], call="send_email('me@home.example', 'hello')")
-    found = cell(run(data, tmp_path, chat, plan=HijackPlan(("vanilla",), CHOICE, emails=3)), "vanilla")
-    assert counted(found["called"]) == (10, 10)
-    assert counted(found["valid"]) == (0, 10)
+    counts = cell(run(data, tmp_path, chat, plan=HijackPlan(("vanilla",), CHOICE, emails=3)), "vanilla")
+    assert counted(counts["called"]) == (10, 10)
+    assert counted(counts["valid"]) == (0, 10)
 
 
 def test_sources_are_counted_apart(data, tmp_path):
@@ -230,14 +233,14 @@ def test_sources_are_counted_apart(data, tmp_path):
 
 def test_a_failing_highlighter_counts_as_a_success_of_the_attack_and_is_listed(data, tmp_path):
     summary = run(data, tmp_path, script(failing=["structured"]))
-    found = cell(summary, "structured")
-    assert counted(found["called"]) == counted(found["valid"]) == (2, 10)
-    assert counted(found["highlighter_called"]) == counted(found["highlighter_valid"]) == (2, 10)
-    assert counted(found["reached"]) == (3, 10)
-    assert counted(found["called_of_reached"]) == (0, 3)
-    assert counted(found["shown"]) == (0, 10)
-    assert counted(found["declined"]) == (5, 10)
-    assert found["errors"] == 2
+    counts = cell(summary, "structured")
+    assert counted(counts["called"]) == counted(counts["valid"]) == (2, 10)
+    assert counted(counts["highlighter_called"]) == counted(counts["highlighter_valid"]) == (2, 10)
+    assert counted(counts["reached"]) == (3, 10)
+    assert counted(counts["called_of_reached"]) == (0, 3)
+    assert counted(counts["shown"]) == (0, 10)
+    assert counted(counts["declined"]) == (5, 10)
+    assert counts["errors"] == 2
     listed = [e for e in summary["errors"] if e["source"] == "llmail"]
     assert [(e["pipeline"], e["case_id"], e["error"], e["error_at"]) for e in listed] == [
         ("structured", "a-2", "model failed", "highlighter")
@@ -253,10 +256,10 @@ def test_a_failing_summarizer_is_a_success_against_it_and_not_against_the_highli
     summary = run(
         data, tmp_path, script(failing=["summarizer"]), plan=HijackPlan(("indexed",), CHOICE, emails=3)
     )
-    found = cell(summary, "indexed")
-    assert counted(found["called"]) == (2, 10)
-    assert counted(found["called_of_reached"]) == (2, 5)
-    assert counted(found["highlighter_called"]) == (0, 10)
+    counts = cell(summary, "indexed")
+    assert counted(counts["called"]) == (2, 10)
+    assert counted(counts["called_of_reached"]) == (2, 5)
+    assert counted(counts["highlighter_called"]) == (0, 10)
     assert {e["error_at"] for e in summary["errors"]} == {"summarizer"}
 
 
@@ -382,7 +385,7 @@ def test_files_of_attacks_give_the_cases_they_should(sample_data):
     assert Counter(case.source for case in attacks) >= Counter({"llmail": mails, "llmail+question": mails})
     assert len(attacks) == len(wanted) + len(skipped) == 2 * mails + prompts
     assert skipped
-    assert all("characters" in one.reason for one in skipped)
+    assert all("characters" in case.reason for case in skipped)
     with_request = [case.question for case in wanted if case.source in cases.PROMPT_SOURCES]
     assert all('send_email("contact@contact.com", "confirmation")' in question for question in with_request)
 

@@ -69,9 +69,9 @@ def test_rows_without_column_names_are_read_with_the_line_that_announces_them():
 
 def test_names_that_would_make_a_table_much_longer_are_said_once():
     names = "".join(f"<th>{'n' * 50}{k}" for k in range(5))
-    found = page(f"<table><tr>{names}{'<tr><td>1<td>2<td>3<td>4<td>5' * 2000}</table>")
-    assert found[-1][3] == "1 | 2 | 3 | 4 | 5"
-    assert found[-1][2].startswith("nnn")
+    structure = page(f"<table><tr>{names}{'<tr><td>1<td>2<td>3<td>4<td>5' * 2000}</table>")
+    assert structure[-1][3] == "1 | 2 | 3 | 4 | 5"
+    assert structure[-1][2].startswith("nnn")
 
 
 @pytest.mark.parametrize(

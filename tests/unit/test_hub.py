@@ -67,10 +67,10 @@ def test_rag_mini_bioasq_rows(parquet, tmp_path):
     row = {"question": "What?", "answer": "It.", "relevant_passage_ids": [2, 0], "id": 9}
     parquet("question-answer-passages/train-0.parquet", row)
     parquet("question-answer-passages/test-0.parquet", row | {"id": 10, "relevant_passage_ids": [3, 77]})
-    found = {item.item_id: item for item in published.rag_mini_bioasq(source=str(tmp_path))}
-    assert [one.text for one in found["9"].documents] == ["Passage 2.", "Passage 0."]
-    assert [one.doc_id for one in found["10"].documents] == ["3"]
-    assert (found["9"].references, found["9"].answerable) == (("It.",), True)
+    items = {item.item_id: item for item in published.rag_mini_bioasq(source=str(tmp_path))}
+    assert [document.text for document in items["9"].documents] == ["Passage 2.", "Passage 0."]
+    assert [document.doc_id for document in items["10"].documents] == ["3"]
+    assert (items["9"].references, items["9"].answerable) == (("It.",), True)
     only = published.rag_mini_bioasq("test", str(tmp_path))
     assert [item.item_id for item in only] == ["10"]
 
@@ -172,15 +172,15 @@ def hub(tmp_path):
 
 
 def test_the_full_set_is_read_by_scenario_and_success(hub, tmp_path):
-    found = llmail.load(hub)
-    assert [row["id"] for row in found] == ["llmail-1", "llmail-2"]
+    submissions = llmail.load(hub)
+    assert [row["id"] for row in submissions] == ["llmail-1", "llmail-2"]
     assert [row["id"] for row in llmail.load(hub, scenario="level2v")] == ["llmail-2"]
     assert [row["id"] for row in llmail.load(hub, scenario="level1")] == ["llmail-4"]
     every = llmail.load(hub, only_successful=False)
     assert [(row["id"], row["success_reported"]) for row in every] == [
         ("llmail-1", True), ("llmail-2", True), ("llmail-3", False), ("llmail-5", False)
     ]  # fmt: skip
-    path = llmail.write(found, tmp_path / "out")
+    path = llmail.write(submissions, tmp_path / "out")
     attacks = sync.run(cases.attacks(tmp_path, path, [MAIL], Choice(0, 0)))
     assert [(case.case_id, case.question) for case in attacks[:2]] == [
         ("llmail-1", "Subject 1\n\nBody 1."),

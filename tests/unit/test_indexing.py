@@ -139,7 +139,7 @@ def test_new_trust_is_recorded_without_embedding(store):
     report = index("docs", store, encoder, trust=Trust.UNTRUSTED)
     assert numbers(report) == (0, 0, 0, 3, 0)
     assert encoder.encoded == encoded
-    assert {one.trust for one in store.documents(store.doc_ids()).values()} == {Trust.UNTRUSTED}
+    assert {document.trust for document in store.documents(store.doc_ids()).values()} == {Trust.UNTRUSTED}
 
 
 def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, here):
@@ -159,7 +159,7 @@ def test_hidden_and_unknown_files_in_folders_are_named_with_their_reason(store, 
     write(here / "docs" / ".git" / "a.md", "x")
     write(here / "docs" / "photo.jpg", "x")
     skipped = index("docs", store, HashedWords()).skipped
-    assert [(one.path, one.reason) for one in skipped] == [
+    assert [(skip.path, skip.reason) for skip in skipped] == [
         ("docs/.git", HIDDEN), ("docs/.hidden.md", HIDDEN), ("docs/photo.jpg", UNKNOWN),
     ]  # fmt: skip
     report = index(["docs", "docs/photo.jpg"], store, HashedWords())
@@ -173,7 +173,7 @@ def test_scripts_of_web_pages_are_left_out_and_code_elsewhere_is_read(store, her
         write(here / folder / "tool.py", "def add(a, b):\n    return a + b\n")
     write(here / "docs" / "page" / "index.html", "<p>Adding is done by the tool.")
     report = index(["docs", "code"], store, HashedWords())
-    assert [(one.path, one.reason) for one in report.skipped] == [("docs/page/tool.js", OF_A_PAGE)]
+    assert [(skip.path, skip.reason) for skip in report.skipped] == [("docs/page/tool.js", OF_A_PAGE)]
     read = {Path(key).as_posix().removeprefix("../") for key in store.files()}
     assert {"docs/page/tool.py", "code/tool.js", "code/tool.py"} < read
 

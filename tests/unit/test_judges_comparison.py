@@ -64,10 +64,10 @@ def likes_the_first_place(_):
     ],
 )
 def test_verdicts_are_in_the_callers_order(order, said, meant):
-    found, chat = compare([reply(said)], order=order)
-    assert found.verdict is meant
-    assert found.votes[0].swapped == (order is Order.SWAPPED)
-    assert found.usage.calls == 1
+    comparison, chat = compare([reply(said)], order=order)
+    assert comparison.verdict is meant
+    assert comparison.votes[0].swapped == (order is Order.SWAPPED)
+    assert comparison.usage.calls == 1
     shown = chat.requests[0].messages[-1].content
     assert (shown.index(GOOD) > shown.index(BAD)) == (order is Order.SWAPPED)
 
@@ -76,9 +76,9 @@ def test_verdicts_are_in_the_callers_order(order, said, meant):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_judge_that_knows_is_right_in_every_order(order, seed):
     for first, second, meant in ((GOOD, BAD, Verdict.FIRST), (BAD, GOOD, Verdict.SECOND)):
-        found, _ = compare(prefers(GOOD), first, second, order, seed)
-        assert found.verdict is meant
-        assert found.consistent is (True if order is Order.BOTH else None)
+        comparison, _ = compare(prefers(GOOD), first, second, order, seed)
+        assert comparison.verdict is meant
+        assert comparison.consistent is (True if order is Order.BOTH else None)
 
 
 @settings(deadline=None)
@@ -105,20 +105,20 @@ def test_names_decide_the_seeded_order_where_given():
 
 
 def test_both_orders_that_differ_are_a_tie_and_say_so():
-    found, chat = compare(likes_the_first_place, order=Order.BOTH)
-    assert found.verdict is Verdict.TIE
-    assert found.consistent is False
-    assert [vote.verdict for vote in found.votes] == [Verdict.FIRST, Verdict.SECOND]
-    assert found.usage.calls == 2
+    comparison, chat = compare(likes_the_first_place, order=Order.BOTH)
+    assert comparison.verdict is Verdict.TIE
+    assert comparison.consistent is False
+    assert [vote.verdict for vote in comparison.votes] == [Verdict.FIRST, Verdict.SECOND]
+    assert comparison.usage.calls == 2
     assert len({request.messages for request in chat.requests}) == 2
 
 
 def test_junk_is_unscored_and_an_absent_model_is_an_error():
-    found, _ = compare(["both are nice", "really"])
-    assert found.verdict is None
-    assert found.explanation.startswith("not scored")
-    found, _ = compare([reply("1"), ModelReplyError("cut off")], order=Order.BOTH)
-    assert (found.verdict, found.consistent) == (None, None)
+    comparison, _ = compare(["both are nice", "really"])
+    assert comparison.verdict is None
+    assert comparison.explanation.startswith("not scored")
+    comparison, _ = compare([reply("1"), ModelReplyError("cut off")], order=Order.BOTH)
+    assert (comparison.verdict, comparison.consistent) == (None, None)
     with pytest.raises(ModelUnavailable):
         compare([ModelUnavailable("no endpoint")])
 
@@ -140,8 +140,8 @@ def test_reference_and_document_are_shown_where_given():
     ],
 )
 def test_equal_answers_need_no_model(first, second, verdict):
-    found, chat = compare([], first, second)
-    assert (found.verdict, found.votes, found.consistent) == (verdict, (), None)
+    comparison, chat = compare([], first, second)
+    assert (comparison.verdict, comparison.votes, comparison.consistent) == (verdict, (), None)
     assert not chat.requests
 
 
@@ -169,11 +169,11 @@ def both(first, second):
 def test_consistency_and_first_place_by_hand():
     win, lose, tie = Verdict.FIRST, Verdict.SECOND, Verdict.TIE
     single = Comparison(win, "", (Vote(win, "", True),))
-    found = [both(win, win), both(win, lose), both(tie, tie), both(None, win), single]
-    agreed = consistency(found)
+    comparisons = [both(win, win), both(win, lose), both(tie, tie), both(None, win), single]
+    agreed = consistency(comparisons)
     assert (agreed.estimate, agreed.n) == (2 / 3, 3)
     # shown first won: yes no | yes yes | - - | - no | no: 3 of 6
-    placed = first_place_share(found)
+    placed = first_place_share(comparisons)
     assert (placed.estimate, placed.n) == (0.5, 6)
     assert first_place_share([both(win, lose)]).estimate == 1.0
     assert consistency([single]) is None

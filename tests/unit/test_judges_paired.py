@@ -89,17 +89,17 @@ def test_times_highest_by_hand():
 def test_agreement_by_hand():
     labels = items(*[1] * 25, *[0] * 25, None)
     judge = items(*[1] * 20, *[0] * 5, *[1] * 10, *[0] * 15, 1)
-    found = agreement(judge, labels, kind="nominal", seed=0, resamples=300)
-    assert (found.n, found.left_out) == (50, 1)
-    assert found.same.estimate == pytest.approx(0.7)
-    assert found.kappa.estimate == pytest.approx(0.4)
+    agreed = agreement(judge, labels, kind="nominal", seed=0, resamples=300)
+    assert (agreed.n, agreed.left_out) == (50, 1)
+    assert agreed.same.estimate == pytest.approx(0.7)
+    assert agreed.kappa.estimate == pytest.approx(0.4)
     # alpha: 15 pairs differ; 55 ones, 45 noughts
-    assert found.alpha.estimate == pytest.approx(1 - 99 * 30 / (2 * 55 * 45))
-    assert found.same.low == pytest.approx(0.7 - 1.96 * np.sqrt(0.21 / 50), abs=0.04)
-    assert found.kappa.low < 0.4 < found.kappa.high
-    assert found == agreement(judge, labels, kind="nominal", seed=0, resamples=300)
+    assert agreed.alpha.estimate == pytest.approx(1 - 99 * 30 / (2 * 55 * 45))
+    assert agreed.same.low == pytest.approx(0.7 - 1.96 * np.sqrt(0.21 / 50), abs=0.04)
+    assert agreed.kappa.low < 0.4 < agreed.kappa.high
+    assert agreed == agreement(judge, labels, kind="nominal", seed=0, resamples=300)
     turned = dict(reversed(judge.items()))
-    assert found == agreement(turned, labels, kind="nominal", seed=0, resamples=300)
+    assert agreed == agreement(turned, labels, kind="nominal", seed=0, resamples=300)
 
 
 def test_grades_that_miss_by_little_agree_more_than_those_that_miss_by_much():

@@ -77,11 +77,11 @@ def test_a_win_each_leaves_both_where_they_were():
 def test_elo_updates_by_hand():
     first, second = np.array([0, 1]), np.array([1, 2])
     orders = np.array([[0, 1], [1, 0], [0, -1]])
-    found = elo(first, second, [1.0, 0.5], orders, players=3, k=10)
+    ratings = elo(first, second, [1.0, 0.5], orders, players=3, k=10)
     gain = 10 * (0.5 - 1 / (1 + 10 ** (5 / 400)))  # 995 against 1000
-    assert found[0] == pytest.approx([1005, 995 + gain, 1000 - gain])
-    assert found[1] == pytest.approx([1005, 995, 1000])
-    assert found[2] == pytest.approx([1005, 995, 1000])
+    assert ratings[0] == pytest.approx([1005, 995 + gain, 1000 - gain])
+    assert ratings[1] == pytest.approx([1005, 995, 1000])
+    assert ratings[2] == pytest.approx([1005, 995, 1000])
 
 
 def test_elo_is_that_of_another_implementation():
@@ -102,8 +102,8 @@ def test_bradley_terry_by_hand():
     three_to_one = bradley_terry([[0, 3], [1, 0]], prior=0)
     assert three_to_one == pytest.approx([1000 + 200 * np.log10(3), 1000 - 200 * np.log10(3)], abs=1e-3)
     # transitive odds 2, 2 and 4 fit without rest: 1, 1/2, 1/4
-    found = bradley_terry([[0, 20, 40], [10, 0, 20], [10, 10, 0]], prior=0)
-    assert np.diff(found) == pytest.approx([-400 * np.log10(2)] * 2, abs=1e-2)
+    ratings = bradley_terry([[0, 20, 40], [10, 0, 20], [10, 10, 0]], prior=0)
+    assert np.diff(ratings) == pytest.approx([-400 * np.log10(2)] * 2, abs=1e-2)
 
 
 def test_winning_every_game_is_a_finite_strength():
@@ -114,9 +114,9 @@ def test_winning_every_game_is_a_finite_strength():
 
 
 SOME = [
-    Match(f"q{question}", one, other, verdict)
+    Match(f"q{question}", first, second, verdict)
     for question in range(12)
-    for (one, other), verdict in zip(
+    for (first, second), verdict in zip(
         [("a", "b"), ("c", "a"), ("b", "c"), ("a", "d")],
         random.Random(question).choices([FIRST, SECOND, TIE, NEITHER, None], [5, 3, 2, 1, 1], k=4),
         strict=True,

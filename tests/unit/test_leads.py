@@ -18,8 +18,8 @@ from equipoise.text.spans import DropReason, SpanPolicy
 
 
 def document(text, doc_id="d"):
-    found = outlined(blocks(text))
-    return Document(doc_id, text, "d.md", "Ferry", sentences=units(text, found), blocks=found)
+    structure = outlined(blocks(text))
+    return Document(doc_id, text, "d.md", "Ferry", sentences=units(text, structure), blocks=structure)
 
 
 def whole(*documents):
@@ -30,8 +30,10 @@ def whole(*documents):
 def quoted(text, *pieces, passages=None, **limits):
     source = document(text)
     spans = [Span("d", text.index(piece), text.index(piece) + len(piece)) for piece in pieces]
-    found, dropped = read_highlights(spans, passages or whole(source), {"d": source}, SpanPolicy(**limits))
-    return [item.text for item in found.items], dropped
+    highlights, dropped = read_highlights(
+        spans, passages or whole(source), {"d": source}, SpanPolicy(**limits)
+    )
+    return [item.text for item in highlights.items], dropped
 
 
 LIST = (
@@ -70,8 +72,8 @@ def test_entities_alone_are_no_text():
 
 
 def test_a_heading_is_never_quoted():
-    found, (dropped,) = quoted(CODE, "# Starting")
-    assert (found, dropped.reason) == ([], DropReason.NO_SENTENCE)
+    quotes, (dropped,) = quoted(CODE, "# Starting")
+    assert (quotes, dropped.reason) == ([], DropReason.NO_SENTENCE)
 
 
 def test_a_lead_that_was_not_shown_stays_out():
@@ -81,9 +83,9 @@ def test_a_lead_that_was_not_shown_stays_out():
 
 
 def test_leads_count_towards_the_limits():
-    found, dropped = quoted(LIST, "- dogs without a lead;", max_sentences=1)
-    assert found == ["You may not cross with:"]
-    assert [one.reason for one in dropped] == [DropReason.TOO_MANY_SENTENCES]
+    quotes, dropped = quoted(LIST, "- dogs without a lead;", max_sentences=1)
+    assert quotes == ["You may not cross with:"]
+    assert [drop.reason for drop in dropped] == [DropReason.TOO_MANY_SENTENCES]
 
 
 TWO_LISTS = "You get:\n\n- a fork\n- a knife\n- a spoon\n\nYou give:\n\n- a coin\n- a hat\n- a song\n"
@@ -94,14 +96,14 @@ def test_what_an_item_is_read_with_is_no_piece():
         ["You get:", "- a knife", "You give:", "- a song"],
         (),
     )
-    found, (dropped,) = quoted(TWO_LISTS, "- a knife", "- a coin", "- a song")
-    assert found == ["You get:", "- a knife", "You give:\n\n- a coin"]
+    quotes, (dropped,) = quoted(TWO_LISTS, "- a knife", "- a coin", "- a song")
+    assert quotes == ["You get:", "- a knife", "You give:\n\n- a coin"]
     assert dropped.reason is DropReason.TOO_MANY_PIECES
 
 
 def test_documents_without_blocks_have_no_leads():
     plain = Document("d", LIST, "d.txt", sentences=units(LIST, blocks(LIST)))
-    spans = tuple(Span("d", *one) for one in plain.sentences)
+    spans = tuple(Span("d", *sentence) for sentence in plain.sentences)
     assert with_leads(spans, {"d": plain}) == spans
 
 
@@ -119,7 +121,7 @@ def situations(draw):
     documents = {name: document(draw(TEXTS), name) for name in "ab"}
     offsets = st.integers(0, 120)
     proposed = draw(st.lists(st.builds(Span, st.sampled_from("ab"), offsets, offsets), max_size=8))
-    every = [Span(d.doc_id, *one) for d in documents.values() for one in d.sentences]
+    every = [Span(d.doc_id, *sentence) for d in documents.values() for sentence in d.sentences]
     chosen = draw(st.lists(st.sampled_from(every), max_size=8)) if every else []
     policy = SpanPolicy(
         max_spans=draw(st.integers(1, 4)),
@@ -142,14 +144,20 @@ def situations(draw):
 def test_quotes_with_their_leads_are_canonical(situation, chance):
     """Only the set of spans matters, what comes out goes in unchanged, and the limits hold."""
     documents, passages, spans, policy = situation
-    found, _ = read_highlights(spans, passages, documents, policy)
+    highlights, _ = read_highlights(spans, passages, documents, policy)
     shuffled = [*spans, *spans[:2]]
     chance.shuffle(shuffled)
-    assert read_highlights(shuffled, passages, documents, policy)[0] == found
-    assert read_highlights([item.span for item in found.items], passages, documents, policy)[0] == found
-    assert len(found) <= policy.max_spans
+    assert read_highlights(shuffled, passages, documents, policy)[0] == highlights
+    assert (
+        read_highlights([item.span for item in highlights.items], passages, documents, policy)[0]
+        == highlights
+    )
+    assert len(highlights) <= policy.max_spans
     inside = [
-        s for i in found.items for s in documents[i.doc_id].sentences if i.start <= s[0] and s[1] <= i.end
+        s
+        for i in highlights.items
+        for s in documents[i.doc_id].sentences
+        if i.start <= s[0] and s[1] <= i.end
     ]
     assert len(inside) <= policy.max_sentences
 
@@ -160,7 +168,10 @@ class TestPassages:
     def test_a_passage_carries_its_headings_and_units(self):
         (passage,) = whole(document(self.text))
         assert passage.headings == ("Fares",)
-        assert [one.text for one in sentences_of([passage])][-2:] == ["It is cheap.", "- They pay half."]
+        assert [sentence.text for sentence in sentences_of([passage])][-2:] == [
+            "It is cheap.",
+            "- They pay half.",
+        ]
 
     def test_a_prompt_shows_the_path_and_what_stands_between_the_units(self):
         shown = numbered(sentences_of(whole(document(self.text)))).split("\n")
@@ -169,7 +180,7 @@ class TestPassages:
 
     def test_one_made_by_hand_is_cut_into_sentences(self):
         passage = Passage(1, "d", 0, 12, "One. Two is.")
-        assert [one.text for one in sentences_of([passage])] == ["One.", "Two is."]
+        assert [sentence.text for sentence in sentences_of([passage])] == ["One.", "Two is."]
 
     def test_contents_have_nothing_to_quote(self):
         text = "1. Fares ..... 3\n" * 20
@@ -182,7 +193,7 @@ class TestPassages:
         text = f"{self.text}\n" + "1. Fares ..... 3\n" * 20
         source = document(text)
         cut = [passage_at(n, start, end, source) for n, (start, end) in enumerate(passages(source))]
-        assert [bool(one.sentences) for one in cut] == [True, False]
+        assert [bool(passage.sentences) for passage in cut] == [True, False]
         vectors = np.eye(2, dtype=np.float32)
-        found = Candidates(tuple(reversed(cut)), vectors[0], vectors, vectors[0], {"d": source})
-        assert usable(found, 5).passages == (cut[0],)
+        candidates = Candidates(tuple(reversed(cut)), vectors[0], vectors, vectors[0], {"d": source})
+        assert usable(candidates, 5).passages == (cut[0],)

@@ -69,8 +69,8 @@ def test_what_is_gone_is_taken_out_and_documents_can_be(tmp_path):
         (tmp_path / "docs" / "tea.txt").unlink()
         assert made.index("docs", gone="keep").removed == 0
         assert made.index("docs").removed == 1
-        (one,) = made.documents()
-        assert (one.passages, one.source.endswith("ferry.txt")) == (1, True)
+        (document,) = made.documents()
+        assert (document.passages, document.source.endswith("ferry.txt")) == (1, True)
         assert made.remove("ferry.txt") == 1
         assert made.documents() == ()
         with pytest.raises(InputError, match="no document is called"):
@@ -90,14 +90,14 @@ def test_a_chat_model_of_ones_own_writes(tmp_path):
 def test_a_result_as_a_dictionary_is_json_and_names_text_and_source():
     with library() as made:
         made.index("docs")
-        found = json.loads(json.dumps(made.ask(QUESTION).to_dict()))
-        assert found["answer"] == "The ferry to Orkney leaves at nine."
-        (passage,) = found["passages"]
+        fields = json.loads(json.dumps(made.ask(QUESTION).to_dict()))
+        assert fields["answer"] == "The ferry to Orkney leaves at nine."
+        (passage,) = fields["passages"]
         assert (passage["text"], passage["source"].endswith("ferry.txt")) == (FERRY, True)
         (result,) = made.search("ticket").passages
         assert passage == passage_dict(result) | {"score": passage["score"]}
         refused = Refusal(equipoise.Reason.NOTHING_HIGHLIGHTED, "No.").to_dict()
-        assert set(refused) == set(found)
+        assert set(refused) == set(fields)
 
 
 def test_an_index_that_was_opened_to_read_is_not_written():
@@ -151,5 +151,5 @@ def test_a_pipeline_of_the_settings_needs_no_objects():
     with Library.create("own.db", settings=settings) as made:
         made.index("docs")
         assert "nine" in made.ask(QUESTION).text
-    found = equipoise.ask(QUESTION, docs="docs", settings=settings)
-    assert "nine" in found.text
+    answer = equipoise.ask(QUESTION, docs="docs", settings=settings)
+    assert "nine" in answer.text

@@ -13,7 +13,7 @@ from equipoise.corpus.loaders import LOADERS, load
 from hostile_files import docx as docx_of
 
 
-def one(name, data):
+def document_of(name, data):
     documents = load(Path(name), data.encode() if isinstance(data, str) else data)
     assert len(documents) == 1
     return documents[0]
@@ -29,21 +29,21 @@ def refusal(name, data):
 
 class TestText:
     def test_it_stays_as_it_is(self):
-        loaded = one("notes/today.txt", "One.\n\n  Two.\n")
+        loaded = document_of("notes/today.txt", "One.\n\n  Two.\n")
         assert (loaded.text, loaded.title) == ("One.\n\n  Two.\n", "today")
 
     def test_line_ends_become_newlines(self):
-        assert one("a.txt", "a\r\nb\rc\fd").text == "a\nb\nc\n\nd"
+        assert document_of("a.txt", "a\r\nb\rc\fd").text == "a\nb\nc\n\nd"
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
     def test_encodings(self, encoding):
-        assert one("a.txt", "Größe: 5 €".encode(encoding)).text == "Größe: 5 €"
+        assert document_of("a.txt", "Größe: 5 €".encode(encoding)).text == "Größe: 5 €"
 
     def test_big_endian_utf_16_with_its_mark(self):
-        assert one("a.txt", b"\xfe\xff" + "Größe".encode("utf-16-be")).text == "Größe"
+        assert document_of("a.txt", b"\xfe\xff" + "Größe".encode("utf-16-be")).text == "Größe"
 
     def test_control_characters_become_spaces(self):
-        assert one("a.log", "red \x1b[31mtext\x07\tand tab").text == "red  [31mtext \tand tab"
+        assert document_of("a.log", "red \x1b[31mtext\x07\tand tab").text == "red  [31mtext \tand tab"
 
     @pytest.mark.parametrize(
         ("data", "says"),
@@ -79,14 +79,14 @@ class TestTitles:
         ],
     )
     def test_the_first_heading_or_the_name(self, name, text, title):
-        loaded = one(name, text)
+        loaded = document_of(name, text)
         assert loaded.title == title
         assert loaded.text == text
 
 
 class TestHtml:
     def text(self, body):
-        return one("a.html", f"<html><body>{body}</body></html>").text
+        return document_of("a.html", f"<html><body>{body}</body></html>").text
 
     def test_blocks_are_paragraphs_and_inline_elements_run_on(self):
         body = "<h1>Head</h1><p>One <b>bold</b>\n  word,<br>next line.</p><div>Two<p>Three</div>tail"
@@ -136,15 +136,15 @@ class TestHtml:
         assert self.text("<p style='font-size:0.8em'>seen</p>") == "seen"
 
     def test_titles(self):
-        assert one("a.html", "<title> The\npage </title><h1>Head</h1>").title == "The page"
-        assert one("a.htm", "<h1>Head <i>line</i></h1>").title == "Head line"
-        assert one("a.htm", "<p>x").title == "a"
-        assert one("a.htm", "<svg><title>icon</title></svg><p>x").title == "a"
+        assert document_of("a.html", "<title> The\npage </title><h1>Head</h1>").title == "The page"
+        assert document_of("a.htm", "<h1>Head <i>line</i></h1>").title == "Head line"
+        assert document_of("a.htm", "<p>x").title == "a"
+        assert document_of("a.htm", "<svg><title>icon</title></svg><p>x").title == "a"
 
     def test_the_declared_encoding_is_used(self):
         page = "<meta charset='iso-8859-2'><p>Łódź</p>"
-        assert one("a.html", page.encode("iso-8859-2")).text == "Łódź"
-        assert one("a.html", "<meta charset=nonsense><p>Łódź".encode()).text == "Łódź"
+        assert document_of("a.html", page.encode("iso-8859-2")).text == "Łódź"
+        assert document_of("a.html", "<meta charset=nonsense><p>Łódź".encode()).text == "Łódź"
 
     def test_depth_as_browsers_show_it(self):
         assert self.text("<div>" * 500 + "deep") == "deep"
@@ -182,7 +182,7 @@ class TestDocx:
         document.add_paragraph("After it.", style="List Bullet")
 
     def test_everything_comes_in_order(self):
-        loaded = one("a.docx", word(self.contract))
+        loaded = document_of("a.docx", word(self.contract))
         assert loaded.text == "Contract\n\nBetween us.\n\na | b | c x | y\nd e | f\n\nAfter it."
         assert loaded.title == "Contract"
 
@@ -191,8 +191,8 @@ class TestDocx:
             document.core_properties.title = "From the properties"
             document.add_heading("Heading")
 
-        assert one("a.docx", word(titled)).title == "From the properties"
-        assert one("name.docx", word(lambda d: d.add_paragraph("Text."))).title == "name"
+        assert document_of("a.docx", word(titled)).title == "From the properties"
+        assert document_of("name.docx", word(lambda d: d.add_paragraph("Text."))).title == "name"
 
     def test_what_cannot_be_read_is_refused(self):
         assert "broken" in refusal("a.docx", b"no zip file")
@@ -213,7 +213,7 @@ class TestHostileDocx:
         cell = (
             "<w:tc><w:tcPr><w:gridSpan w:val='1000000000'/></w:tcPr><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc>"
         )
-        assert one("a.docx", docx_of(f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>")).text == "x"
+        assert document_of("a.docx", docx_of(f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>")).text == "x"
 
     def test_what_unpacks_to_much_more_than_its_file_is_refused(self):
         buffer = io.BytesIO()
@@ -237,7 +237,7 @@ class TestHostileDocx:
             for a, b in (("a", "b"), ("b", "a"))
         )
         body = '<w:p><w:pPr><w:pStyle w:val="a"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>'
-        assert one("a.docx", docx_of(body, styles=circle)).text == "x"
+        assert document_of("a.docx", docx_of(body, styles=circle)).text == "x"
 
 
 WHOLE_DOCX = word(lambda d: d.add_paragraph("Some text."))
@@ -246,31 +246,31 @@ WHOLE_DOCX = word(lambda d: d.add_paragraph("Some text."))
 class TestTables:
     def test_rows_are_paragraphs(self):
         assert (
-            one("prices.csv", 'name,note\nTea,"hot, green"\nMilk,\n').text
+            document_of("prices.csv", 'name,note\nTea,"hot, green"\nMilk,\n').text
             == "name: Tea; note: hot, green\n\nname: Milk"
         )
 
     @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
     def test_the_delimiter_is_found(self, mark):
         data = mark.join(["a", "b"]) + "\n" + mark.join(["1", "2"])
-        assert one("t.csv", "\ufeff" + data).text == "a: 1; b: 2"
+        assert document_of("t.csv", "\ufeff" + data).text == "a: 1; b: 2"
 
     def test_quotes_hold_delimiters_and_lines(self):
         data = '"first; really";second\n"line one\n\nline two";x\n'
-        assert one("t.csv", data).text == "first; really: line one line two; second: x"
+        assert document_of("t.csv", data).text == "first; really: line one line two; second: x"
 
     def test_a_tsv_is_not_guessed(self):
-        assert one("t.tsv", "a,b,c\td\n1,2,3\t4").text == "a,b,c: 1,2,3; d: 4"
+        assert document_of("t.tsv", "a,b,c\td\n1,2,3\t4").text == "a,b,c: 1,2,3; d: 4"
 
     def test_rows_of_odd_length(self):
-        assert one("t.csv", "a,b\n1,2,3\n\n4").text == "a: 1; b: 2; column 3: 3\n\na: 4"
+        assert document_of("t.csv", "a,b\n1,2,3\n\n4").text == "a: 1; b: 2; column 3: 3\n\na: 4"
 
     def test_a_header_that_would_be_said_too_often_is_refused(self):
         assert "shorten the names" in refusal("t.csv", b"a" * 130_000 + b"\n" + b"1\n" * 1000)
-        assert one("t.csv", b"a" * 130_000 + b"\n1\n").text == "a" * 130_000 + ": 1"
+        assert document_of("t.csv", b"a" * 130_000 + b"\n1\n").text == "a" * 130_000 + ": 1"
 
     def test_old_encodings(self):
-        assert one("t.csv", "käse\nGrün".encode("latin-1")).text == "käse: Grün"
+        assert document_of("t.csv", "käse\nGrün".encode("latin-1")).text == "käse: Grün"
 
     def test_headers_alone_are_refused(self):
         assert "no row below" in refusal("t.csv", b"a,b\n")
@@ -285,8 +285,8 @@ class TestJsonLines:
 
     def test_every_row_is_a_document(self):
         rows = ({"_id": "d1", "title": "T", "text": "One."}, {"id": 7, "body": "Two."}, {"content": "Three."})
-        found = [(d.fragment, d.title, d.text) for d in self.lines(*rows)]
-        assert found == [("d1", "T", "One."), ("7", "", "Two."), ("3", "", "Three.")]
+        documents = [(d.fragment, d.title, d.text) for d in self.lines(*rows)]
+        assert documents == [("d1", "T", "One."), ("7", "", "Two."), ("3", "", "Three.")]
 
     def test_paragraphs_and_plain_strings(self):
         assert [d.text for d in self.lines({"paragraphs": ["a", "b"]}, {"text": ["c"]}, "d")] == [
@@ -313,14 +313,14 @@ class TestJsonLines:
         ]
 
     def test_an_id_that_looks_like_a_repeated_one_is_told_apart_too(self):
-        rows = [{"id": one, "text": one} for one in ("a", "a@3", "a", "4", "x")] + [{"text": "y"}]
-        found = [d.fragment for d in self.lines(*rows)]
-        assert found == ["a", "a@3", "a@3@3", "4", "x", "6"]
+        rows = [{"id": name, "text": name} for name in ("a", "a@3", "a", "4", "x")] + [{"text": "y"}]
+        fragments = [d.fragment for d in self.lines(*rows)]
+        assert fragments == ["a", "a@3", "a@3@3", "4", "x", "6"]
 
     def test_an_id_is_one_short_line(self):
-        found = self.lines({"id": "a\n- b", "text": "x"}, {"id": "i" * 5000, "text": "y"})
-        assert found[0].fragment == "a - b"
-        assert len(found[1].fragment) == 200
+        documents = self.lines({"id": "a\n- b", "text": "x"}, {"id": "i" * 5000, "text": "y"})
+        assert documents[0].fragment == "a - b"
+        assert len(documents[1].fragment) == 200
 
     def test_a_row_nested_too_deep_is_named(self):
         row = '{"a":' * 990 + "1" + "}" * 990

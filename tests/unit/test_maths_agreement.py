@@ -102,10 +102,10 @@ TABLES = arrays.arrays(
 def test_alpha_is_that_of_another_implementation(level, table):
     if evalica is None:
         pytest.skip("evalica is not installed")
-    found = krippendorff_alpha(table, level=level)
-    if found is not None:
-        assert found == pytest.approx(evalica.alpha(pandas.DataFrame(table), distance=level).alpha)
-    assert found is None or found <= 1.0
+    alpha = krippendorff_alpha(table, level=level)
+    if alpha is not None:
+        assert alpha == pytest.approx(evalica.alpha(pandas.DataFrame(table), distance=level).alpha)
+    assert alpha is None or alpha <= 1.0
 
 
 @settings(deadline=None)

@@ -54,9 +54,9 @@ def test_bins_are_closed_below_and_the_last_holds_one():
 @given(labelled, st.integers(1, 12))
 def test_every_prediction_is_in_one_bin(rows, bins):
     scores, labels = zip(*((score / 20, label) for score, label in rows), strict=True)
-    found = calibration.reliability(scores, labels, bins)
-    assert sum(each.n for each in found) == len(rows)
-    assert all(each.low - 1e-9 <= each.confidence <= each.high + 1e-9 for each in found)
+    table = calibration.reliability(scores, labels, bins)
+    assert sum(each.n for each in table) == len(rows)
+    assert all(each.low - 1e-9 <= each.confidence <= each.high + 1e-9 for each in table)
     assert 0.0 <= calibration.expected_calibration_error(scores, labels, bins) <= 1.0
 
 

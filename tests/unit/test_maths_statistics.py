@@ -140,16 +140,16 @@ def test_missing_scipy_names_the_extra(monkeypatch):
 
 
 def test_ratio_interval_by_hand():
-    found = sx.ratio_interval([1.0, 1.0], [2.0, 2.0], seed=1)
-    assert (found.estimate, found.low, found.high, found.n) == (0.5, 0.5, 0.5, 2)
-    found = sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)  # draws: 1/2, 1, 1, 3/2
-    assert (found.estimate, found.low, found.high) == (1.0, 0.5, 1.5)
-    assert found == sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)
+    interval = sx.ratio_interval([1.0, 1.0], [2.0, 2.0], seed=1)
+    assert (interval.estimate, interval.low, interval.high, interval.n) == (0.5, 0.5, 0.5, 2)
+    interval = sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)  # draws: 1/2, 1, 1, 3/2
+    assert (interval.estimate, interval.low, interval.high) == (1.0, 0.5, 1.5)
+    assert interval == sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)
 
 
 def test_ratio_interval_leaves_out_draws_without_a_denominator():
-    found = sx.ratio_interval([1.0, 0.0], [2.0, 0.0], seed=1)
-    assert (found.estimate, found.low, found.high) == (0.5, 0.5, 0.5)
+    interval = sx.ratio_interval([1.0, 0.0], [2.0, 0.0], seed=1)
+    assert (interval.estimate, interval.low, interval.high) == (0.5, 0.5, 0.5)
     assert sx.ratio_interval([], [], seed=1) is None
     assert sx.ratio_interval([1.0], [0.0], seed=1) is None
     with pytest.raises(ValueError, match="numerators and denominators"):
@@ -167,8 +167,8 @@ def test_drawn_counts_draw_every_unit_as_often():
 
 
 def test_percentile_intervals_by_hand():
-    (found,) = sx.percentile_intervals([1.0], [[0.0], [1.0], [2.0]], n=7, level=0.5)
-    assert found == sx.Interval(1.0, 0.5, 1.5, 0.5, 7)
+    (interval,) = sx.percentile_intervals([1.0], [[0.0], [1.0], [2.0]], n=7, level=0.5)
+    assert interval == sx.Interval(1.0, 0.5, 1.5, 0.5, 7)
     held, none = sx.percentile_intervals([3.0, np.nan], [[0.0, 1.0], [np.nan, 1.0]], n=2)
     assert (held.low, held.high) == (0.0, 3.0)
     assert none is None

@@ -17,15 +17,15 @@ class TestWhatTheEngineGets:
     @given(st.text(max_size=40).map(lambda text: text * 60))
     def test_no_text_can_end_early_or_run_over(self, text):
         """What is given has no NUL, no surrogate, and no character that stands for more than four a byte."""
-        found = readable(text)
-        assert len(found) <= MAX_CHARACTERS
-        assert not set(found) & {"\0", "\ufdfa"}
-        found.encode("utf-8")
+        cut = readable(text)
+        assert len(cut) <= MAX_CHARACTERS
+        assert not set(cut) & {"\0", "\ufdfa"}
+        cut.encode("utf-8")
 
     def test_what_stands_for_many_is_spelt_out_and_cut_again(self):
-        found = readable("\ufdfa" * 3000)
-        assert len(found) == MAX_CHARACTERS
-        assert found.startswith("صلى الله")
+        cut = readable("\ufdfa" * 3000)
+        assert len(cut) == MAX_CHARACTERS
+        assert cut.startswith("صلى الله")
 
 
 class TestWithoutTheEngine:

@@ -46,13 +46,13 @@ class TestVectors:
 
     def test_thread_counts_do_not_move_a_vector(self, encoder):
         texts = [MARGINS, OFFICE, QUESTION, f"{MARGINS} {OFFICE} " * 5]
-        one, three = (MultilingualEncoder(threads=n).encode(texts) for n in (1, 3))
-        assert np.array_equal(one, three)
+        single, three = (MultilingualEncoder(threads=n).encode(texts) for n in (1, 3))
+        assert np.array_equal(single, three)
 
     def test_letters_written_in_two_ways_are_one_text(self, encoder):
         """U+00E4, and a with U+0308: the engine's own tokenizer takes the second for two letters."""
-        one, other = encoder.encode(["Seitenränder", "Seitenra\u0308nder"])
-        assert np.array_equal(one, other)
+        composed, decomposed = encoder.encode(["Seitenränder", "Seitenra\u0308nder"])
+        assert np.array_equal(composed, decomposed)
 
 
 class TestInUse:

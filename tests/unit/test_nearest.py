@@ -65,9 +65,11 @@ def test_the_nearest_are_those_of_the_exact_search(path, small, monkeypatch, lar
     with Store.open(path, read_only=True) as store:
         shares = []
         for vector in questions():
-            exact, found = dict(store.nearest(vector, 20, exact=True)), dict(store.nearest(vector, 20))
-            both = exact.keys() & found.keys()
-            assert [found[one] for one in both] == pytest.approx([exact[one] for one in both], abs=1e-6)
+            exact, hits = dict(store.nearest(vector, 20, exact=True)), dict(store.nearest(vector, 20))
+            both = exact.keys() & hits.keys()
+            assert [hits[passage_id] for passage_id in both] == pytest.approx(
+                [exact[passage_id] for passage_id in both], abs=1e-6
+            )
             shares.append(len(both) / 20)
         assert np.mean(shares) > 0.99
 

@@ -15,7 +15,7 @@ from equipoise.corpus.loaders import load
 from hostile_files import pdf as pdf_of
 
 
-def one(name, data):
+def document_of(name, data):
     (loaded,) = load(Path(name), data)
     return loaded
 
@@ -61,7 +61,7 @@ class TestPdf:
             "A second paragraph begins after the short line and it also goes on\n"
             "for two lines."
         )
-        assert one("a.pdf", pdf(page)).text == (
+        assert document_of("a.pdf", pdf(page)).text == (
             "Introduction\n\n"
             "The store keeps every document in one single file, and it is examined on opening. "
             "A well-known file format is used for it, a well-known one, which many other programs "
@@ -71,7 +71,9 @@ class TestPdf:
 
     def test_pages_are_found_again_and_a_sentence_may_run_over_their_border(self):
         pages = ["The first page ends in the middle of a", "", "sentence here.", "Last page."]
-        loaded = one("a.pdf", pdf(*(f"{page}{36 * NEW}{number}" for number, page in enumerate(pages, 1))))
+        loaded = document_of(
+            "a.pdf", pdf(*(f"{page}{36 * NEW}{number}" for number, page in enumerate(pages, 1)))
+        )
         assert loaded.text == "The first page ends in the middle of a sentence here.\n\nLast page."
         document = Document("d", loaded.text, "a.pdf", pages=loaded.pages)
         assert document.page_at(0) == 1
@@ -79,12 +81,12 @@ class TestPdf:
         assert document.page_at(loaded.text.index("Last")) == 4
 
     def test_titles(self):
-        assert one("a.pdf", pdf("Text.", title="The  title")).title == "The title"
-        assert one("name.pdf", pypdf_copy(pdf("Text."))).title == "name"
+        assert document_of("a.pdf", pdf("Text.", title="The  title")).title == "The title"
+        assert document_of("name.pdf", pypdf_copy(pdf("Text."))).title == "name"
 
     def test_list_items_stay_apart(self):
         page = "A list of things that are here:\n- the first thing of the list\n- the second thing"
-        assert one("a.pdf", pdf(page)).text.count("\n\n- ") == 2
+        assert document_of("a.pdf", pdf(page)).text.count("\n\n- ") == 2
 
     def test_encrypted(self):
         assert "without a password" in refusal("a.pdf", pdf("Secret.", encrypt="key"))

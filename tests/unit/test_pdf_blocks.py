@@ -39,18 +39,18 @@ def pdf(*pages, bookmarks=(), title=None):
 
 def down(*lines, top=540, left=40, step=12):
     """Lines one below the other: a text, or a (font, text), or a number of points to leave out."""
-    found = []
+    placed = []
     for line in lines:
         if isinstance(line, int):
             top -= line
             continue
         font, text = line if isinstance(line, tuple) else (TEXT, line)
-        found.append((left, top, font, text))
+        placed.append((left, top, font, text))
         top -= step
-    return found
+    return placed
 
 
-def one(data):
+def document_of(data):
     (loaded,) = load(Path("a.pdf"), data)
     return loaded
 
@@ -75,7 +75,7 @@ def check(loaded):
 class TestKinds:
     def test_headings_by_type_and_their_paragraphs(self):
         page = down((LARGE, "1 Storage"), 8, SENTENCE, "It is old.", 8, (BOLD, "1.1 Format"), 4, SENTENCE)
-        loaded = one(pdf(page))
+        loaded = document_of(pdf(page))
         check(loaded)
         assert blocks(loaded) == [
             ("heading", 1, "1 Storage"),
@@ -87,7 +87,7 @@ class TestKinds:
     def test_the_outline_says_what_is_a_heading_and_how_high(self):
         page = down("Storage", 8, SENTENCE, SENTENCE, 8, "Format of the file", 8, SENTENCE, SENTENCE)
         marks = [(0, 0, "Storage"), (0, 1, "Format of the file")]
-        loaded = one(pdf(page, bookmarks=marks))
+        loaded = document_of(pdf(page, bookmarks=marks))
         assert [block[:2] for block in blocks(loaded)] == [
             ("heading", 1),
             ("paragraph", 0),
@@ -106,7 +106,7 @@ class TestKinds:
             *down("• the last one.", top=464, left=50),
             *down("1. It is done.", top=430),
         ]
-        loaded = one(pdf(page))
+        loaded = document_of(pdf(page))
         check(loaded)
         assert [(block.kind.value, block.level, block.lead) for block in loaded.blocks] == [
             ("paragraph", 0, -1),
@@ -119,7 +119,9 @@ class TestKinds:
 
     def test_code_keeps_its_lines_and_knows_the_line_before_it(self):
         code = [(60, 516, CODE, "if x:"), (84, 504, CODE, "y = 1   # two"), (60, 492, CODE, "done()")]
-        loaded = one(pdf([*down("Then type this:"), *code, *down("And that was it, really.", top=470)]))
+        loaded = document_of(
+            pdf([*down("Then type this:"), *code, *down("And that was it, really.", top=470)])
+        )
         check(loaded)
         assert blocks(loaded)[1] == ("code", 0, "if x:\n    y = 1   # two\ndone()")
         assert loaded.blocks[1].lead == 0
@@ -131,7 +133,7 @@ class TestKinds:
             (40, 470, CODE, "prod"),
             (70, 458, TEXT, "Not."),
         ]
-        loaded = one(pdf(down(SENTENCE, SENTENCE) + terms))
+        loaded = document_of(pdf(down(SENTENCE, SENTENCE) + terms))
         assert [block[2] for block in blocks(loaded)][1:] == ["sum adds up.", "prod Not."]
 
     def test_rows_of_a_table_and_its_header(self):
@@ -146,7 +148,7 @@ class TestKinds:
             for row, cells in enumerate(rows)
             for column, cell in enumerate(cells)
         ]
-        loaded = one(pdf(page))
+        loaded = document_of(pdf(page))
         check(loaded)
         assert blocks(loaded)[1:3] == [("row", 0, "Name | Price | Note"), ("row", 0, "Tea | 2.50 | hot")]
         assert [block.lead for block in loaded.blocks] == [-1, -1, 1, 1, 1]
@@ -159,7 +161,7 @@ class TestKinds:
             "2 Reading . . . . . . 12",
             "Index ..... xi",
         )
-        loaded = one(pdf(page))
+        loaded = document_of(pdf(page))
         check(loaded)
         assert [block[0] for block in blocks(loaded)] == ["heading", "aside", "aside", "aside"]
         assert "1 Storage … 3\n2 Reading … 12\nIndex … xi" in loaded.text
@@ -168,7 +170,10 @@ class TestKinds:
         small = ("Helvetica", 5)
         marked = [*down("It is known"), (92, 543, small, "1")]
         note = [(40, 63, small, "1"), (45, 60, ("Helvetica", 8), "Not by all.")]
-        assert [block[2] for block in blocks(one(pdf(marked + note)))] == ["It is known", "¹ Not by all."]
+        assert [block[2] for block in blocks(document_of(pdf(marked + note)))] == [
+            "It is known",
+            "¹ Not by all.",
+        ]
 
 
 class TestPages:
@@ -177,7 +182,7 @@ class TestPages:
             *down(SENTENCE, "It goes on and on until the end of the page is there and"),
             (40, 60, ("Helvetica", 7), "a note"),
         ]
-        loaded = one(pdf(first, down("then on the next one. " + SENTENCE[:40])))
+        loaded = document_of(pdf(first, down("then on the next one. " + SENTENCE[:40])))
         check(loaded)
         assert [block[2][:6] for block in blocks(loaded)] == ["a note", "The st"]
         document = Document("d", loaded.text, "a.pdf", pages=loaded.pages)
@@ -189,20 +194,20 @@ class TestPages:
             body = down(f"Page of {'abcde'[number]}.", SENTENCE, top=500)
             return [(40, 570, TEXT, "A manual of ours"), *body, (200, 20, TEXT, f"– {number + 1} –")]
 
-        loaded = one(pdf(*(page(number) for number in range(4))))
+        loaded = document_of(pdf(*(page(number) for number in range(4))))
         assert "manual" not in loaded.text
         assert "–" not in loaded.text
         assert loaded.hidden == loaded.invisible == 0
-        assert "manual" in one(pdf(page(0), page(1))).text
+        assert "manual" in document_of(pdf(page(0), page(1))).text
 
     def test_lines_in_the_body_stay_however_often_they_come(self):
         pages = [down("Never vote for anybody.", SENTENCE, top=400) for _ in range(5)]
-        assert one(pdf(*pages)).text.count("Never vote") == 5
+        assert document_of(pdf(*pages)).text.count("Never vote") == 5
 
     def test_a_line_in_the_margin_stays_if_it_is_long_or_not_the_same(self):
         long = "word " * 30
         pages = [[(5, 570, ("Helvetica", 4), long), *down(SENTENCE), (40, 20, TEXT, name)] for name in "abc"]
-        text = one(pdf(*pages)).text
+        text = document_of(pdf(*pages)).text
         assert text.count(long.strip()) == 3
         assert all(f"\n{name}" in text for name in "abc")
 
@@ -212,8 +217,8 @@ class TestPages:
             [(40, 570, TEXT, f"{name} {n}"), *down((LARGE, name), 8, SENTENCE, top=480)]
             for n, name in enumerate(names, 1)
         ]
-        found = [block[2] for block in blocks(one(pdf(*pages)))]
-        assert found == [part for name in names for part in (name, SENTENCE)]
+        texts = [block[2] for block in blocks(document_of(pdf(*pages)))]
+        assert texts == [part for name in names for part in (name, SENTENCE)]
 
     def test_columns_are_read_one_after_the_other(self):
         left = [
@@ -222,7 +227,7 @@ class TestPages:
             "words at the foot that end in the",
         ]
         right = ["right column, which is read after", "it."]
-        loaded = one(pdf(down(*left, left=30) + down(*right, left=230)))
+        loaded = document_of(pdf(down(*left, left=30) + down(*right, left=230)))
         assert loaded.text == " ".join(left + right)
 
 
@@ -241,14 +246,14 @@ class TestText:
         ],
     )
     def test_what_a_line_end_cuts(self, lines, text):
-        assert text in one(pdf(down(lines[0], 20, *lines))).text
+        assert text in document_of(pdf(down(lines[0], 20, *lines))).text
 
     @pytest.mark.parametrize(
-        ("title", "found"),
+        ("title", "expected"),
         [("untitled", "Storage"), ("Microsoft Word - the plan.docx", "the plan"), ("A  b", "A b")],
     )
-    def test_titles(self, title, found):
-        assert one(pdf(down((LARGE, "Storage"), 8, SENTENCE), title=title)).title == found
+    def test_titles(self, title, expected):
+        assert document_of(pdf(down((LARGE, "Storage"), 8, SENTENCE), title=title)).title == expected
 
     @settings(deadline=None, max_examples=60)
     @given(
@@ -264,4 +269,4 @@ class TestText:
         st.integers(1, 4),
     )
     def test_blocks_cover_the_text(self, page, count):
-        check(one(pdf(*[[(40, 300, TEXT, "seen"), *page]] * count)))
+        check(document_of(pdf(*[[(40, 300, TEXT, "seen"), *page]] * count)))

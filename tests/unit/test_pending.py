@@ -79,8 +79,8 @@ def pending(docs, tmp_path):
 def half(store):
     """Give the first three documents their vectors."""
     group = store.unembedded([number for number, _ in store.pending()[:3]])
-    made = prepare([one.document for one in group], HashedWords())
-    store.add_vectors([(one, entry.vectors) for one, entry in zip(group, made, strict=True)])
+    made = prepare([document.document for document in group], HashedWords())
+    store.add_vectors([(document, entry.vectors) for document, entry in zip(group, made, strict=True)])
 
 
 class TestRetrieval:
@@ -92,13 +92,13 @@ class TestRetrieval:
         if some:
             half(pending)
         retriever = make("retriever", RETRIEVERS, name, Components(Settings(), pending, HashedWords()))
-        found = retriever.retrieve(Query(QUESTION), k=20)
-        assert {passage.source for passage in found.passages} == {f"docs/{name}" for name in TEXTS}
-        assert (np.diff(found.scores) <= 0).all()
+        retrieved = retriever.retrieve(Query(QUESTION), k=20)
+        assert {passage.source for passage in retrieved.passages} == {f"docs/{name}" for name in TEXTS}
+        assert (np.diff(retrieved.scores) <= 0).all()
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
         ids, matrix = pending.matrix()
-        numbers = [passage.passage_id for passage in found.passages]
-        assert np.array_equal(found.embeddings, matrix[np.searchsorted(ids, numbers)])
+        numbers = [passage.passage_id for passage in retrieved.passages]
+        assert np.array_equal(retrieved.embeddings, matrix[np.searchsorted(ids, numbers)])
 
     def test_scores_of_the_dense_retriever_are_cosines_with_or_without_stored_vectors(self, pending, docs):
         retriever = DenseRetriever(pending, HashedWords())
@@ -117,12 +117,12 @@ class TestRetrieval:
         components = Components(Settings(), pending, HashedWords())
         chosen = make("filter", FILTERS, name, components)
         half(pending)
-        found = HybridRetriever(pending, HashedWords()).retrieve(Query(QUESTION), k=20)
-        early = asyncio.run(chosen.filter(Query(QUESTION), found, k=3))
+        retrieved = HybridRetriever(pending, HashedWords()).retrieve(Query(QUESTION), k=20)
+        early = asyncio.run(chosen.filter(Query(QUESTION), retrieved, k=3))
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
         ids, matrix = pending.matrix()
-        numbers = [passage.passage_id for passage in found.passages]
-        stored = replace(found, embeddings=matrix[np.searchsorted(ids, numbers)])
+        numbers = [passage.passage_id for passage in retrieved.passages]
+        stored = replace(retrieved, embeddings=matrix[np.searchsorted(ids, numbers)])
         late = asyncio.run(chosen.filter(Query(QUESTION), stored, k=3))
         assert [p.source for p in early.kept.passages] == [p.source for p in late.kept.passages]
         assert early.flagged == late.flagged
@@ -177,14 +177,16 @@ class TestGoingOn:
     def test_a_document_that_changed_meanwhile_waits_for_vectors_of_its_own(self, pending, docs):
         number, _ = pending.pending()[-1]
         group = pending.unembedded([number])
-        made = prepare([one.document for one in group], HashedWords())
-        record = next(one for one in pending.files().values() if one.path == group[0].path)
+        made = prepare([document.document for document in group], HashedWords())
+        record = next(record for record in pending.files().values() if record.path == group[0].path)
         other = replace(group[0].document, text="Quite another text.", sentences=(), blocks=())
         pending.replace_file(record, [Entry(other, ((0, len(other.text)),))])
         assert pending.pending()[-1][0] == number  # the same number, and yet not the same text
         pending.add_vectors([(group[0], made[0].vectors)])
         pending.drop_pending(group[0])
-        assert [one.document.text for one in pending.unembedded([number])] == ["Quite another text."]
+        assert [document.document.text for document in pending.unembedded([number])] == [
+            "Quite another text."
+        ]
 
     def test_vectors_that_do_not_fit_are_refused(self, pending):
         group = pending.unembedded([number for number, _ in pending.pending()])
@@ -249,7 +251,7 @@ class TestWhatIsSaid:
         with Store.open(Path("i.db")) as store:
             for path, record in store.files().items():
                 if "nine" in path or "fog" in path:
-                    (number,) = [one for one in store.listing() if one.path == path]
+                    (number,) = [document for document in store.listing() if document.path == path]
                     document = store.document(number.doc_id)
                     spans = tuple((p.start, p.end) for p in store.passages_of(number.doc_id))
                     store.replace_file(record, [Entry(document, spans)])
@@ -263,11 +265,11 @@ class TestWhatIsSaid:
             assert "leaves the harbour at nine" in json.loads(out)["passages"][0]["text"]
 
     def test_status_counts_them_until_a_run_is_through(self, unfinished, run):
-        found = json.loads(run("status", "--store", "i.db", "--json")[1])
-        assert (found["passages"], found["passages_without_vectors"]) == (6, 2)
+        status = json.loads(run("status", "--store", "i.db", "--json")[1])
+        assert (status["passages"], status["passages_without_vectors"]) == (6, 2)
         assert run("index", "docs", "--store", "i.db")[0] == 0
-        found = json.loads(run("status", "--store", "i.db", "--json")[1])
-        assert found["passages_without_vectors"] == 0
+        status = json.loads(run("status", "--store", "i.db", "--json")[1])
+        assert status["passages_without_vectors"] == 0
         assert "no vectors" not in run("search", "ferry", "--store", "i.db")[2]
 
     def test_python_knows_too(self, unfinished):
@@ -275,8 +277,8 @@ class TestWhatIsSaid:
             assert library.pending() == (2, 6)
 
     def test_documents_are_listed_with_all_their_passages(self, unfinished, run):
-        found = json.loads(run("documents", "list", "--store", "i.db", "--json")[1])["documents"]
-        assert [one["passages"] for one in found] == [1] * 6
+        documents = json.loads(run("documents", "list", "--store", "i.db", "--json")[1])["documents"]
+        assert [document["passages"] for document in documents] == [1] * 6
 
 
 def test_a_wrong_path_still_makes_no_vectors(pending):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import CorpusError
-from equipoise.corpus.pictures import found, picture, png
+from equipoise.corpus.pictures import locate, picture, png
 
 
 @pytest.mark.parametrize(
@@ -22,15 +22,15 @@ from equipoise.corpus.pictures import found, picture, png
     ],
 )
 def test_a_quote_is_found_without_white_space_and_hyphens(text, quote, cut):
-    place = found(text, quote)
+    place = locate(text, quote)
     assert (text[place[0] : place[1]] if place else None) == cut
 
 
 def test_of_several_places_the_nearest_counts():
     text = "again " + "x" * 100 + " again " + "y" * 100 + " again"
-    assert found(text, "again", 0.0)[0] == 0
-    assert found(text, "again", 0.5)[0] == text.index("again", 6)
-    assert found(text, "again", 1.0)[0] == text.rindex("again")
+    assert locate(text, "again", 0.0)[0] == 0
+    assert locate(text, "again", 0.5)[0] == text.index("again", 6)
+    assert locate(text, "again", 1.0)[0] == text.rindex("again")
 
 
 def test_a_png_holds_the_pixels():

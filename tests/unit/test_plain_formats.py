@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from blocks_of import check, one, outline
+from blocks_of import check, document_of, outline
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import load
 
 
 class TestJson:
     def test_a_list_of_objects_is_rows(self):
-        found = load(Path("a.json"), b'[{"id": "x", "text": "One."}, {"name": "Tea", "price": 2}]')
-        assert [(document.fragment, document.text) for document in found] == [
+        documents = load(Path("a.json"), b'[{"id": "x", "text": "One."}, {"name": "Tea", "price": 2}]')
+        assert [(document.fragment, document.text) for document in documents] == [
             ("x", "One."),
             ("2", "name: Tea\nprice: 2"),
         ]
@@ -37,20 +37,20 @@ class TestJson:
             ("heading", 2, "", "staff > 1"),
             ("paragraph", 0, "", "name: Ann"),
         ]
-        assert one("a.json", data).title == "Shop"
+        assert document_of("a.json", data).title == "Shop"
 
     @pytest.mark.parametrize(
         ("data", "text"), [(b'"words"', "words"), (b"[1, 2]", "- 1\n\n- 2"), (b"7", "7")]
     )
     def test_other_values(self, data, text):
-        assert one("a.json", data).text == text
+        assert document_of("a.json", data).text == text
 
     @pytest.mark.parametrize(
         ("data", "says"), [(b"{", "not valid JSON"), (b"[" * 100_000, "nested too deep"), (b"{}", "no text")]
     )
     def test_what_is_refused(self, data, says):
         with pytest.raises(UnreadableFile, match=says):
-            one("a.json", data)
+            document_of("a.json", data)
 
 
 class TestMail:
@@ -72,7 +72,7 @@ class TestMail:
             ("paragraph", 0, "", "Bye"),
             ("aside", 0, "", "Ann, Ltd.\n"),
         ]
-        assert one("a.eml", data).title == "Grüße"
+        assert document_of("a.eml", data).title == "Grüße"
 
     def parts(self, *parts, kind="mixed"):
         inside = "".join(f"--B\n{part}\n" for part in parts)
@@ -84,8 +84,8 @@ class TestMail:
         html = "Content-Type: text/html\n\n<p>No."
         attached = 'Content-Type: application/pdf; name="a.pdf"\nContent-Disposition: attachment; filename="a.pdf"\n\nx'
         forwarded = "Content-Type: message/rfc822\n\nSubject: Inside\n\nNo."
-        found = outline("a.eml", self.parts(plain, html, attached, forwarded))
-        assert found[2:] == [
+        structure = outline("a.eml", self.parts(plain, html, attached, forwarded))
+        assert structure[2:] == [
             ("paragraph", 0, "", "Grüße."),
             ("paragraph", 0, "", "Attached:"),
             ("item", 1, "Attached:", "- a.pdf"),
@@ -94,8 +94,8 @@ class TestMail:
 
     def test_html_is_read_where_there_is_no_other_and_what_it_hides_is_left_out(self):
         html = "Content-Type: text/html\n\n<h2>Head</h2><p>seen<b hidden>SECRET</b>"
-        found = one("a.eml", self.parts(html))
-        assert found.hidden == 6
+        loaded = document_of("a.eml", self.parts(html))
+        assert loaded.hidden == 6
         assert outline("a.eml", self.parts(html))[2:] == [
             ("heading", 2, "", "Head"),
             ("paragraph", 0, "", "seen"),
@@ -103,9 +103,9 @@ class TestMail:
 
     def test_what_is_refused(self):
         with pytest.raises(UnreadableFile, match="no headers"):
-            one("a.eml", "just text")
+            document_of("a.eml", "just text")
         with pytest.raises(UnreadableFile, match="nested parts"):
-            one("a.eml", "Content-Type: multipart/mixed; boundary=B\n\n--B\n" * 300)
+            document_of("a.eml", "Content-Type: multipart/mixed; boundary=B\n\n--B\n" * 300)
 
 
 class TestSource:
@@ -114,7 +114,7 @@ class TestSource:
             '"""Doc.\n\nMore.\n"""\n\nimport os\n\n\n'
             "# What f does.\n@cached\ndef f(x):\n\n    return x\n\n\nclass A:\n    pass\n"
         )
-        loaded = one("a.py", text)
+        loaded = document_of("a.py", text)
         check(loaded)
         assert loaded.text == text
         assert [(loaded.text[b.start : b.end].split("\n")[0], b.line) for b in loaded.blocks] == [
@@ -129,17 +129,17 @@ class TestSource:
 
     def test_what_goes_on_at_the_margin_stays(self):
         text = "int f() {\n  a();\n\n}\n\nint g;\n"
-        loaded = one("a.c", text)
+        loaded = document_of("a.c", text)
         assert [loaded.text[b.start : b.end] for b in loaded.blocks] == ["int f() {\n  a();\n\n}", "int g;"]
 
     def test_long_definitions_are_cut_at_their_blank_lines(self):
         method = "    void m() {\n        x();\n\n        y();\n    }\n\n"
-        loaded = one("A.java", "class A {\n\n" + method * 60 + "}\n")
+        loaded = document_of("A.java", "class A {\n\n" + method * 60 + "}\n")
         check(loaded)
         assert 4 < len(loaded.blocks) < 12
 
     def test_form_feeds_do_not_move_lines(self):
-        assert [block.line for block in one("a.c", "int a;\n\f\nint b;\n").blocks] == [1, 3]
+        assert [block.line for block in document_of("a.c", "int a;\n\f\nint b;\n").blocks] == [1, 3]
 
 
 class TestAsciiDoc:
@@ -170,7 +170,7 @@ class TestAsciiDoc:
             ("paragraph", 0, "", "NOTE: Inside."),
             ("aside", 0, "", "===="),
         ]
-        loaded = one("a.asciidoc", text)
+        loaded = document_of("a.asciidoc", text)
         assert (loaded.title, loaded.text) == ("The Title", text)
         for block in loaded.blocks:
             assert block.line == loaded.text.count("\n", 0, block.start) + 1
@@ -186,7 +186,7 @@ class TestAsciiDoc:
 
     def test_comments_become_spaces(self):
         text = "seen\n// SECRET\n\n////\nSECRET\n\nSECRET\n////\ntoo\n\n----\n// code\n----\n"
-        loaded = one("a.adoc", text)
+        loaded = document_of("a.adoc", text)
         assert len(loaded.text) == len(text)
         assert loaded.text.split() == ["seen", "too", "----", "//", "code", "----"]
         assert loaded.hidden == len("// SECRET////SECRETSECRET////")
@@ -213,26 +213,26 @@ class TestRtf:
             ("row", 0, "", "What: Tea; Cost: 2"),
             ("paragraph", 0, "", "End"),
         ]
-        assert one("a.rtf", rtf(body)).title == "Named"
+        assert document_of("a.rtf", rtf(body)).title == "Named"
 
     @pytest.mark.parametrize(
         "hidden", [r"{\v SECRET}", r"{\fs2 SECRET}", r"{\cf1 SECRET}", r"{\deleted SECRET}"]
     )
     def test_hidden_text(self, hidden):
-        loaded = one("a.rtf", rtf(rf"seen {hidden}\par"))
+        loaded = document_of("a.rtf", rtf(rf"seen {hidden}\par"))
         assert (loaded.text, loaded.hidden) == ("seen", 6)
 
     def test_white_letters_on_a_mark_are_seen(self):
-        assert one("a.rtf", rtf(r"{\highlight2\cf1 seen}")).text == "seen"
+        assert document_of("a.rtf", rtf(r"{\highlight2\cf1 seen}")).text == "seen"
 
     def test_what_is_no_text_is_left_out(self):
         body = r"seen{\*\unknown no}{\pict 00ff}{\footnote no}{\field{\*\fldinst HYPERLINK no}{\fldrslt  too}}\bin3"
-        assert one("a.rtf", rtf(body)).text == "seen too"
+        assert document_of("a.rtf", rtf(body)).text == "seen too"
 
     def test_characters_of_several_bytes_and_halves(self):
-        assert one("a.rtf", r"{\rtf1\ansicpg932 \'93\'fa\u-10179?\u-8704?}").text == "日😀"
+        assert document_of("a.rtf", r"{\rtf1\ansicpg932 \'93\'fa\u-10179?\u-8704?}").text == "日😀"
 
     def test_what_is_refused(self):
         for data, says in (("text", "no RTF"), ("{\\rtf1" + "{" * 5_000, "nested"), (rtf(""), "no text")):
             with pytest.raises(UnreadableFile, match=says):
-                one("a.rtf", data)
+                document_of("a.rtf", data)

@@ -38,11 +38,11 @@ def test_planted_passages_can_be_found_and_are_open(path):
     with Store.open(path) as store:
         with planted(store, PASSAGES, HashedWords()) as doc_ids:
             assert doc_ids == tuple(planted_id(p) for p in PASSAGES)
-            assert {one.trust for one in store.documents(doc_ids).values()} == {Trust.UNTRUSTED}
+            assert {document.trust for document in store.documents(doc_ids).values()} == {Trust.UNTRUSTED}
             assert all(is_planted(doc_id) for doc_id in doc_ids)
             assert store.counts().documents == 25
-            found = [store.passage(i).doc_id for i, _ in store.bm25("says reason drink", 5)]
-            assert set(found) == set(doc_ids)
+            hits = [store.passage(i).doc_id for i, _ in store.bm25("says reason drink", 5)]
+            assert set(hits) == set(doc_ids)
         assert store.bm25("says reason drink", 5) == []
 
 

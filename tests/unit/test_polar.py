@@ -94,7 +94,7 @@ QUOTE = "The ferry does not carry lorries above five tonnes; bicycles travel for
 
 
 @pytest.mark.parametrize(
-    ("answer", "tags", "found"),
+    ("answer", "tags", "expected"),
     [
         ("The ferry does not carry lorries above five tonnes.", frozenset(), ()),
         ("The ferry carries lorries above five tonnes.", frozenset(), ("The ferry carries lorries above five tonnes",)),
@@ -106,8 +106,8 @@ QUOTE = "The ferry does not carry lorries above five tonnes; bicycles travel for
         ("Bicycles travel for free.", frozenset(), ()),
     ],
 )  # fmt: skip
-def test_what_an_answer_turns_around(answer, tags, found):
-    assert turned(answer, [QUOTE], tags) == found
+def test_what_an_answer_turns_around(answer, tags, expected):
+    assert turned(answer, [QUOTE], tags) == expected
 
 
 @pytest.mark.parametrize(

@@ -30,12 +30,12 @@ def load():
 
 
 def test_the_nearest_file_upwards_counts_and_the_index_is_kept_beside_it(below, tmp_path):
-    found = load()
-    assert found.settings.retrieval.k == 8
-    assert found.settings.store.path == tmp_path / ".equipoise" / "index.db"
+    loaded = load()
+    assert loaded.settings.retrieval.k == 8
+    assert loaded.settings.store.path == tmp_path / ".equipoise" / "index.db"
     (below.parent / settings.FILE_NAME).write_text("[retrieval]\nk = 3\n[store]\npath = 'own.db'\n", "utf-8")
-    found = load()
-    assert (found.settings.retrieval.k, found.settings.store.path) == (3, below.parent / "own.db")
+    loaded = load()
+    assert (loaded.settings.retrieval.k, loaded.settings.store.path) == (3, below.parent / "own.db")
     (below / settings.FILE_NAME).write_text("", "utf-8")
     assert load().settings == Settings()
 

@@ -27,7 +27,7 @@ def write(path, *rows):
 
 
 def gold_of(item):
-    texts = {one.doc_id: one.text for one in item.documents}
+    texts = {document.doc_id: document.text for document in item.documents}
     return [texts[span.doc_id][span.start : span.end] for span in item.gold]
 
 
@@ -84,19 +84,19 @@ def bioasq_row(number, *, kind="factoid", exact=None, size=300, snippets=3):
 def test_bioasq_joins_the_snippets_and_adds_others(tmp_path):
     rows = [bioasq_row(1), bioasq_row(2, kind="yesno", exact="no"), bioasq_row(3, size=900, snippets=20)]
     write(tmp_path / "bioasq12b/questions.jsonl", *rows)
-    found = datasets.load("bioasq12b", tmp_path)
-    assert datasets.load("bioasq12b", tmp_path) == found
-    assert [item.decision for item in found] == [None, "no", None]
-    for item, row in zip(found, rows, strict=True):
+    questions = datasets.load("bioasq12b", tmp_path)
+    assert datasets.load("bioasq12b", tmp_path) == questions
+    assert [item.decision for item in questions] == [None, "no", None]
+    for item, row in zip(questions, rows, strict=True):
         outcomes = [snippet["text"] for snippet in row["snippets"]]
         gold = gold_of(item)
         assert gold == outcomes[: len(gold)]
         (document,) = {span.doc_id for span in item.gold}
-        others = [one.text for one in item.documents if one.doc_id != document]
+        others = [text.text for text in item.documents if text.doc_id != document]
         assert others
         assert not set(others) & set(outcomes)
-        assert sum(len(one.text) for one in item.documents) <= 6000
-    assert len(found[2].gold) == 4
+        assert sum(len(document.text) for document in item.documents) <= 6000
+    assert len(questions[2].gold) == 4
 
 
 def test_a_first_snippet_that_is_too_long_is_cut():
@@ -140,7 +140,7 @@ def test_hotpotqa_has_the_supporting_sentences_as_gold(tmp_path):
     }
     write(tmp_path / "hotpotqa_distractor/questions.jsonl", row)
     (item,) = datasets.load("hotpotqa_distractor", tmp_path)
-    assert [one.title for one in item.documents] == ["Ann", "Bob", "Cid"]
+    assert [document.title for document in item.documents] == ["Ann", "Bob", "Cid"]
     assert gold_of(item) == [" She was a clerk.", "Bob was a clerk."]
     assert (item.references, item.decision) == (("yes",), "yes")
 
@@ -218,13 +218,13 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
 
 @pytest.mark.parametrize("name", datasets.READERS)
 def test_whole_data_sets_are_read(sample_data, name):
-    found = datasets.load(name, sample_data)
+    questions = datasets.load(name, sample_data)
     rows = list(datasets.rows(sample_data / name / "questions.jsonl"))
-    assert len({item.item_id for item in found}) == len(found) == len(rows)
-    spans = [span for item in found for span in item.gold]
+    assert len({item.item_id for item in questions}) == len(questions) == len(rows)
+    spans = [span for item in questions for span in item.gold]
     assert bool(spans) == (name != "pubmedqa")
     if name == "bioasq12b":
-        assert max(sum(len(one.text) for one in item.documents) for item in found) <= 6000
+        assert max(sum(len(document.text) for document in item.documents) for item in questions) <= 6000
 
 
 def test_squad2_is_what_the_quality_benchmark_asked(sample_data, monkeypatch):

@@ -42,7 +42,7 @@ def test_an_item_is_read_and_written(tmp_path):
 def test_the_example_of_the_page_can_be_used():
     page = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text("utf-8")
     item = items.from_row(json.loads(re.search(r"(?s)```json\n(.*?)```", page)[1]), "docs/datasets.md")
-    (text,), (gold,) = [one.text for one in item.documents], item.gold
+    (text,), (gold,) = [document.text for document in item.documents], item.gold
     assert text[gold.start : gold.end] == item.references[0] == "the head of sales"
     assert items.gold_text(item) == "A refund is approved by the head of sales."
 

@@ -49,14 +49,14 @@ def test_every_answer_is_rated_by_every_judge_and_model(judged):
         ("dataset", "item_id", "pipeline", "model", "judge", "judge_model", "value", "explanation")
     }
     assert {row["judge"] for row in rows} == {"correctness", "relevance", "quality"}
-    found = {
+    values = {
         (r["item_id"], r["pipeline"], r["judge"]): r["value"] for r in rows if r["judge_model"] == "judge-1"
     }
-    assert found["b1", "indexed", "correctness"] == 1.0
-    assert found["b1", "indexed", "relevance"] == 3.0
-    assert found["b1", "indexed", "quality"] == 7.0
-    assert found["b2", "indexed", "correctness"] == 1.0  # declined what cannot be answered: by rule
-    assert found["f2", "indexed", "correctness"] == 1.0
+    assert values["b1", "indexed", "correctness"] == 1.0
+    assert values["b1", "indexed", "relevance"] == 3.0
+    assert values["b1", "indexed", "quality"] == 7.0
+    assert values["b2", "indexed", "correctness"] == 1.0  # declined what cannot be answered: by rule
+    assert values["f2", "indexed", "correctness"] == 1.0
     assert judged[1].unjudged == 0
 
 
@@ -160,8 +160,8 @@ def test_a_budget_leaves_judging_for_the_next_run(judged, file, tmp_path):
         def stop(self):
             return "enough"
 
-    found = run(file, tmp_path, pipelines=PIPELINES, judges=(judge_of(),), budget=Stopped())
-    assert (found.missing, found.unjudged, found.stopped) == (0, 4 * 3 * 3 + 15, "enough")
+    summary = run(file, tmp_path, pipelines=PIPELINES, judges=(judge_of(),), budget=Stopped())
+    assert (summary.missing, summary.unjudged, summary.stopped) == (0, 4 * 3 * 3 + 15, "enough")
 
 
 def row(**change):
@@ -174,7 +174,7 @@ def row(**change):
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "expected"),
     [
         ({}, "So."),
         ({"answerable": False}, None),
@@ -185,8 +185,8 @@ def row(**change):
         ({"references": ["First.", "Second."]}, "First."),
     ],
 )
-def test_what_judges_are_told_is_right(change, found):
-    assert judging.reference(row(**change)) == found
+def test_what_judges_are_told_is_right(change, expected):
+    assert judging.reference(row(**change)) == expected
 
 
 def test_failed_answers_are_in_no_pair_and_declined_ones_have_no_text():

@@ -33,8 +33,8 @@ def test_the_best_reference_counts():
 
 @given(WORDS, WORDS)
 def test_recall_is_a_share_and_of_itself_1(one, other):
-    found = metrics.recall(one, other)
-    assert found is None or 0.0 <= found <= 1.0
+    share = metrics.recall(one, other)
+    assert share is None or 0.0 <= share <= 1.0
     assert metrics.recall(one, one) in (None, 1.0)
     assert metrics.recall(one, f"{one} {other}") in (None, 1.0)
 
@@ -56,7 +56,7 @@ def test_an_evidence_hit_shares_a_character_of_the_same_document():
 
 
 @pytest.mark.parametrize(
-    ("highlighted", "gold", "found"),
+    ("highlighted", "gold", "expected"),
     [
         ("The old  barn.", "the old barn.", Relation.EQUAL),
         ("old barn", "The old barn.", Relation.SUBSTRING),
@@ -64,8 +64,8 @@ def test_an_evidence_hit_shares_a_character_of_the_same_document():
         ("old barns", "old barn is", Relation.NEITHER),
     ],
 )
-def test_highlight_and_gold_passage(highlighted, gold, found):
-    assert metrics.relation(highlighted, gold) is found
+def test_highlight_and_gold_passage(highlighted, gold, expected):
+    assert metrics.relation(highlighted, gold) is expected
 
 
 def test_guessed_questions():
@@ -79,7 +79,7 @@ def test_guessed_questions():
 
 
 @pytest.mark.parametrize(
-    ("answer", "tags", "found"),
+    ("answer", "tags", "expected"),
     [
         ("Yes. It does.", (), "yes"),
         ("No, it doesn't", (), "no"),
@@ -90,20 +90,20 @@ def test_guessed_questions():
         ("The quotes", ("no",), "no"),
     ],
 )
-def test_what_an_answer_decides(answer, tags, found):
-    assert metrics.decided(answer, tags) == found
+def test_what_an_answer_decides(answer, tags, expected):
+    assert metrics.decided(answer, tags) == expected
 
 
 def test_declining_by_hand():
     pairs = [(True, True)] * 6 + [(True, False)] * 2 + [(False, True)] * 4 + [(False, False)] * 8
-    found = metrics.declining(pairs, seed=1)
-    assert found.precision.estimate == 0.75
-    assert found.recall.estimate == 0.6
-    assert found.f1.estimate == pytest.approx(2 / 3)
-    for interval in (found.precision, found.recall, found.f1):
+    measured = metrics.declining(pairs, seed=1)
+    assert measured.precision.estimate == 0.75
+    assert measured.recall.estimate == 0.6
+    assert measured.f1.estimate == pytest.approx(2 / 3)
+    for interval in (measured.precision, measured.recall, measured.f1):
         assert interval.low < interval.estimate < interval.high
         assert interval.n == 20
-    assert metrics.declining(pairs, seed=1) == found
+    assert metrics.declining(pairs, seed=1) == measured
 
 
 def test_declining_that_rests_on_nothing():
@@ -126,27 +126,27 @@ def test_the_interval_of_declining_is_that_of_drawing_questions():
     hits = drawn.all(axis=2).sum(axis=1)
     f1 = 2 * hits / drawn.sum(axis=(1, 2))
     low, high = np.quantile(f1, [0.025, 0.975])
-    found = metrics.declining(pairs, seed=1).f1
-    assert (found.low, found.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
+    measured = metrics.declining(pairs, seed=1).f1
+    assert (measured.low, measured.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
 
 
 def test_decisions_by_hand():
     pairs = (
         [("yes", "yes")] * 3 + [("yes", "no")] + [("no", "no")] * 2 + [("no", None)] * 2 + [("no", "maybe")]
     )
-    found = metrics.decisions([*pairs, ("maybe", None), ("maybe", "maybe"), ("maybe", "yes")], seed=1)
-    assert found.accuracy.estimate == pytest.approx(5 / 9)
-    assert found.macro_f1.estimate == pytest.approx((6 / (4 + 3) + 4 / (5 + 3)) / 2)
-    assert found.accuracy.n == 9
-    assert (found.maybe, found.maybe_open) == (3, 2)
+    measured = metrics.decisions([*pairs, ("maybe", None), ("maybe", "maybe"), ("maybe", "yes")], seed=1)
+    assert measured.accuracy.estimate == pytest.approx(5 / 9)
+    assert measured.macro_f1.estimate == pytest.approx((6 / (4 + 3) + 4 / (5 + 3)) / 2)
+    assert measured.accuracy.n == 9
+    assert (measured.maybe, measured.maybe_open) == (3, 2)
     assert metrics.decisions([("maybe", None)], seed=1).accuracy is None
 
 
 def test_pearson_by_hand():
-    found = metrics.pearson([1, 2, 3, 4], [1, 3, 2, 4])
-    assert found.estimate == pytest.approx(0.8)
-    assert found.low == pytest.approx(-0.696, abs=0.01)  # tanh(atanh(0.8) - 1.96)
-    assert found.high == pytest.approx(0.9955, abs=0.001)
+    measured = metrics.pearson([1, 2, 3, 4], [1, 3, 2, 4])
+    assert measured.estimate == pytest.approx(0.8)
+    assert measured.low == pytest.approx(-0.696, abs=0.01)  # tanh(atanh(0.8) - 1.96)
+    assert measured.high == pytest.approx(0.9955, abs=0.001)
     assert metrics.pearson([1, 2, 3, 4], [2, 4, 6, 8]).low == 1.0
     assert metrics.pearson([1, 2, 3], [1, 3, 2]) is None
     assert metrics.pearson([1, 1, 1, 1], [1, 3, 2, 4]) is None

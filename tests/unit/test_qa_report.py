@@ -57,20 +57,20 @@ def reported_on(folder):
 def bare(row):
     """A row of any file without its text."""
     kinds = {"seconds": QaTiming, "judge": Judgement, "verdict": ComparisonRecord}
-    kind = next((found for name, found in kinds.items() if name in row), QaRecord)
+    kind = next((record for name, record in kinds.items() if name in row), QaRecord)
     return without_text(kind.model_validate(row)).row()
 
 
-def estimates(found):
-    return {name: value["estimate"] if value else None for name, value in found.items()}
+def estimates(values):
+    return {name: value["estimate"] if value else None for name, value in values.items()}
 
 
 def table(section, title, name="toy", texts=None):
-    return next(found for found in tables(name, section, texts) if found.title.startswith(title))
+    return next(table for table in tables(name, section, texts) if table.title.startswith(title))
 
 
-def line(found, label):
-    return next(row.cells for row in found.lines if row.label == label)
+def line(table, label):
+    return next(row.cells for row in table.lines if row.label == label)
 
 
 def test_the_summary_is_what_stands_in_the_file(folder, summary):
@@ -87,16 +87,16 @@ def test_counts_and_reasons_without_their_details(toy):
 
 
 def test_means_and_shares_leave_out_what_was_not_scored(toy):
-    found = toy["measures"]["structured"]
-    assert found["answer_recall"]["estimate"] == 0.5
-    assert found["answer_recall"]["n"] == 3
-    assert found["answer_hit"]["estimate"] == pytest.approx(2 / 3)
-    assert found["evidence_hit"] is None
+    means = toy["measures"]["structured"]
+    assert means["answer_recall"]["estimate"] == 0.5
+    assert means["answer_recall"]["n"] == 3
+    assert means["answer_hit"]["estimate"] == pytest.approx(2 / 3)
+    assert means["evidence_hit"] is None
     # Wilson for 2 of 3 at 95%, by hand
     z2 = 1.959963984540054**2
     middle, half = (2 / 3 + z2 / 6) / (1 + z2 / 3), (z2 * (2 / 27 + z2 / 36)) ** 0.5 / (1 + z2 / 3)
-    assert found["answer_hit"]["low"] == pytest.approx(middle - half, abs=1e-6)
-    assert found["answer_hit"]["high"] == pytest.approx(middle + half, abs=1e-6)
+    assert means["answer_hit"]["low"] == pytest.approx(middle - half, abs=1e-6)
+    assert means["answer_hit"]["high"] == pytest.approx(middle + half, abs=1e-6)
     assert toy["measures"]["vanilla"]["answered"]["n"] == 3
 
 
@@ -121,8 +121,8 @@ def test_costs_are_compared_on_the_same_questions(toy):
 
 
 def test_relations_of_highlights_to_the_gold_passage(toy):
-    found = toy["relations"]["structured"]
-    assert {name: found[name] for name in ("n", "both", "superstring", "substring", "neither", "nothing")} == {
+    counts = toy["relations"]["structured"]
+    assert {name: counts[name] for name in ("n", "both", "superstring", "substring", "neither", "nothing")} == {
         "n": 3, "both": 1, "superstring": 1, "substring": 0, "neither": 0, "nothing": 1,
     }  # fmt: skip
     assert "vanilla" not in toy["relations"]
@@ -167,13 +167,13 @@ def test_the_names_of_a_comparison_may_stand_either_way_round():
 
 
 def test_paired_tests_are_corrected_together(toy):
-    found = {row["measure"]: row for row in toy["tests"]}
-    right = found["right to answer or decline"]
+    tests = {row["measure"]: row for row in toy["tests"]}
+    right = tests["right to answer or decline"]
     # q1, q2: both right; q4: structured alone; q3 failed for vanilla
     assert (right["difference"]["estimate"], right["difference"]["n"]) == (pytest.approx(1 / 3, abs=1e-6), 3)
     assert right["test"] == "McNemar"
-    assert found["answer_recall"]["test"] == "permutation"
-    assert all(row["p_holm"] == min(1.0, row["p"] * 4) for row in found.values())
+    assert tests["answer_recall"]["test"] == "permutation"
+    assert all(row["p_holm"] == min(1.0, row["p"] * 4) for row in tests.values())
 
 
 def test_the_base_of_a_measure_that_vanilla_has_not_is_the_first_contender(tmp_path):
@@ -183,19 +183,19 @@ def test_the_base_of_a_measure_that_vanilla_has_not_is_the_first_contender(tmp_p
         for n in range(6)
     ] + qa_folder.results()[:4]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = [row for row in reported_on(tmp_path)["toy"]["tests"] if row["measure"] == "evidence_hit"]
-    assert [(row["contender"], row["base"], row["p"]) for row in found] == [("b", "a", 0.03125)]
+    tests = [row for row in reported_on(tmp_path)["toy"]["tests"] if row["measure"] == "evidence_hit"]
+    assert [(row["contender"], row["base"], row["p"]) for row in tests] == [("b", "a", 0.03125)]
 
 
 def test_abstention_by_hand(toy):
-    found = toy["abstention"]["structured"]
-    assert found["auc"]["estimate"] == 1.0
+    abstention = toy["abstention"]["structured"]
+    assert abstention["auc"]["estimate"] == 1.0
     # (0.01 + 0.04 + 0.36 + 0.04) / 4
-    assert found["brier"]["estimate"] == pytest.approx(0.1125)
+    assert abstention["brier"]["estimate"] == pytest.approx(0.1125)
     # right at 0.9 and 0.8, nothing to answer at 0.2: risks 0, 0, 1/3
-    assert found["aurc"]["estimate"] == pytest.approx(1 / 9, abs=1e-6)
-    assert (found["without_label"], found["without_answer"]) == (0, 1)
-    assert found["best_threshold"] == {"value": pytest.approx(0.3), "score": 1.0}
+    assert abstention["aurc"]["estimate"] == pytest.approx(1 / 9, abs=1e-6)
+    assert (abstention["without_label"], abstention["without_answer"]) == (0, 1)
+    assert abstention["best_threshold"] == {"value": pytest.approx(0.3), "score": 1.0}
 
 
 def test_guesses_go_with_answers_perfectly_in_four_questions():
@@ -203,8 +203,8 @@ def test_guesses_go_with_answers_perfectly_in_four_questions():
         QaRecord.model_validate(qa_folder.result(f"q{n}", "a", guess_k_precision=n / 4, answer_recall=n / 8))
         for n in range(5)
     ]
-    (found,) = correlations({"a": rows}, {})
-    assert (found.performance, found.pearson.estimate, found.pearson.n) == (
+    (correlation,) = correlations({"a": rows}, {})
+    assert (correlation.performance, correlation.pearson.estimate, correlation.pearson.n) == (
         "answer recall",
         pytest.approx(1.0),
         5,
@@ -218,11 +218,11 @@ def test_yes_and_no_apart_from_maybe():
         qa_folder.result("q3", "a", "declined", decision="maybe"),
         qa_folder.result("q4", "a", "failed", decision="yes"),
     ]
-    found = decisions([QaRecord.model_validate(row) for row in rows])
-    assert (found.accuracy.estimate, found.accuracy.n) == (0.5, 2)
+    measured = decisions([QaRecord.model_validate(row) for row in rows])
+    assert (measured.accuracy.estimate, measured.accuracy.n) == (0.5, 2)
     # F1 of yes 2/3, of no 0
-    assert found.macro_f1.estimate == pytest.approx(1 / 3, abs=1e-6)
-    assert (found.maybe, found.maybe_open) == (1, 1)
+    assert measured.macro_f1.estimate == pytest.approx(1 / 3, abs=1e-6)
+    assert (measured.maybe, measured.maybe_open) == (1, 1)
 
 
 def test_ours_stand_above_the_paper(section):
@@ -320,10 +320,10 @@ def test_a_run_without_guesses_and_gold_says_so(tmp_path):
         kept = {name: None if "guess" in name else value for name, value in row["scores"].items()}
         return row | {"scores": kept, "guesses": [], "gold": [], "gold_text": ""}
 
-    found = report.write(qa_folder.write(tmp_path, "results", change=change)).datasets["toy"]
-    assert table(found, "Table 6").missing.startswith("Not computed")
-    assert table(found, "Figure 6").missing.startswith("Not computed")
-    assert table(found, "Table 7").missing.startswith("Not computed")
+    dataset = report.write(qa_folder.write(tmp_path, "results", change=change)).datasets["toy"]
+    assert table(dataset, "Table 6").missing.startswith("Not computed")
+    assert table(dataset, "Figure 6").missing.startswith("Not computed")
+    assert table(dataset, "Table 7").missing.startswith("Not computed")
 
 
 def test_each_data_set_has_its_section(tmp_path):
@@ -333,19 +333,19 @@ def test_each_data_set_has_its_section(tmp_path):
         for row in qa_folder.results()[: 4 if name == "one" else 8]
     ]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = reported_on(tmp_path)
-    assert list(found) == ["one", "two"]
-    assert found["one"]["contenders"] == ["vanilla"]
-    assert found["two"]["contenders"] == ["structured", "vanilla"]
+    sections = reported_on(tmp_path)
+    assert list(sections) == ["one", "two"]
+    assert sections["one"]["contenders"] == ["vanilla"]
+    assert sections["two"]["contenders"] == ["structured", "vanilla"]
     assert "## one\n" in (tmp_path / "tables.md").read_text()
 
 
 def test_models_of_one_pipeline_are_told_apart(tmp_path):
     rows = [*qa_folder.results(), *(row | {"model": "m2"} for row in qa_folder.results()[:4])]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = reported_on(tmp_path)["toy"]
-    assert found["contenders"] == ["structured", "vanilla [m1]", "vanilla [m2]"]
-    assert {row["base"] for row in found["tests"]} == {"vanilla [m1]"}
+    dataset = reported_on(tmp_path)["toy"]
+    assert dataset["contenders"] == ["structured", "vanilla [m1]", "vanilla [m2]"]
+    assert {row["base"] for row in dataset["tests"]} == {"vanilla [m1]"}
     assert pipeline_of("vanilla [m1]") == "vanilla"
 
 
@@ -383,7 +383,7 @@ def town(tmp_path_factory):
 
 
 def test_the_report_knows_every_score_that_the_runner_writes(town):
-    written = {name for one in recorded.read(town).results for name in one.scores}
+    written = {name for record in recorded.read(town).results for name in record.scores}
     assert {*SHARES, *MEANS} <= written
     assert written - {*SHARES, *MEANS} == {"highlight_in_gold", "gold_in_highlight"}
 
@@ -394,18 +394,18 @@ def reported(town):
 
 
 def test_a_real_run_is_reported(reported):
-    found = reported["town"]
-    assert found["contenders"] == ["sentence+extractive", "structured", "vanilla"]
-    assert found["cost"]["vanilla"]["seconds"]["mean"]["n"] == 4
-    assert found["decisions"]["vanilla"]["accuracy"]["n"] == 1
-    assert {(row["judge"], row["judges_itself"]) for row in found["ratings"]} == {
+    dataset = reported["town"]
+    assert dataset["contenders"] == ["sentence+extractive", "structured", "vanilla"]
+    assert dataset["cost"]["vanilla"]["seconds"]["mean"]["n"] == 4
+    assert dataset["decisions"]["vanilla"]["accuracy"]["n"] == 1
+    assert {(row["judge"], row["judges_itself"]) for row in dataset["ratings"]} == {
         (judge, itself) for judge in ("correctness", "relevance", "quality") for itself in (True, False)
     }
     # the judge prefers what it is shown first, so both orders never agree
-    assert found["battles"][0]["first_shown_wins"]["estimate"] == 1.0
-    assert found["battles"][0]["same_verdict_in_both_orders"]["estimate"] == 0.0
-    assert [row["same"]["estimate"] for row in found["agreement"] if row["judge"] == "quality"] == [1.0]
-    assert "structured" in found["battles"][0]["alone"]
+    assert dataset["battles"][0]["first_shown_wins"]["estimate"] == 1.0
+    assert dataset["battles"][0]["same_verdict_in_both_orders"]["estimate"] == 0.0
+    assert [row["same"]["estimate"] for row in dataset["agreement"] if row["judge"] == "quality"] == [1.0]
+    assert "structured" in dataset["battles"][0]["alone"]
 
 
 def test_a_real_run_without_text_gives_the_same_numbers(town, reported, tmp_path):

@@ -182,27 +182,27 @@ def test_a_killed_run_goes_on_with_the_same_bytes_and_asks_nothing_twice(
 
 def test_a_token_budget_stops_cleanly_and_the_next_run_goes_on(done, file, tmp_path):
     budget = Budget(max_tokens=300)
-    found = run(file, tmp_path, budget=budget)
+    summary = run(file, tmp_path, budget=budget)
     used = budget.usage.prompt_tokens + budget.usage.completion_tokens
     assert 300 <= used < 700
-    assert 0 < found.answers < 20
-    assert found.missing == 20 - found.answers
-    assert found.stopped == f"{used} tokens are used, --max-tokens is 300"
+    assert 0 < summary.answers < 20
+    assert summary.missing == 20 - summary.answers
+    assert summary.stopped == f"{used} tokens are used, --max-tokens is 300"
     assert run(file, tmp_path).missing == 0
     assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
 
 
 def test_a_budget_of_minutes_stops_too(file, tmp_path):
     ticks = iter(range(0, 10_000, 20))
-    found = run(file, tmp_path, budget=Budget(max_minutes=1, clock=lambda: next(ticks)))
-    assert 0 < found.answers < 20
-    assert re.fullmatch(r"\d\.\d minutes are over, --max-minutes is 1", found.stopped)
+    summary = run(file, tmp_path, budget=Budget(max_minutes=1, clock=lambda: next(ticks)))
+    assert 0 < summary.answers < 20
+    assert re.fullmatch(r"\d\.\d minutes are over, --max-minutes is 1", summary.stopped)
 
 
 def test_a_model_that_is_away_is_noticed_and_its_questions_are_asked_again(done, file, tmp_path):
     lost = ScriptedChat([ModelUnavailable("the line is dead")] * 100, name="town-crier")
-    found = run(file, tmp_path, chat=lost)
-    assert found.failed == 16
+    summary = run(file, tmp_path, chat=lost)
+    assert summary.failed == 16
     assert {row["reason"] for row in rows_of(tmp_path) if row["outcome"] == "failed"} == {
         "model failed: the line is dead"
     }
@@ -237,8 +237,8 @@ def test_what_a_question_raises_is_a_row(file, tmp_path):
     long = tmp_path / "long.jsonl"
     row = {"item_id": "q", "question": "why " * 2000, "documents": [{"doc_id": "d", "text": FERRY}]}
     long.write_text(json.dumps(row) + "\n")
-    found = run(long, tmp_path / "out", pipelines=("vanilla",))
-    assert (found.answers, found.failed) == (1, 1)
+    summary = run(long, tmp_path / "out", pipelines=("vanilla",))
+    assert (summary.answers, summary.failed) == (1, 1)
     assert rows_of(tmp_path / "out")[0]["reason"].startswith(
         "model failed: the question has 8,000 characters"
     )
@@ -287,16 +287,16 @@ def test_the_summarizer_of_a_highlighter_alone_depends_on_the_model():
 
 def test_the_estimate_by_hand(file):
     options = Options(str(file), ("vanilla", "indexed", "sentence+extractive"))
-    found = bench.plan(options, WRITING, with_llm=True, judges=2).estimate
+    summary = bench.plan(options, WRITING, with_llm=True, judges=2).estimate
     every = items.read(file)
     shown = sum((len(i.documents[0].text) + len(i.documents[0].title) + len(i.question)) // 4 for i in every)
     answers = 4 + 4 * 3
     asked = 4 * (2 * 3 * 3 + 3 + 1)  # three judges by two models, three pairs, indexed and its highlights
-    assert found.calls == answers + asked
-    assert found.prompt_tokens == shown * 3 + answers * 250 + 4 * 100 + asked * (250 + 200)
-    assert found.completion_tokens == found.calls * 100
-    assert found.lines()[0] == "4 questions x 3 pipelines = 12 answers"
-    assert len(found.lines(price_in=1, price_out=2)) == 3
+    assert summary.calls == answers + asked
+    assert summary.prompt_tokens == shown * 3 + answers * 250 + 4 * 100 + asked * (250 + 200)
+    assert summary.completion_tokens == summary.calls * 100
+    assert summary.lines()[0] == "4 questions x 3 pipelines = 12 answers"
+    assert len(summary.lines(price_in=1, price_out=2)) == 3
 
 
 def test_the_row_key_is_the_runners(done):

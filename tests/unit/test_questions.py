@@ -184,8 +184,8 @@ def test_without_room_for_both_the_earlier_question_is_left_out():
 
 def test_a_session_remembers_so_many_messages():
     for chats in (EARLIER - 1, EARLIER):
-        found = one_question("And who elects him?", [OF_MALI, *["Why?"] * chats])
-        assert (found.before == (OF_MALI,)) == (chats < EARLIER)
+        question = one_question("And who elects him?", [OF_MALI, *["Why?"] * chats])
+        assert (question.before == (OF_MALI,)) == (chats < EARLIER)
 
 
 @given(st.lists(st.text(alphabet="who is it? WhenA.\n1)", max_size=60), max_size=4), st.text(max_size=60))

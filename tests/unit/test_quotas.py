@@ -80,8 +80,8 @@ def test_the_bound_holds_for_arbitrary_candidates(*, inner, count, k, untrusted,
     owners = data.draw(st.lists(st.integers(0, 5), min_size=count, max_size=count))
     held = data.draw(st.sets(st.integers(0, 5)))
     trust = {f"d{n}": Trust.TRUSTED for n in held}
-    found = random_candidates(count, seed=seed, doc_ids=[f"d{n}" for n in owners], trust=trust)
-    result = filtered(QuotaFilter(inner, untrusted, per_document), found, k)
+    pool = random_candidates(count, seed=seed, doc_ids=[f"d{n}" for n in owners], trust=trust)
+    result = filtered(QuotaFilter(inner, untrusted, per_document), pool, k)
     open_ones = [p.doc_id for p in result.kept.passages if p.doc_id not in trust]
     assert len(open_ones) <= bound(k, untrusted)
     assert all(open_ones.count(doc_id) <= per_document for doc_id in open_ones)

@@ -61,9 +61,9 @@ class TestChatModel:
 
     @pytest.mark.parametrize("environment", [KEY, {"OPENAI_BASE_URL": "http://localhost:8000/v1"}])
     def test_auto_takes_an_endpoint_that_is_named(self, chat, environment):
-        found = chat("auto", environment)
-        assert isinstance(found, OpenAIChat)
-        assert found.name == build.DEFAULT_OPENAI
+        model = chat("auto", environment)
+        assert isinstance(model, OpenAIChat)
+        assert model.name == build.DEFAULT_OPENAI
 
     def test_auto_takes_an_endpoint_of_the_settings(self, chat):
         assert "localhost:1" in repr(chat("auto", base_url="http://localhost:1/v1"))
@@ -125,9 +125,9 @@ class TestChatModel:
             chat(llm, KEY)
 
     def test_a_replay_file_wraps_it(self, chat, tmp_path):
-        found = chat("openai/gpt-x", KEY, replay=tmp_path / "replay.sqlite")
-        assert isinstance(found, Replayed)
-        assert found.name == "gpt-x"
+        model = chat("openai/gpt-x", KEY, replay=tmp_path / "replay.sqlite")
+        assert isinstance(model, Replayed)
+        assert model.name == "gpt-x"
 
 
 class TestMake:
@@ -156,10 +156,10 @@ class TestMake:
 
 class TestPipeline:
     def test_without_a_model_everything_is_model_free(self, components):
-        found = build.highlight_summarize(components())
-        assert isinstance(found.highlighter, ReaderHighlighter)
-        assert isinstance(found.summarizer, ExtractiveSummarizer)
-        assert found.models == {
+        pipeline = build.highlight_summarize(components())
+        assert isinstance(pipeline.highlighter, ReaderHighlighter)
+        assert isinstance(pipeline.summarizer, ExtractiveSummarizer)
+        assert pipeline.models == {
             "encoder": "hashed-words",
             "filter": "auto",
             "highlighter": "reader",
@@ -167,10 +167,10 @@ class TestPipeline:
         }
 
     def test_with_a_model_both_use_it(self, components):
-        found = build.highlight_summarize(components(ScriptedChat([])))
-        assert isinstance(found.highlighter, IndexedHighlighter)
-        assert isinstance(found.summarizer, LlmSummarizer)
-        assert found.models["llm"] == "scripted"
+        pipeline = build.highlight_summarize(components(ScriptedChat([])))
+        assert isinstance(pipeline.highlighter, IndexedHighlighter)
+        assert isinstance(pipeline.summarizer, LlmSummarizer)
+        assert pipeline.models["llm"] == "scripted"
 
     @pytest.mark.parametrize(
         ("guesses", "watched", "most"), [(None, None, 0), (None, 0.5, 5), (3, None, 3), (3, 0.5, 3)]
@@ -189,12 +189,12 @@ class TestPipeline:
             ),
             "retrieval": RetrievalSettings(k=9, candidates=4),
         }
-        found = build.highlight_summarize(components(**sections))
-        policy = found.policy
+        pipeline = build.highlight_summarize(components(**sections))
+        policy = pipeline.policy
         assert (policy.min_words, policy.max_spans, policy.max_sentences_per_span, policy.max_sentences) == (
             3,
             2,
             4,
             7,
         )
-        assert (found.k, found.candidates) == (9, 9)
+        assert (pipeline.k, pipeline.candidates) == (9, 9)

@@ -88,7 +88,7 @@ class TestQuotations:
         assert (spans, len(dropped)) == ((), 1)
 
     @pytest.mark.parametrize(
-        ("reply", "found"),
+        ("reply", "expected"),
         [
             ("- -5 °C is the limit", ["-5 °C is the limit"]),
             ("-5 °C is the limit", ["-5 °C is the limit"]),
@@ -100,8 +100,8 @@ class TestQuotations:
             ("NONE of the foxes sleep.", ["NONE of the foxes sleep."]),
         ],
     )
-    def test_extracts(self, reply, found):
-        assert extracts(reply) == found
+    def test_extracts(self, reply, expected):
+        assert extracts(reply) == expected
 
 
 class TestNumbered:
@@ -180,8 +180,8 @@ class TestSentenceHighlighter:
         """ "How old is the Harlow bridge in Kent?": content words old, harlow, bridge, kent; names Harlow, Kent."""
         text = "The bridge is old. Is it safe now for us?"
         passage = Passage(1, "d", 0, len(text), text, "Harlow")
-        found = features("How old is the Harlow bridge in Kent?", sentences_of([passage]), HashedWords())
-        first, second = (dict(zip(FEATURES, row, strict=True)) for row in found)
+        rows = features("How old is the Harlow bridge in Kent?", sentences_of([passage]), HashedWords())
+        first, second = (dict(zip(FEATURES, row, strict=True)) for row in rows)
         assert (first["words"], first["window_words"], first["passage_words"]) == (0.5, 0.75, 0.75)
         assert second["words"] == 0
         assert first["missing_names"] == second["missing_names"] == 0.5

@@ -42,78 +42,78 @@ def passages(*texts):
 
 
 def candidates(*texts):
-    found = passages(*texts)
-    documents = {one.doc_id: Document(one.doc_id, one.text, one.doc_id) for one in found}
-    scores = np.linspace(1, 0.5, len(found)).astype(np.float32)
+    given = passages(*texts)
+    documents = {passage.doc_id: Document(passage.doc_id, passage.text, passage.doc_id) for passage in given}
+    scores = np.linspace(1, 0.5, len(given)).astype(np.float32)
     return Candidates(
-        found, scores, np.eye(len(found), 4, dtype=np.float32), np.ones(4, np.float32), documents
+        given, scores, np.eye(len(given), 4, dtype=np.float32), np.ones(4, np.float32), documents
     )
 
 
 class Found:
     """A retriever that has found already."""
 
-    def __init__(self, found):
-        self.found = found
+    def __init__(self, retrieved):
+        self.retrieved = retrieved
 
     def retrieve(self, query, *, k):
-        return self.found.take(list(range(min(k, len(self.found)))))
+        return self.retrieved.take(list(range(min(k, len(self.retrieved)))))
 
 
 def test_the_best_passage_comes_first_and_keeps_its_own_score(reranker):
-    found = reranked(reranker, QUESTION, candidates())
-    assert found.passages[0].doc_id == "d1"
-    assert found.scores[0] == pytest.approx(0.75)
+    ranked = reranked(reranker, QUESTION, candidates())
+    assert ranked.passages[0].doc_id == "d1"
+    assert ranked.scores[0] == pytest.approx(0.75)
 
 
 def test_what_is_not_read_follows_as_it_came(reranker):
     texts = ["Bees live in hives."] * RERANKED + [TEXTS[1], TEXTS[0]]
-    found = reranked(reranker, QUESTION, candidates(*texts))
-    assert [one.passage_id for one in found.passages] == list(range(RERANKED + 2))
+    ranked = reranked(reranker, QUESTION, candidates(*texts))
+    assert [passage.passage_id for passage in ranked.passages] == list(range(RERANKED + 2))
     assert len(reranked(reranker, QUESTION, candidates().take([]))) == 0
 
 
 def test_a_search_keeps_the_k_best(reranker):
     journal = Journal()
     search = Search(Found(candidates()), NoFilter(), k=1, candidates=3, reranker=reranker)
-    assert [one.doc_id for one in sync.run(search.find(Query(QUESTION), journal)).passages] == ["d1"]
+    assert [passage.doc_id for passage in sync.run(search.find(Query(QUESTION), journal)).passages] == ["d1"]
     assert set(journal.trace.timings) == {"retrieve", "rerank", "filter"}
     plain = Search(Found(candidates()), NoFilter(), k=1, candidates=3)
-    assert [one.doc_id for one in sync.run(plain.find(Query(QUESTION), Journal())).passages] == ["d0"]
+    assert [passage.doc_id for passage in sync.run(plain.find(Query(QUESTION), Journal())).passages] == ["d0"]
 
 
 def test_reading_ranks_passages_and_windows(reranker):
-    found = read(QUESTION, passages(), reranker)
-    assert found.passages[0].doc_id == "d1"
-    assert found.scores[0] == max(found.scores)
-    assert "sold in 1812" in found.windows[0].text
-    assert not any(a.overlaps(b) for a in found.windows for b in found.windows if a is not b)
+    reading = read(QUESTION, passages(), reranker)
+    assert reading.passages[0].doc_id == "d1"
+    assert reading.scores[0] == max(reading.scores)
+    assert "sold in 1812" in reading.windows[0].text
+    assert not any(a.overlaps(b) for a in reading.windows for b in reading.windows if a is not b)
 
 
 def test_windows_are_every_sentence_and_neighbours_of_the_best(reranker):
     text = " ".join(f"The mill number {n} was sold in the year {1800 + n} or so." for n in range(12))
     (passage,) = passages(text)
-    found = windows_of(QUESTION, {passage: 1.5}, reranker)
-    sizes = [one.last - one.first for one in found]
+    spans = windows_of(QUESTION, {passage: 1.5}, reranker)
+    sizes = [window.last - window.first for window in spans]
     assert sizes.count(1) == 12
     assert max(sizes) == WIDEST
-    assert len(found) <= 12 + SEEDS * WIDEST
-    assert all(one.text == text[one.start : one.end] for one in found)
-    assert len(set(found)) == len(found)
-    assert {one.beside for one in found} == {1.5}
+    assert len(spans) <= 12 + SEEDS * WIDEST
+    assert all(window.text == text[window.start : window.end] for window in spans)
+    assert len(set(spans)) == len(spans)
+    assert {window.beside for window in spans} == {1.5}
 
 
 def test_of_overlapping_windows_the_better_one_stays():
-    one, two = passages("a", "b")[:2]
-    found = distinct(
-        [Window(one, 0, 1, 0, 2, 1.0), Window(one, 0, 1, 1, 3, 2.0), Window(two, 0, 1, 0, 2, 0.5)]
+    first, second = passages("a", "b")[:2]
+    windows = distinct(
+        [Window(first, 0, 1, 0, 2, 1.0), Window(first, 0, 1, 1, 3, 2.0), Window(second, 0, 1, 0, 2, 0.5)]
     )
-    assert [window.score for window in found] == [2.0, 0.5]
+    assert [window.score for window in windows] == [2.0, 0.5]
 
 
 def test_of_like_windows_the_one_in_the_better_passage_comes_first():
-    one, two = passages("a", "b")[:2]
-    better, other = Window(two, 0, 1, 0, 1, 1.0, beside=4.0), Window(one, 0, 1, 0, 1, 2.0, beside=-1.0)
+    first, second = passages("a", "b")[:2]
+    better, other = Window(second, 0, 1, 0, 1, 1.0, beside=4.0), Window(first, 0, 1, 0, 1, 2.0, beside=-1.0)
     assert distinct([other, better]) == (better, other)
 
 
@@ -122,7 +122,7 @@ def test_a_sentence_is_read_below_its_heading(reranker):
     text = "It was sold in 1812 to a baker, who pulled it down."
     (passage,) = passages(text)
     below = replace(passage, headings=("The village", "The mill of Tasel"))
-    plain, headed = (windows_of(QUESTION, {one: 0.0}, reranker)[0] for one in (passage, below))
+    plain, headed = (windows_of(QUESTION, {passage_: 0.0}, reranker)[0] for passage_ in (passage, below))
     assert headed.score > plain.score
     assert headed.text == plain.text == text
     assert plain.score == reranker.scores(QUESTION, [text])[0]
@@ -132,15 +132,15 @@ def test_a_sentence_is_read_below_its_heading(reranker):
 def test_a_follow_up_is_read_with_and_without_the_question_before_it(reranker):
     asked = Query("When was the mill of Tasel built? And who bought it?", "And who bought it?")
     both = reader_of(reranker, asked)
-    whole, last = (reranker.scores(one, TEXTS) for one in (asked.text, asked.last))
+    whole, last = (reranker.scores(text, TEXTS) for text in (asked.text, asked.last))
     assert np.array_equal(both.scores(asked.text, TEXTS), (whole + last) / 2)
     assert both.name == reranker.name
     assert reader_of(reranker, Query(QUESTION)) is reranker
 
 
 def test_a_longer_window_must_be_worth_its_length():
-    (one,) = passages("a")
-    short, long = Window(one, 0, 1, 0, 1, 3.0), Window(one, 0, 1, 0, 2, 3.0 + COST / 2)
+    (single,) = passages("a")
+    short, long = Window(single, 0, 1, 0, 1, 3.0), Window(single, 0, 1, 0, 2, 3.0 + COST / 2)
     assert distinct([long, short]) == (short,)
 
 
@@ -192,31 +192,31 @@ def test_terms_that_are_not_there(question, share):
     ],
 )
 def test_numbers_that_are_not_there(reranker, question, text, absent):
-    found = dict(
+    values = dict(
         zip(FEATURES, features(Query(question), read(question, passages(text), reranker)), strict=True)
     )
-    assert found["missing_numbers"] == absent
+    assert values["missing_numbers"] == absent
 
 
 def test_a_month_may_be_written_as_a_number(reranker):
     question = "What did the mill of Tasel earn in July?"
-    found = read(question, passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
-    assert features(Query(question), found)[FEATURES.index("missing_names")] == 0.0
+    reading = read(question, passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
+    assert features(Query(question), reading)[FEATURES.index("missing_names")] == 0.0
 
 
 def test_features_have_their_names_order(reranker):
-    found = dict(zip(FEATURES, features(Query(QUESTION), read(QUESTION, passages(), reranker)), strict=True))
-    assert found["missing_names"] == found["missing_numbers"] == 0.0
-    assert found["window"] * 10 == pytest.approx(read(QUESTION, passages(), reranker).windows[0].score)
+    values = dict(zip(FEATURES, features(Query(QUESTION), read(QUESTION, passages(), reranker)), strict=True))
+    assert values["missing_names"] == values["missing_numbers"] == 0.0
+    assert values["window"] * 10 == pytest.approx(read(QUESTION, passages(), reranker).windows[0].score)
 
 
 class TestHighlighter:
-    def highlight(self, reranker, question, found, **more):
+    def highlight(self, reranker, question, given, **more):
         fitted = Calibration(
             "r", np.eye(1, len(FEATURES), FEATURES.index("window"))[0] * 10, 0.0, 0.5, 3.0, 3
         )
         made = ReaderHighlighter(reranker, fitted, **more)
-        return sync.run(made.highlight(Query(question), found))
+        return sync.run(made.highlight(Query(question), given))
 
     def test_the_answer_is_highlighted_with_its_probability(self, reranker):
         proposal = self.highlight(reranker, QUESTION, passages())
@@ -244,15 +244,15 @@ ROW = (
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("river: Elbe; length: 1094 km; mouth: North Sea", []),  # three columns are read as they are
         ("He came; he saw; he won; he left; he was seen no more.", []),
         ("", []),
     ],
 )
-def test_what_is_no_long_row_has_no_cells(text, found):
-    assert cells(text) == found
+def test_what_is_no_long_row_has_no_cells(text, expected):
+    assert cells(text) == expected
 
 
 def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
@@ -294,7 +294,7 @@ def test_numbers_are_looked_for_beside_their_words(question, text, share):
 
 def test_words_that_no_document_has_are_features(reranker):
     query = Query(QUESTION, unheard=("zigbee", "murphy", "swallow"), unknown=("zigbee",))
-    found = dict(zip(FEATURES, features(query, read(QUESTION, passages(), reranker)), strict=True))
-    assert found["unheard_unknown"] == 1.0
-    assert found["unheard_names"] == 0.0
-    assert found["unheard_words"] == pytest.approx(2 / 3)
+    values = dict(zip(FEATURES, features(query, read(QUESTION, passages(), reranker)), strict=True))
+    assert values["unheard_unknown"] == 1.0
+    assert values["unheard_names"] == 0.0
+    assert values["unheard_words"] == pytest.approx(2 / 3)

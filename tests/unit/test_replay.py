@@ -147,10 +147,10 @@ def test_different_messages_have_different_keys(one, other):
 
 def test_identical_requests_at_once_ask_the_model_once(cache):
     model = ScriptedChat(["hi"])
-    one, other = Replayed(model, cache), Replayed(model, cache)
+    first, second = Replayed(model, cache), Replayed(model, cache)
 
     async def ask_all():
-        return await asyncio.gather(*(m.complete(HELLO) for m in [one, other] * 10))
+        return await asyncio.gather(*(m.complete(HELLO) for m in [first, second] * 10))
 
     replies = asyncio.run(ask_all())
     assert {r.text for r in replies} == {"hi"}

@@ -8,7 +8,7 @@ DOCUMENT = "Ann won in May. NASA paid."
 
 
 @pytest.mark.parametrize(
-    ("answer", "long_answer", "found"),
+    ("answer", "long_answer", "expected"),
     [
         ("Ann.", "Ann won", True),
         ("Ann.", "NA", True),
@@ -31,8 +31,8 @@ DOCUMENT = "Ann won in May. NASA paid."
         ("NA", "NA", None),
     ],
 )
-def test_labels_are_corrected_by_rule(answer, long_answer, found):
-    assert label(answer, long_answer, DOCUMENT) is found
+def test_labels_are_corrected_by_rule(answer, long_answer, expected):
+    assert label(answer, long_answer, DOCUMENT) is expected
 
 
 @pytest.mark.parametrize("word", ["NA", "na.", " N/A ", "none", "", NOT_FOUND])

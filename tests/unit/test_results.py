@@ -11,8 +11,8 @@ def row(name, number=1, **more):
 def test_rows_come_back_and_are_put_in_order(tmp_path):
     path = tmp_path / "deep" / "rows.jsonl"
     with Lines(path, ("name", "number")) as lines:
-        for one in (row("b", 2), row("b", 1, word="é"), row("a", 10)):
-            lines.append(one)
+        for line in (row("b", 2), row("b", 1, word="é"), row("a", 10)):
+            lines.append(line)
         assert ("b", 1) in lines
         assert ("b", 3) not in lines
         lines.finish()
@@ -25,7 +25,7 @@ def test_half_a_last_line_is_dropped_and_the_next_one_is_whole(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(encoded(row("a")) + b'{"name":"b","num')
     with Lines(path, ("name", "number")) as lines:
-        assert [one["name"] for one in lines.rows()] == ["a"]
+        assert [line["name"] for line in lines.rows()] == ["a"]
         lines.append(row("c"))
     assert path.read_bytes() == encoded(row("a")) + encoded(row("c"))
 

@@ -17,10 +17,10 @@ def bench(monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in ("questions", "sets", "splits"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    found = importlib.util.spec_from_file_location("retrieval_benchmark", FOLDER / "run.py")
-    module = importlib.util.module_from_spec(found)
-    monkeypatch.setitem(sys.modules, found.name, module)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location("retrieval_benchmark", FOLDER / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
     yield module
     for name in ("questions", "sets", "splits"):
         sys.modules.pop(name, None)
@@ -36,7 +36,9 @@ def test_ndcg_by_hand(bench):
 
 def test_the_table_counts_first_ranks(bench):
     ranks = [{key: [rank] for key in bench.RANKINGS} for rank in (1, 3, 7, 11)]
-    rows = [{"corpus": "town", "id": str(n), "passages": 9, "ranks": one} for n, one in enumerate(ranks)]
+    rows = [
+        {"corpus": "town", "id": str(n), "passages": 9, "ranks": ranking} for n, ranking in enumerate(ranks)
+    ]
     line = next(line for line in bench.table(rows, ["town"]).splitlines() if "| hybrid |" in line)
     assert [cell.split(" [")[0].strip() for cell in line.split("|")[1:-2]] == [
         "town", "9", "4", "hybrid", "0.25", "0.50", "0.50", "0.75",
@@ -54,7 +56,9 @@ def test_what_is_right_by_place_and_by_text(bench, sample_data):
     assert not is_right(passage("x" * 10, gold.doc_id, gold.end))
     assert not is_right(passage("x" * 10, "another", gold.start))
     snippets = bench.datasets.load("bioasq12b", sample_data)[0]
-    text = next(one.text for one in snippets.documents if one.doc_id == snippets.gold[0].doc_id)
+    text = next(
+        document.text for document in snippets.documents if document.doc_id == snippets.gold[0].doc_id
+    )
     is_right = bench._overlapping("bioasq12b", snippets)
     assert is_right(passage(text.split("\n")[0], "snippet-7", 0))
     assert not is_right(passage("Bread is baked of flour.", "snippet-8", 0))

@@ -18,7 +18,7 @@ def planted(tmp_path_factory):
     corpus = Corpus.at([folder])
     documents = list(corpus)
     assert not corpus.failed
-    texts = {one.document.source.rpartition("/")[2]: one.document.text for one in documents}
+    texts = {entry.document.source.rpartition("/")[2]: entry.document.text for entry in documents}
     return triggers, scan(documents, load()), texts
 
 
@@ -27,13 +27,15 @@ def test_every_trigger_is_found_where_it_stands(planted):
     missed = []
     for name, rule, text in triggers:
         at = texts[name].find(text)
-        alike = [one for one in report.findings if one.rule == rule and one.source.endswith(name)]
+        alike = [
+            finding for finding in report.findings if finding.rule == rule and finding.source.endswith(name)
+        ]
         here = [
-            one
-            for one in alike
-            if (at < 0 and one.reach is Reach.HIDDEN)
-            or (at >= 0 and one.start < at + len(text) and at < one.end)
-            or (at < 0 and squeezed(texts[name][one.start : one.end]) in squeezed(text))
+            finding
+            for finding in alike
+            if (at < 0 and finding.reach is Reach.HIDDEN)
+            or (at >= 0 and finding.start < at + len(text) and at < finding.end)
+            or (at < 0 and squeezed(texts[name][finding.start : finding.end]) in squeezed(text))
         ]
         if not here:
             missed.append((name, rule, text))
@@ -59,34 +61,46 @@ def test_as_many_findings_of_a_rule_as_triggers_in_each_file(planted):
     for name in ("yard.txt", "yard.md", "yard.html", "yard.docx", "yard.pdf"):
         for rule in {rule for file, rule, _ in triggers if file == name}:
             wanted = sum(file == name and other == rule for file, other, _ in triggers)
-            found = sum(one.source.endswith(name) and one.rule == rule for one in report.findings)
-            assert found >= wanted, (name, rule)
+            count = sum(finding.source.endswith(name) and finding.rule == rule for finding in report.findings)
+            assert count >= wanted, (name, rule)
 
 
 def test_hidden_text_is_read_and_raised(planted):
     _, report, _ = planted
     hidden = [
-        one for one in report.findings if one.reach is Reach.HIDDEN and one.rule == "instruction/override"
+        finding
+        for finding in report.findings
+        if finding.reach is Reach.HIDDEN and finding.rule == "instruction/override"
     ]
     for way in ("style", "comment", "attribute", "vanished", "white"):
-        found = [one for one in hidden if f"praise the {way} wheel" in one.excerpt]
-        assert found
-        assert all(one.severity is Severity.HIGH and "would not see" in one.why for one in found)
+        matches = [finding for finding in hidden if f"praise the {way} wheel" in finding.excerpt]
+        assert matches
+        assert all(
+            finding.severity is Severity.HIGH and "would not see" in finding.why for finding in matches
+        )
 
 
 def test_what_a_loader_left_out_is_counted(planted):
     _, report, _ = planted
-    counted = {one.source.rpartition("/")[2] for one in report.findings if one.rule == "hidden/left-out"}
+    counted = {
+        finding.source.rpartition("/")[2] for finding in report.findings if finding.rule == "hidden/left-out"
+    }
     assert {"yard.md", "yard.html", "yard.docx", "yard.pdf"} <= counted
 
 
 def test_findings_say_where(planted):
     _, report, _ = planted
-    text = [one for one in report.findings if one.source.endswith("yard.md") and one.reach is Reach.QUOTED]
+    text = [
+        finding
+        for finding in report.findings
+        if finding.source.endswith("yard.md") and finding.reach is Reach.QUOTED
+    ]
     assert text
-    assert all(one.line for one in text)
+    assert all(finding.line for finding in text)
     pages = {
-        one.page for one in report.findings if one.source.endswith("yard.pdf") and one.reach is Reach.QUOTED
+        finding.page
+        for finding in report.findings
+        if finding.source.endswith("yard.pdf") and finding.reach is Reach.QUOTED
     }
     assert len(pages) > 1
 
@@ -94,7 +108,9 @@ def test_findings_say_where(planted):
 def test_the_calm_sentences_between_are_left_alone(planted):
     _, report, _ = planted
     quoted = [
-        one for one in report.findings if one.reach is Reach.QUOTED and one.severity is not Severity.NOTE
+        finding
+        for finding in report.findings
+        if finding.reach is Reach.QUOTED and finding.severity is not Severity.NOTE
     ]
     assert quoted
-    assert not [one for one in quoted if one.excerpt.startswith("Bicycles are kept")]
+    assert not [finding for finding in quoted if finding.excerpt.startswith("Bicycles are kept")]

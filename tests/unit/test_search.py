@@ -39,7 +39,7 @@ def test_weights_are_there_when_the_search_ends(searching):
 
 def test_missing_weights_do_not_fail_the_search(searching, tmp_path):
     search = searching(CrossEncoder(folder=tmp_path))
-    (found,) = sync.run(search.retrieve_all([(Query(QUESTION), Journal())]))
-    assert len(found) > 1
+    (candidates,) = sync.run(search.retrieve_all([(Query(QUESTION), Journal())]))
+    assert len(candidates) > 1
     with pytest.raises(WeightsError):
-        sync.run(search.sift(Query(QUESTION), found, Journal()))
+        sync.run(search.sift(Query(QUESTION), candidates, Journal()))

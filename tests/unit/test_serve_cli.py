@@ -34,8 +34,8 @@ def test_a_key_is_made_listed_and_revoked(tmp_path):
     assert made["key"].startswith("eqp_")
     listed = run("keys", "list", "--json", *store).stdout
     assert made["key"] not in listed
-    [one] = json.loads(listed)["keys"]
-    assert (one["id"], one["questions"], one["revoked"]) == (made["id"], "0 of 5", "")
+    [key] = json.loads(listed)["keys"]
+    assert (key["id"], key["questions"], key["revoked"]) == (made["id"], "0 of 5", "")
     assert "website" in run("keys", "list", *store).output
     assert "is revoked" in run("keys", "revoke", made["id"], *store).output
     assert json.loads(run("keys", "list", "--json", *store).stdout)["keys"][0]["revoked"]
@@ -50,9 +50,9 @@ def test_what_cannot_be_is_one_sentence(tmp_path):
 
 def test_without_keys_nobody_else_is_served(tmp_path):
     pytest.importorskip("fastapi")
-    found = run("serve", "--store", tmp_path / "index.db", "--host", "0.0.0.0")
-    assert isinstance(found.exception, InputError)
-    assert "equipoise keys create" in str(found.exception)
+    result = run("serve", "--store", tmp_path / "index.db", "--host", "0.0.0.0")
+    assert isinstance(result.exception, InputError)
+    assert "equipoise keys create" in str(result.exception)
 
 
 def test_answers_do_not_wait_for_acknowledgements():

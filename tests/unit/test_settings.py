@@ -109,10 +109,10 @@ def test_the_users_file_is_below_the_folders_and_the_environment(tmp_path):
     own = tmp_path / "config.toml"
     own.write_text("[retrieval]\nk = 9\ncandidates = 30\n[filter]\nname = 'mmr'\n")
     (tmp_path / "equipoise.toml").write_text("[retrieval]\nk = 3\n")
-    found = settings.load(folder=tmp_path, environment={"EQUIPOISE_FILTER_NAME": "none"}, own_file=own)
-    assert (found.settings.retrieval.k, found.settings.retrieval.candidates) == (3, 30)
-    assert found.settings.filter.name == "none"
-    assert [found.origin[key].layer for key in ("retrieval.k", "retrieval.candidates", "filter.name")] == [
+    loaded = settings.load(folder=tmp_path, environment={"EQUIPOISE_FILTER_NAME": "none"}, own_file=own)
+    assert (loaded.settings.retrieval.k, loaded.settings.retrieval.candidates) == (3, 30)
+    assert loaded.settings.filter.name == "none"
+    assert [loaded.origin[key].layer for key in ("retrieval.k", "retrieval.candidates", "filter.name")] == [
         "project", "user", "environment",
     ]  # fmt: skip
 
@@ -137,10 +137,10 @@ def test_the_users_file_may_say_where_to(tmp_path, monkeypatch):
     ],
 )
 def test_passwords_in_addresses_never_print(tmp_path, address, shown):
-    found = load(tmp_path, EQUIPOISE_MODEL_BASE_URL=address)
-    [row] = [value for key, value, _ in found.rows() if key == "model.base_url"]
+    loaded = load(tmp_path, EQUIPOISE_MODEL_BASE_URL=address)
+    [row] = [value for key, value, _ in loaded.rows() if key == "model.base_url"]
     assert row == shown
-    assert "pass" not in repr(found) + str(found.settings)
+    assert "pass" not in repr(loaded) + str(loaded.settings)
 
 
 def test_a_hostile_key_is_named_in_one_short_line(tmp_path):

@@ -56,7 +56,7 @@ class Table:
     async def ask_all(self, questions, observer=None):
         self.asked += [question.whole for question in questions]
         results = tuple(self.results.get(question.whole, NONE_FOUND) for question in questions)
-        items = sorted({i for one in results for i in one.highlights.items}, key=lambda i: i.span)
+        items = sorted({i for result in results for i in result.highlights.items}, key=lambda i: i.span)
         return Asked(results, Highlights(tuple(items)))
 
 
@@ -109,7 +109,9 @@ class TestAsk:
         early, late = answer("5 pounds.", quote(0, 20)), answer("In May.", quote(21, 38))
         for typed in (["What is the fee?", "Who pays it?", "Who says so?"], ["Who says so?", "Who pays it?"]):
             table = {"What is the fee?": late, "Who says so?": late, "Who pays it?": early}
-            results = {" ".join(typed[: n + 1]): table[one] for n, one in enumerate(typed)} | table
+            results = {
+                " ".join(typed[: n + 1]): table[typed_part] for n, typed_part in enumerate(typed)
+            } | table
             assert ask(" ".join(typed), results)[0].text == "5 pounds.\n\nIn May."
 
     def test_a_question_without_an_answer_is_said_with_its_reason(self):
@@ -192,7 +194,7 @@ class TestWithinOnePolicy:
     def test_adjacent_quotes_of_several_questions_are_one(self):
         sets = [of((39, 59)), of((0, 20)), of((21, 38)), of((0, 20))]
         assert places(all_of(sets, DOCUMENTS, policy())) == [("fees", 0, 59)]
-        assert within_one_policy(sets, DOCUMENTS, policy()) == [(one, ()) for one in sets]
+        assert within_one_policy(sets, DOCUMENTS, policy()) == [(highlights, ()) for highlights in sets]
 
     def test_one_limit_of_sentences_holds_for_all_together(self):
         sets = [of((39, 59)), of((0, 20), (39, 59)), of((21, 38))]
@@ -204,16 +206,21 @@ class TestWithinOnePolicy:
             (of((21, 38)), ()),
         ]
         again = within_one_policy([sets[1], sets[2], sets[0], sets[1]], DOCUMENTS, limits)
-        assert [one for one, _ in again] == [of((0, 20)), of((21, 38)), Highlights(), of((0, 20))]
+        assert [highlights for highlights, _ in again] == [
+            of((0, 20)),
+            of((21, 38)),
+            Highlights(),
+            of((0, 20)),
+        ]
 
     def test_one_limit_of_spans_too(self):
         left = within_one_policy([of((0, 20)), of((39, 59))], DOCUMENTS, policy(max_spans=1))
-        assert [places(one) for one, _ in left] == [[("fees", 0, 20)], []]
+        assert [places(highlights) for highlights, _ in left] == [[("fees", 0, 20)], []]
 
     def test_a_quote_that_repeats_one_of_another_question_stays_where_it_was_shown(self):
         sets = [of((0, 20)), of((0, 20), doc_id="a")]
         left = within_one_policy(sets, DOCUMENTS, policy(max_sentences=1))
-        assert [places(one) for one, _ in left] == [[("fees", 0, 20)], [("a", 0, 20)]]
+        assert [places(highlights) for highlights, _ in left] == [[("fees", 0, 20)], [("a", 0, 20)]]
         assert places(all_of(sets, DOCUMENTS, policy())) == [("a", 0, 20)]
 
     def test_nothing_and_one(self):
@@ -237,18 +244,18 @@ class TestReadHighlights:
 
     @pytest.mark.parametrize("junk", [None, "fees", Span("fees", "0", "20"), Span("fees", None, 3), (1, 2)])
     def test_what_is_no_span_is_dropped_with_a_reason(self, junk):
-        found, dropped = read_highlights([junk, Span("fees", 0, 20)], PAGES, DOCUMENTS, policy())
-        assert places(found) == [("fees", 0, 20)]
+        highlights, dropped = read_highlights([junk, Span("fees", 0, 20)], PAGES, DOCUMENTS, policy())
+        assert places(highlights) == [("fees", 0, 20)]
         assert len(dropped) == 1
 
 
 class TestTotal:
     def test_passages_and_flags_once_and_the_rest_in_order(self):
-        one, two = (ScoredPassage(Passage(n, "d", 0, 1, "x"), 0.1 * n) for n in (1, 2))
-        again = ScoredPassage(one.passage, 0.9)
+        low, high = (ScoredPassage(Passage(n, "d", 0, 1, "x"), 0.1 * n) for n in (1, 2))
+        again = ScoredPassage(low.passage, 0.9)
         seven, eight = (Passage(n, "d", 0, 1, "x") for n in (7, 8))
         first = Trace(
-            passages=(two, one), flagged=(Flag(seven, "a", 0.5),), unsupported=("gold",), models={"llm": "m"}
+            passages=(high, low), flagged=(Flag(seven, "a", 0.5),), unsupported=("gold",), models={"llm": "m"}
         )
         second = Trace(
             passages=(again,),
@@ -275,9 +282,9 @@ class TestBuild:
             self.check(store)
 
     def check(self, store):
-        found = build.pipeline("hs", self.components(store, most=3))
-        assert isinstance(found, QuestionSplitter)
-        assert isinstance(found.pipeline, HighlightSummarize)
-        assert found.most == 3
+        pipeline = build.pipeline("hs", self.components(store, most=3))
+        assert isinstance(pipeline, QuestionSplitter)
+        assert isinstance(pipeline.pipeline, HighlightSummarize)
+        assert pipeline.most == 3
         assert isinstance(build.pipeline("hs", self.components(store, split=False)), HighlightSummarize)
         assert isinstance(build.pipeline("vanilla", self.components(store)), Vanilla)

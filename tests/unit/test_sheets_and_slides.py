@@ -2,7 +2,7 @@
 
 import pytest
 
-from blocks_of import one, outline
+from blocks_of import document_of, outline
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Document
 from office_files import pptx, xlsx, zipped
@@ -47,8 +47,8 @@ class TestXlsx:
             + row('<c r="C2"><v>3</v></c>')
             + row('<c r="B3" t="s"><v>1</v></c>', '<c r="ZZZZ3"><v>4</v></c>')
         )
-        found = outline("a.xlsx", xlsx(sheet, shared=("no", "two")))
-        assert [text for *_, text in found][2:] == ["C: 3", "B: two; 4"]
+        structure = outline("a.xlsx", xlsx(sheet, shared=("no", "two")))
+        assert [text for *_, text in structure][2:] == ["C: 3", "B: two; 4"]
 
     def test_words_alone_in_one_row_are_no_header(self):
         assert outline("a.xlsx", xlsx(row("What", "Cost")))[1:] == [("row", 0, "", "What | Cost")]
@@ -93,7 +93,7 @@ class TestXlsx:
             '<fonts><font/><font><color rgb="FFFFFFFF"/></font></fonts><fills><fill/></fills>'
             '<cellXfs><xf/><xf numFmtId="170"/><xf fontId="1"/></cellXfs>'
         )
-        loaded = one("a.xlsx", xlsx(sheet, styles=styles))
+        loaded = document_of("a.xlsx", xlsx(sheet, styles=styles))
         assert ("SECRET" in loaded.text, loaded.hidden) == (False, 6)
 
     def test_white_letters_on_a_fill_are_seen(self):
@@ -102,20 +102,23 @@ class TestXlsx:
             '<fill><patternFill patternType="solid"><fgColor rgb="FF000000"/></patternFill></fill></fills>'
             '<cellXfs><xf/><xf fontId="1" fillId="1"/></cellXfs>'
         )
-        assert "seen" in one("a.xlsx", xlsx(row("x", '<c s="1" t="str"><v>seen</v></c>'), styles=styles)).text
+        assert (
+            "seen"
+            in document_of("a.xlsx", xlsx(row("x", '<c s="1" t="str"><v>seen</v></c>'), styles=styles)).text
+        )
 
     def test_a_hidden_sheet(self):
-        loaded = one("a.xlsx", xlsx(row("seen"), row("SECRET"), states=("visible", "hidden")))
+        loaded = document_of("a.xlsx", xlsx(row("seen"), row("SECRET"), states=("visible", "hidden")))
         assert (loaded.text, loaded.hidden) == ("Sheet1\n\nseen", 6)
 
     def test_a_text_that_too_many_cells_share_is_refused(self):
         sheet = row(*['<c t="s"><v>0</v></c>'] * 20_000)
         with pytest.raises(UnreadableFile, match="too often"):
-            one("a.xlsx", xlsx(sheet, shared=("x" * 10_000,)))
+            document_of("a.xlsx", xlsx(sheet, shared=("x" * 10_000,)))
 
     def test_broken(self):
         with pytest.raises(UnreadableFile, match="Excel file is broken"):
-            one("a.xlsx", zipped({"xl/workbook.xml": "<a>"}))
+            document_of("a.xlsx", zipped({"xl/workbook.xml": "<a>"}))
 
 
 def shape(*lines, kind=None, more="", place=""):
@@ -151,7 +154,7 @@ class TestPptx:
             ("aside", 0, "", "What | Cost"),
             ("row", 0, "", "What: Tea; Cost: 2"),
         ]
-        loaded = one("a.pptx", data)
+        loaded = document_of("a.pptx", data)
         document = Document("d", loaded.text, "a.pptx", pages=loaded.pages)
         assert (document.page_at(0), document.page_at(loaded.text.index("Next"))) == (1, 2)
         assert loaded.title == "The title"
@@ -176,17 +179,17 @@ class TestPptx:
         ],
     )
     def test_hidden_text(self, hidden):
-        loaded = one("a.pptx", pptx(shape("seen") + hidden))
+        loaded = document_of("a.pptx", pptx(shape("seen") + hidden))
         assert (loaded.text, loaded.hidden) == ("seen", 6)
 
     def test_a_hidden_slide_and_a_shape_in_a_group(self):
         slide = f'<sld show="0"><spTree>{shape("SECRET")}</spTree></sld>'
         far = shape("too", place='<off x="9999" y="0"/><ext cx="5" cy="5"/>')
-        loaded = one("a.pptx", pptx(slide, shape("seen") + f"<grpSp>{far}</grpSp>"))
+        loaded = document_of("a.pptx", pptx(slide, shape("seen") + f"<grpSp>{far}</grpSp>"))
         assert (loaded.text, loaded.hidden) == ("seen\n\ntoo", 6)
 
     def test_broken_and_empty(self):
         with pytest.raises(UnreadableFile, match="PowerPoint file is broken"):
-            one("a.pptx", b"x")
+            document_of("a.pptx", b"x")
         with pytest.raises(UnreadableFile, match="no text"):
-            one("a.pptx", pptx(""))
+            document_of("a.pptx", pptx(""))

@@ -19,8 +19,8 @@ def between(start, end, *passages):
     placed = place_between(start, end, passages or (FEES,))
     if isinstance(placed, Dropped):
         return placed.reason
-    (found,) = [p for p in (passages or (FEES,)) if p.doc_id == placed.doc_id]
-    return found.text[placed.start - found.start : placed.end - found.start]
+    (passage,) = [p for p in (passages or (FEES,)) if p.doc_id == placed.doc_id]
+    return passage.text[placed.start - passage.start : placed.end - passage.start]
 
 
 @pytest.mark.parametrize(

@@ -190,14 +190,16 @@ WORD_LIST = (
 def picked(text, *pieces, **limits):
     """What the summarizer would read of sentences picked by their words, and why the others are missing."""
     doc = document(text)
-    chosen = [Span("d", *one) for one in doc.sentences if text[slice(*one)].strip("- .:") in pieces]
+    chosen = [
+        Span("d", *sentence) for sentence in doc.sentences if text[slice(*sentence)].strip("- .:") in pieces
+    ]
     spans, dropped = canonical(*chosen, docs={"d": doc}, **limits)
     return [text[s.start : s.end] for s in spans], [drop.reason for drop in dropped]
 
 
 def test_whole_short_sentences_spell_no_text_either():
-    found, reasons = picked(WORD_LIST, "have", "prize", "won", "you")
-    assert found == ["- have", "- prize"]
+    texts, reasons = picked(WORD_LIST, "have", "prize", "won", "you")
+    assert texts == ["- have", "- prize"]
     assert reasons == [DropReason.TOO_MANY_PIECES]  # "won" and "you" stand side by side
     assert picked(WORD_LIST, "have", "prize", "won", "you", max_pieces=9)[0] == [
         "- have",
@@ -283,7 +285,7 @@ def test_results_are_whole_sentences_in_order_within_the_limits(situation):
     assert len(result) <= policy.max_spans
     assert sum(map(len, inside)) <= policy.max_sentences
     assert all(a < b and not overlap(a, b) for a, b in pairwise(result))
-    texts = [docs[r.doc_id].text[s:e] for r, found in zip(result, inside, strict=True) for s, e in found]
+    texts = [docs[r.doc_id].text[s:e] for r, places in zip(result, inside, strict=True) for s, e in places]
     assert len(texts) == len(set(texts))
 
 

@@ -15,10 +15,10 @@ SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "speed" / "pages.p
 
 @pytest.fixture
 def bench(monkeypatch):
-    found = importlib.util.spec_from_file_location("speed_pages", SCRIPT)
-    module = importlib.util.module_from_spec(found)
-    monkeypatch.setitem(sys.modules, found.name, module)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location("speed_pages", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
     return module
 
 

@@ -110,9 +110,9 @@ def test_only_whole_words_change():
 @given(st.text(max_size=80))
 @settings(max_examples=60, deadline=None)
 def test_any_text_has_corrections_that_are_words_of_it(store, text):
-    found = store.corrections(text, english_words())
+    corrections = store.corrections(text, english_words())
     assert all(
-        typed in text and (right in TEXT.lower() or right in english_words()) for typed, right in found
+        typed in text and (right in TEXT.lower() or right in english_words()) for typed, right in corrections
     )
     assert len(unknown(text, ())) <= 8
 

@@ -169,9 +169,9 @@ class TestKeywords:
         idf = np.log((5 - 2 + 0.5) / (2 + 0.5))
         mean = 11 / 5
         expected = [idf * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length / mean)) for length in (2, 3)]
-        found = store.bm25("apple", 10)
-        assert [i for i, _ in found] == [1, 2]
-        assert [s for _, s in found] == pytest.approx(expected)
+        hits = store.bm25("apple", 10)
+        assert [i for i, _ in hits] == [1, 2]
+        assert [s for _, s in hits] == pytest.approx(expected)
 
     def test_stems_accents_and_case_do_not_matter(self, store):
         store.add_documents(
@@ -206,11 +206,11 @@ class TestKeywords:
     @given(st.text())
     def test_no_text_is_an_error(self, text):
         with scratch(*ANIMALS) as store:
-            found = store.bm25(text, 3)
-            assert len(found) <= 3
-            assert all(score >= 0 for _, score in found)
+            hits = store.bm25(text, 3)
+            assert len(hits) <= 3
+            assert all(score >= 0 for _, score in hits)
             if "night" in text.split():
-                assert {i for i, _ in found} == {1, 3}
+                assert {i for i, _ in hits} == {1, 3}
 
     def test_common_terms_only_score_and_the_most_common_do_not_even_that(self, store, monkeypatch):
         texts = ["apple pie", "pie apple apple", "pie", "apple", "apple tart", "plum", "plum", "plum", "plum"]

@@ -198,8 +198,8 @@ def test_hostile_text_takes_time_in_proportion(text):
 def test_the_work_on_one_reply_is_bounded():
     """What is read from all opening braces together, whatever the length."""
     assert isinstance(parsed('{"a":[' * 200 + "1," * 1_000_000, Choice), str)
-    found = timing.seconds(lambda: parsed('{"a":[' * 200 + "1," * 1_000_000, Choice), runs=2)
-    assert found < 40 * timing.seconds(lambda: json.loads("[" + "1," * 1_000_000 + "1]"), runs=2)
+    seconds = timing.seconds(lambda: parsed('{"a":[' * 200 + "1," * 1_000_000, Choice), runs=2)
+    assert seconds < 40 * timing.seconds(lambda: json.loads("[" + "1," * 1_000_000 + "1]"), runs=2)
 
 
 @pytest.mark.parametrize(
@@ -222,8 +222,8 @@ json_values = st.recursive(
     st.text(alphabet=st.characters(exclude_characters="{")),
 )
 def test_any_object_is_found_whole_in_prose_without_braces(value, before, after):
-    found = list(outermost_objects(before + json.dumps(value) + after))
-    assert [json.loads(text) for text in found] == [value]
+    objects = list(outermost_objects(before + json.dumps(value) + after))
+    assert [json.loads(text) for text in objects] == [value]
 
 
 @given(st.booleans(), st.lists(st.integers(-(10**6), 10**6), max_size=5))

@@ -264,8 +264,8 @@ def test_vectors_that_were_emptied_are_made_again_before_anything_is_judged_by_t
     with Store.open(path) as store:
         store.verify()
         assert (store.counts().pending, len(store.unembedded([1]))) == (1, 1)
-        found = HybridRetriever(store, HashedWords()).retrieve(Query("cats"), k=5)
-        assert np.allclose(np.linalg.norm(found.embeddings, axis=1), 1)
+        candidates = HybridRetriever(store, HashedWords()).retrieve(Query("cats"), k=5)
+        assert np.allclose(np.linalg.norm(candidates.embeddings, axis=1), 1)
 
 
 def test_passages_that_were_moved_while_they_wait_are_damage(tampered):

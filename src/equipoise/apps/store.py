@@ -24,7 +24,7 @@ def copy(
 ) -> None:
     """Copy an index with its vectors into a new one, of the same or another kind, and compare both.
 
-    A copy that was interrupted goes on where it was.
+    An interrupted copy resumes where it stopped.
     """
     if source == target:
         raise InputError("FROM and TO are the same index: give another place for the copy")

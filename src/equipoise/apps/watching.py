@@ -21,11 +21,11 @@ class Watch:
         """See Observer."""
         self.stages.begin(name)
 
-    def quotes(self, found: Sequence[SubAnswer]) -> None:
+    def quotes(self, answers: Sequence[SubAnswer]) -> None:
         """See Observer."""
         self.stages.pause()
-        render.show_quotes(found, self.console)
-        self.shown = found
+        render.show_quotes(answers, self.console)
+        self.shown = answers
 
 
 @contextmanager

@@ -16,7 +16,7 @@ def compared(
     """One line for each scorer and system: mean (a share for flags) with interval, n, what was not scored, and the
     difference to `baseline` with its p-value. An error scores nothing and counts as not scored."""
     scores = _scores(records)
-    tests = {(one.measure, one.system): one for one in against(
+    tests = {(test.measure, test.system): test for test in against(
         {name: by for name, by in scores.items() if any(v is not None for v in by.get(baseline, {}).values())},
         lambda systems: baseline, seed=estimator.seed, level=estimator.level, resamples=estimator.resamples,
     )}  # fmt: skip
@@ -25,7 +25,7 @@ def compared(
         known = [value for values in by.values() for value in values.values() if value is not None]
         flags = bool(known) and all(isinstance(value, bool) for value in known)
         for system, values in by.items():
-            found = (estimator.share if flags else estimator.mean)(values.values())
+            estimate = (estimator.share if flags else estimator.mean)(values.values())
             unscored = sum(value is None for value in values.values())
             test = tests.get((name, system))
             less = (
@@ -33,7 +33,7 @@ def compared(
                 if test and test.difference
                 else MISSING
             )
-            shown = interval(found, percent) if flags else interval(found)
+            shown = interval(estimate, percent) if flags else interval(estimate)
             cells = (shown, str(len(values) - unscored), str(unscored), less)
             lines.append(Line(f"{name}: {system}", cells))
     return Table(title, ("", "estimate", "n", "not scored", f"less {baseline}"), tuple(lines))
@@ -45,7 +45,7 @@ def _scores(records: Sequence[SampleRecord]) -> dict[str, Scores]:
     systems = list(dict.fromkeys(record.system for record in records))
     return {
         name: {
-            system: {one.sample: one.score(name) for one in records if one.system == system}
+            system: {record.sample: record.score(name) for record in records if record.system == system}
             for system in systems
         }
         for name in names

@@ -20,8 +20,8 @@ def rows(form: str, file: str, **options: str) -> Rows:
     except ImportError as error:
         raise MissingExtra("the datasets library", "datasets") from error
     try:
-        found: Rows = datasets.load_dataset(form, data_files=file, split="train", **options)
+        loaded: Rows = datasets.load_dataset(form, data_files=file, split="train", **options)
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{file} cannot be read ({reason}): check the address and the network") from None
-    return found
+    return loaded

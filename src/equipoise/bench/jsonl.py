@@ -49,6 +49,6 @@ def text_of(row: Mapping[str, Any], name: str, where: str, *, needed: bool = Tru
     if value is None and not needed:
         return ""
     if not isinstance(value, str) or (needed and not value.strip()):
-        found = "is missing" if value is None else f"is {value!r}"
-        raise InputError(f"{where}: {name!r} {found}: a text that is not empty is wanted")
+        problem = "is missing" if value is None else f"is {value!r}"
+        raise InputError(f"{where}: {name!r} {problem}: a text that is not empty is wanted")
     return value

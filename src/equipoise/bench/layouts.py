@@ -88,7 +88,7 @@ def shown(value: Any, how: str = "") -> str:  # noqa: ANN401
         return interval(value, SHOWS[name]) + (f" n={value.n}" if plus else "")
     if isinstance(value, Mapping):
         between = ", " if how == LISTED else "; "
-        return between.join(f"{key}: {one}" for key, one in value.items()) or MISSING
+        return between.join(f"{key}: {entry}" for key, entry in value.items()) or MISSING
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return SHOWS[name](value) if name else str(value)
@@ -111,7 +111,7 @@ def value_at(place: object, path: str) -> Any:  # noqa: ANN401
 @cache
 def layouts(benchmark: str) -> Mapping[str, Layout]:
     """The tables of a benchmark by name, in the order of its file `BENCHMARK/layout.toml`."""
-    return {name: _layout(found) for name, found in data(benchmark, "layout").items()}
+    return {name: _layout(template) for name, template in data(benchmark, "layout").items()}
 
 
 @cache
@@ -133,7 +133,7 @@ def table(layout: Layout, section: object, **context: object) -> Table:
 def whole(layout: Layout, section: object, lines: Sequence[Line], *, ours: bool, **context: object) -> Table:
     """A table with these lines; `ours` is whether there are numbers of ours in it."""
     title, note = (filled(text, s=section, **context) for text in (layout.title, layout.note))
-    head = tuple(filled(one, s=section, **context) for one in layout.head)
+    head = tuple(filled(heading, s=section, **context) for heading in layout.head)
     return Table(title, head, tuple(lines), note if lines or not layout.empty else layout.empty,
                  "" if ours else layout.missing)  # fmt: skip
 
@@ -146,8 +146,8 @@ def places(layout: Layout, section: object, **context: object) -> Iterator[dict[
         if not layout.each:
             yield {"s": section, "key": key, "row": row, **context}
             continue
-        for inner, found in _named(value_at(row, layout.each)):
-            yield {"s": section, "outer": row, "key": inner, "row": found, **context}
+        for inner, part in _named(value_at(row, layout.each)):
+            yield {"s": section, "outer": row, "key": inner, "row": part, **context}
 
 
 def as_json(value: Any) -> Any:  # noqa: ANN401
@@ -162,14 +162,16 @@ def as_json(value: Any) -> Any:  # noqa: ANN401
         return value.as_json()
     if is_dataclass(value) and not isinstance(value, type):
         row: dict[str, Any] = {}
-        for attribute, name in getattr(value, "JSON", {one.name: one.name for one in fields(value)}).items():
-            found = as_json(getattr(value, attribute))
-            row |= {name: found} if name else found
+        for attribute, name in getattr(
+            value, "JSON", {field.name: field.name for field in fields(value)}
+        ).items():
+            encoded = as_json(getattr(value, attribute))
+            row |= {name: encoded} if name else encoded
         return row
     if isinstance(value, Mapping):
-        return {key: as_json(one) for key, one in value.items()}
+        return {key: as_json(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [as_json(one) for one in value]
+        return [as_json(entry) for entry in value]
     return value
 
 
@@ -180,8 +182,8 @@ def _named(rows: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
         yield from ((str(number), row) for number, row in enumerate(rows or ()))
 
 
-def _layout(found: Mapping[str, Any]) -> Layout:
+def _layout(template: Mapping[str, Any]) -> Layout:
     values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in template.items()
     }
     return Layout(**values)

@@ -56,23 +56,23 @@ def definitions(values: Mapping[str, object]) -> str:
     return f"<dl>{rows}</dl>"
 
 
-def table(found: Table) -> str:
+def table(table: Table) -> str:
     """A table under its title, with what is missing above it and the note below."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in found.head)
-    body = "".join(_line(line) for line in found.lines)
-    missing = f"<p class='missing'>{escape(found.missing)}</p>" if found.missing else ""
-    note = f"<p class='note'>{escape(found.note)}</p>" if found.note else ""
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.head)
+    body = "".join(_line(line) for line in table.lines)
+    missing = f"<p class='missing'>{escape(table.missing)}</p>" if table.missing else ""
+    note = f"<p class='note'>{escape(table.note)}</p>" if table.note else ""
     grid = f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    return f"<h2>{escape(found.title)}</h2>{missing}{grid if found.lines else ''}{note}"
+    return f"<h2>{escape(table.title)}</h2>{missing}{grid if table.lines else ''}{note}"
 
 
-def figure(found: Figure) -> str:
+def figure(figure: Figure) -> str:
     """A figure inside the page, or why it could not be drawn."""
-    text = f"<figcaption>{escape(found.caption)}</figcaption>"
-    if found.svg is None:
-        return f"<figure>{text}<p class='missing'>{escape(found.missing)}</p></figure>"
-    data = b64encode(found.svg.encode("utf-8")).decode("ascii")
-    return f"<figure><img alt='{escape(found.name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"
+    text = f"<figcaption>{escape(figure.caption)}</figcaption>"
+    if figure.svg is None:
+        return f"<figure>{text}<p class='missing'>{escape(figure.missing)}</p></figure>"
+    data = b64encode(figure.svg.encode("utf-8")).decode("ascii")
+    return f"<figure><img alt='{escape(figure.name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"
 
 
 def _line(line: Line) -> str:

@@ -47,8 +47,8 @@ def compare_all(scores: Scores, *, seed: int, level: float = 0.95, resamples: in
     values = {v for items in scores.values() for v in items.values() if v is not None}
     binary = values <= {0.0, 1.0}
     rows = [
-        _row(one, other, scores, binary=binary, seed=seed, level=level, resamples=resamples)
-        for one, other in combinations(sorted(scores), 2)
+        _row(left, right, scores, binary=binary, seed=seed, level=level, resamples=resamples)
+        for left, right in combinations(sorted(scores), 2)
     ]
     tested = [row.p for row in rows if row.p is not None]
     corrected = iter(holm(tested))
@@ -87,16 +87,16 @@ def against(
 
     `baseline` chooses among the systems that have a value of the measure. p-values have 6 decimal places.
     """
-    found = []
+    tests = []
     for measure, scores in sorted(measures.items()):
         base = baseline(sorted(scores))
         for name in sorted(scores.keys() - {base}):
             two = {"first": scores[name], "second": scores[base]}
             (row,) = compare_all(two, seed=seed, level=level, resamples=resamples)
             if row.p is not None:
-                found.append(Tested(measure, name, base, row.test, row.interval, round(row.p, 6)))
-    adjusted = holm([one.p for one in found]).tolist()
-    return [replace(one, p_holm=round(p, 6)) for one, p in zip(found, adjusted, strict=True)]
+                tests.append(Tested(measure, name, base, row.test, row.interval, round(row.p, 6)))
+    adjusted = holm([test.p for test in tests]).tolist()
+    return [replace(test, p_holm=round(p, 6)) for test, p in zip(tests, adjusted, strict=True)]
 
 
 def times_highest(scores: Scores) -> dict[str, int]:
@@ -111,13 +111,13 @@ def times_highest(scores: Scores) -> dict[str, int]:
 
 
 def _row(
-    one: str, other: str, scores: Scores, *, binary: bool, seed: int, level: float, resamples: int
+    left: str, right: str, scores: Scores, *, binary: bool, seed: int, level: float, resamples: int
 ) -> PairedRow:
-    first, second = _common(scores[one], scores[other])
-    left_out = len(scores[one].keys() | scores[other].keys()) - len(first)
+    first, second = _common(scores[left], scores[right])
+    left_out = len(scores[left].keys() | scores[right].keys()) - len(first)
     test = "McNemar" if binary else "permutation"
     if not len(first):
-        return PairedRow(one, other, 0, left_out, None, None, None, None, test)
+        return PairedRow(left, right, 0, left_out, None, None, None, None, test)
     interval = bootstrap_interval(
         first - second, seed=seed, level=level, method="percentile", resamples=resamples
     )
@@ -127,7 +127,7 @@ def _row(
         else paired_permutation(first, second, seed=seed, resamples=resamples)
     )
     return PairedRow(
-        one, other, len(first), left_out, float(np.mean(first - second)), interval, p, None, test
+        left, right, len(first), left_out, float(np.mean(first - second)), interval, p, None, test
     )
 
 

@@ -97,7 +97,7 @@ class RecordFile(Generic[R]):
     def __init__(self, path: Path, record: type[R]) -> None:
         """Read what is there. Raises InputError with file and line for what is no such record."""
         self._lines = Lines(path, record.KEY)
-        self._records = {one.key: one for one in _read(path, record)}
+        self._records = {row.key: row for row in _read(path, record)}
 
     def __enter__(self) -> Self:
         self._lines.__enter__()
@@ -128,8 +128,8 @@ class RecordFile(Generic[R]):
 
 def read_records(path: Path, record: type[R]) -> list[R]:
     """The records of a file by their keys, the last of each; none where there is no file. Raises InputError."""
-    found = {one.key: one for one in _read(path, record)}
-    return [found[key] for key in sorted(found)]
+    by_key = {row.key: row for row in _read(path, record)}
+    return [by_key[key] for key in sorted(by_key)]
 
 
 def _read(path: Path, record: type[R]) -> Iterator[R]:

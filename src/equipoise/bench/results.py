@@ -125,10 +125,10 @@ def read_rows(path: Path, fields: Sequence[str]) -> list[Row]:
 
 def grouped(rows: Iterable[Member], names: Callable[[Member], Group]) -> dict[Group, list[Member]]:
     """The rows by what `names` gives."""
-    found: dict[Group, list[Member]] = {}
+    groups: dict[Group, list[Member]] = {}
     for row in rows:
-        found.setdefault(names(row), []).append(row)
-    return found
+        groups.setdefault(names(row), []).append(row)
+    return groups
 
 
 def _drop_half_line(path: Path) -> None:

@@ -1,9 +1,9 @@
 """One resumable run: every sample through every system, every outcome past every scorer, one record each.
 
-Whatever stands in the file of records needs no second run: a run that was stopped, killed or out of budget goes on
-where it was, and ends with the same bytes as one that was not. Several samples are in work at a time; the systems
-of one sample follow each other, since a model's prompt cache has its documents by then. An error while one sample is
-run is a record, never a sample less.
+Whatever stands in the file of records needs no second run: a run that was stopped, killed or out of budget
+resumes where it was, and ends with the same bytes as one that was not. Several samples are in work at a time; the
+systems of one sample follow each other, since a model's prompt cache has its documents by then. An error while one
+sample is run is a record, never a sample less.
 """
 
 import asyncio
@@ -168,8 +168,8 @@ async def evaluate(
             asyncio.Semaphore(concurrency), retry, errors, setup or _nothing, in_turn, len(planned),
         )  # fmt: skip
         await work.all(_groups(samples, group), asyncio.Semaphore(concurrency))
-        kept = [one for one in records.finish() if one.key in planned]
-        timed = [one for one in times.finish() if one.key in planned] if times else []
+        kept = [record for record in records.finish() if record.key in planned]
+        timed = [timing for timing in times.finish() if timing.key in planned] if times else []
         return Evaluated(kept, timed, work.skipped)
 
 
@@ -199,12 +199,18 @@ class _Work(Generic[S, O, R]):
         """Every group that has work left, several at a time."""
         names = [scorer.name for scorer in self.scorers]
         settled = {
-            one.key for one in self.records if (one.settled or not self.retry) and not one.lacks(names)
+            record.key
+            for record in self.records
+            if (record.settled or not self.retry) and not record.lacks(names)
         }
         left = [
             todo
             for samples in groups
-            if (todo := [(one, missing) for one in samples if (missing := self._missing(one, settled))])
+            if (
+                todo := [
+                    (sample, missing) for sample in samples if (missing := self._missing(sample, settled))
+                ]
+            )
         ]
         self.done = self.total - sum(len(missing) for todo in left for _, missing in todo)
 
@@ -256,7 +262,7 @@ class _Work(Generic[S, O, R]):
             self.over = True
             raise
         seconds = time.perf_counter() - begin
-        scored = {one.name: await scoring.score(one, sample, outcome) for one in self.scorers}
+        scored = {scorer.name: await scoring.score(scorer, sample, outcome) for scorer in self.scorers}
         values = {name: value for name, (value, _) in scored.items()}
         reasons = {name: why for name, (_, why) in scored.items() if why}
         return Ran(outcome, None, seconds, values, reasons)
@@ -283,10 +289,10 @@ def _groups(samples: Sequence[S], group: Callable[[S], Hashable] | None) -> list
     """The samples by their group, both in the order they come."""
     if group is None:
         return [samples]
-    found: dict[Hashable, list[S]] = {}
+    groups: dict[Hashable, list[S]] = {}
     for sample in samples:
-        found.setdefault(group(sample), []).append(sample)
-    return list(found.values())
+        groups.setdefault(group(sample), []).append(sample)
+    return list(groups.values())
 
 
 @asynccontextmanager

@@ -82,8 +82,8 @@ class Measure(Generic[S_contra, O_contra]):
 async def score(scorer: Scorer[S_contra, O_contra], sample: S_contra, outcome: O_contra) -> tuple[Value, str]:
     """(value, why it is None): a scorer whose model fails scores nothing, and says so."""
     try:
-        found = scorer.score(sample, outcome)
-        scored = await found if isawaitable(found) else found
+        value = scorer.score(sample, outcome)
+        scored = await value if isawaitable(value) else value
     except ModelError as error:
         return None, f"not scored: {error}"
     if isinstance(scored, Score):

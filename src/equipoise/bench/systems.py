@@ -92,11 +92,11 @@ def pipelines(names: Sequence[str], *, with_llm: bool) -> tuple[Named, ...]:
     Raises InputError for none, for an unknown name, and for one that needs a language model without one.
     """
     _some(names, "pipeline", "--pipelines vanilla,indexed")
-    found = tuple(_named(name, with_llm=with_llm) for name in dict.fromkeys(names))
-    for one in found:
-        if one.calls and not with_llm:
-            raise InputError(f"the pipeline {one.name!r} needs a language model: name one with --llm")
-    return found
+    chosen = tuple(_named(name, with_llm=with_llm) for name in dict.fromkeys(names))
+    for pipeline in chosen:
+        if pipeline.calls and not with_llm:
+            raise InputError(f"the pipeline {pipeline.name!r} needs a language model: name one with --llm")
+    return chosen
 
 
 def filter_names() -> tuple[str, ...]:
@@ -204,10 +204,10 @@ class InOrder:
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """See PassageFilter."""
-        found = await self.inner.filter(query, candidates, k=k)
-        passages = found.kept.passages
+        filtered = await self.inner.filter(query, candidates, k=k)
+        passages = filtered.kept.passages
         rows = sorted(range(len(passages)), key=lambda row: passages[row].passage_id)
-        return Filtered(found.kept.take(rows), found.flagged)
+        return Filtered(filtered.kept.take(rows), filtered.flagged)
 
 
 def _named(name: str, *, with_llm: bool) -> Named:

@@ -19,32 +19,33 @@ def named(name: str, documents: Iterable[Listed]) -> tuple[Listed, ...]:
     Raises InputError where it means none, or documents of several files.
     """
     every = tuple(documents)
-    exact = tuple(one for one in every if name in (one.doc_id, one.source))
-    found = exact or tuple(one for one in every if _ends(one.source, name))
-    if not found:
+    exact = tuple(document for document in every if name in (document.doc_id, document.source))
+    matches = exact or tuple(document for document in every if _ends(document.source, name))
+    if not matches:
         raise InputError(f"no document is called {name!r}: run  equipoise documents list")
-    if len({one.path or one.doc_id for one in found}) > 1:
-        listed = ", ".join(sorted({one.source for one in found})[:SHOWN])
-        raise InputError(f"{name!r} means {len(found)} documents: write more of the path ({listed})")
-    return found
+    if len({document.path or document.doc_id for document in matches}) > 1:
+        listed = ", ".join(sorted({document.source for document in matches})[:SHOWN])
+        raise InputError(f"{name!r} means {len(matches)} documents: write more of the path ({listed})")
+    return matches
 
 
 def remove(store: Store, chosen: Sequence[Listed]) -> None:
     """Take the documents out, and the files they came from: all documents of such a file go."""
-    for path in {one.path for one in chosen if one.path}:
+    for path in {document.path for document in chosen if document.path}:
         store.drop_file(path)
-    store.remove_documents([one.doc_id for one in chosen if not one.path])
+    store.remove_documents([document.doc_id for document in chosen if not document.path])
 
 
 def with_siblings(chosen: Sequence[Listed], documents: Iterable[Listed]) -> tuple[Listed, ...]:
     """`chosen` and all other documents of the same files: a file has one trust, and goes as a whole."""
-    paths, ids = {one.path for one in chosen if one.path}, {one.doc_id for one in chosen}
+    paths = {document.path for document in chosen if document.path}
+    ids = {document.doc_id for document in chosen}
     return tuple(document for document in documents if document.doc_id in ids or document.path in paths)
 
 
 def set_trust(store: Store, chosen: Sequence[Listed], trust: Trust) -> None:
     """Say who may have written the documents."""
-    store.set_trust([one.doc_id for one in chosen], trust)
+    store.set_trust([document.doc_id for document in chosen], trust)
 
 
 def _ends(source: str, name: str) -> bool:

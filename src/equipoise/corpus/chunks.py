@@ -29,18 +29,18 @@ def passages(document: Document) -> list[Offsets]:
     """
     structure = document.blocks or blocks(document.text)
     sentences = document.sentences or units(document.text, structure)
-    found: list[Offsets] = []
+    spans: list[Offsets] = []
     before = None
     for group in _groups(list(_parts(document.text, structure, sentences))):
         aside, opens = _is_contents(group), _opens_section(group)
-        for number, piece in enumerate(_cut([one for _, each in group for one in each])):
-            joins = found and aside is before
-            if joins and _belong_together(found[-1], piece, opens=opens and number == 0):
-                found[-1] = (found[-1][0], piece[1])
+        for number, piece in enumerate(_cut([sentence for _, each in group for sentence in each])):
+            joins = spans and aside is before
+            if joins and _belong_together(spans[-1], piece, opens=opens and number == 0):
+                spans[-1] = (spans[-1][0], piece[1])
             else:
-                found.append(piece)
+                spans.append(piece)
             before = aside
-    return found
+    return spans
 
 
 def _parts(text: str, structure: Sequence[Block], sentences: Sequence[Offsets]) -> Iterator[Part]:

@@ -47,22 +47,30 @@ def of_documents(
 ) -> Iterator[Row]:
     """The rows that a store file would have with these documents, each in its order."""
     yield from (("meta", key, meta[key]) for key in sorted(meta))
-    for one in files:
-        yield ("files", one.path, one.sha256, one.size, one.mtime_ns, one.trust.value, one.root)
+    for record in files:
+        yield (
+            "files",
+            record.path,
+            record.sha256,
+            record.size,
+            record.mtime_ns,
+            record.trust.value,
+            record.root,
+        )
     passages: list[Row] = []
     vectors: list[Row] = []
     with closing(Vocabulary()) as vocabulary:
-        for found in documents:
-            document, spans = found.entry.document, found.entry.spans
+        for numbered in documents:
+            document, spans = numbered.entry.document, numbered.entry.spans
             offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-            fields = (document.doc_id, found.path, document.source, document.title, document.trust.value)
-            yield ("documents", found.number, *fields, *offsets, document.text)
-            for passage_id, (start, end) in enumerate(spans, found.first):
-                passages.append(("passages", passage_id, found.number, start, end))
+            fields = (document.doc_id, numbered.path, document.source, document.title, document.trust.value)
+            yield ("documents", numbered.number, *fields, *offsets, document.text)
+            for passage_id, (start, end) in enumerate(spans, numbered.first):
+                passages.append(("passages", passage_id, numbered.number, start, end))
                 vocabulary.add(passage_id, search_text(passage_at(0, start, end, document)))
-            made = found.entry.vectors
+            made = numbered.entry.vectors
             data = b"" if made is None else made.astype("<f4").tobytes()
-            vectors.append(("vectors", found.number, found.first, len(spans), data))
+            vectors.append(("vectors", numbered.number, numbered.first, len(spans), data))
         yield from passages
         yield from vectors
         yield from (("vocabulary", *row) for row in vocabulary.rows())

@@ -38,11 +38,11 @@ def copy(source: Store, target: Store, report: Callable[[int, int, str], None] =
         total = source.counts().documents
         _bind(source, target)
         old, new = Places(source.folder), Places(target.folder)
-        target.restore([_moved(one, old, new) for one in source.files().values()], [])
+        target.restore([_moved(record, old, new) for record in source.files().values()], [])
         done, batch = 0, list[Numbered]()
-        for one in source.numbered():
-            path = None if one.path is None else new.key(old.path(one.path))
-            batch.append(replace(one, path=path))
+        for numbered in source.numbered():
+            path = None if numbered.path is None else new.key(old.path(numbered.path))
+            batch.append(replace(numbered, path=path))
             if len(batch) == AT_A_TIME:
                 target.restore([], batch)
                 done, batch = done + len(batch), []

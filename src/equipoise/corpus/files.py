@@ -39,7 +39,7 @@ class LeftOut:
 
 
 @dataclass(slots=True)
-class Found:
+class Walk:
     """What a walk met. `skipped` are hidden files, unknown types and parts of web pages inside folders.
 
     `files` have their links resolved. `roots` are the given paths that were read, `missing` those that do not
@@ -64,12 +64,12 @@ class Content:
     mtime_ns: int
 
 
-def find_files(paths: Iterable[str | Path]) -> Found:
+def find_files(paths: Iterable[str | Path]) -> Walk:
     """The files at `paths`, folders with everything below them; sorted in each folder, every file once.
 
     Raises InputError for an empty path.
     """
-    found = Found()
+    walk = Walk()
     seen: set[Path] = set()
     for given in paths:
         if not str(given):
@@ -78,33 +78,33 @@ def find_files(paths: Iterable[str | Path]) -> Found:
             root = Path(os.path.realpath(given))
             mode = root.stat().st_mode
         except (OSError, ValueError) as error:
-            _miss(given, error, found)
+            _miss(given, error, walk)
             continue
-        found.roots.append(root)
+        walk.roots.append(root)
         if stat.S_ISDIR(mode):
-            _walk(root, found, seen)
+            _walk(root, walk, seen)
         else:
-            _take(root, found, seen)
-    return found
+            _take(root, walk, seen)
+    return walk
 
 
-def _miss(given: str | Path, error: OSError | ValueError, found: Found) -> None:
+def _miss(given: str | Path, error: OSError | ValueError, walk: Walk) -> None:
     """Note a given path that is not there. One that could be there again is not taken for deleted."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         reason = "there is no such file or folder; check the path"
         if not os.path.isabs(given) and not has_working_folder():  # noqa: PTH117
             reason = "the current folder is gone; change to another one, or give a whole path"
         else:
-            found.missing.append(Path(os.path.realpath(given)))
+            walk.missing.append(Path(os.path.realpath(given)))
     elif isinstance(error, OSError):
         reason = f"the path cannot be followed ({error.strerror or type(error).__name__}); check it"
     else:
         reason = "a path cannot hold a zero character; check it"
-    found.failed.append(UnreadableFile(_decodable(str(given)), reason))
+    walk.failed.append(UnreadableFile(_decodable(str(given)), reason))
 
 
-def _walk(root: Path, found: Found, seen: set[Path]) -> None:
-    before, waiting = len(found.files), [root]
+def _walk(root: Path, walk: Walk, seen: set[Path]) -> None:
+    before, waiting = len(walk.files), [root]
     while waiting:
         here = waiting.pop()
         if here in seen:
@@ -114,25 +114,25 @@ def _walk(root: Path, found: Found, seen: set[Path]) -> None:
             entries = sorted(here.iterdir())
             os.stat(os.path.join(here, "."))  # noqa: PTH116, PTH118  may its entries be looked at?
         except OSError as error:
-            found.unread.append(here)
+            walk.unread.append(here)
             reason = f"the folder cannot be listed ({error.strerror}); check its permissions"
-            found.failed.append(UnreadableFile(_decodable(shown(here)), reason))
+            walk.failed.append(UnreadableFile(_decodable(shown(here)), reason))
             continue
-        waiting += reversed(_sort_out(entries, root, found, seen))
-    _leave_parts_of_pages(before, found)
+        waiting += reversed(_sort_out(entries, root, walk, seen))
+    _leave_parts_of_pages(before, walk)
 
 
-def _leave_parts_of_pages(before: int, found: Found) -> None:
+def _leave_parts_of_pages(before: int, walk: Walk) -> None:
     """Take the scripts of web pages out of the files from number `before` on."""
-    here = found.files[before:]
+    here = walk.files[before:]
     if not any(path.suffix.lower() in _PAGES for path in here):
         return
     parts = [path for path in here if path.suffix.lower() in _PARTS]
-    found.files[before:] = [path for path in here if path.suffix.lower() not in _PARTS]
-    found.skipped += [LeftOut(_decodable(shown(path)), OF_A_PAGE) for path in parts]
+    walk.files[before:] = [path for path in here if path.suffix.lower() not in _PARTS]
+    walk.skipped += [LeftOut(_decodable(shown(path)), OF_A_PAGE) for path in parts]
 
 
-def _sort_out(entries: list[Path], root: Path, found: Found, seen: set[Path]) -> list[Path]:
+def _sort_out(entries: list[Path], root: Path, walk: Walk, seen: set[Path]) -> list[Path]:
     """Takes the readable files among `entries`, counts the others, returns the folders."""
     folders = []
     for entry in entries:
@@ -141,13 +141,13 @@ def _sort_out(entries: list[Path], root: Path, found: Found, seen: set[Path]) ->
         known = is_folder or entry.suffix.lower() in LOADERS
         if entry.name.startswith(".") or not known:
             why = HIDDEN if entry.name.startswith(".") else UNKNOWN
-            found.skipped.append(LeftOut(_decodable(shown(entry)), why))
+            walk.skipped.append(LeftOut(_decodable(shown(entry)), why))
         elif reason := _not_taken(place, root):
-            found.left_out.append(LeftOut(_decodable(shown(entry)), reason))
+            walk.left_out.append(LeftOut(_decodable(shown(entry)), reason))
         elif is_folder:
             folders.append(place)
         else:
-            _take(place, found, seen)
+            _take(place, walk, seen)
     return folders
 
 
@@ -162,14 +162,14 @@ def _not_taken(place: Path, root: Path) -> str:
     return "this is not a regular file"
 
 
-def _take(path: Path, found: Found, seen: set[Path]) -> None:
+def _take(path: Path, walk: Walk, seen: set[Path]) -> None:
     if path in seen:
         return
     seen.add(path)
     if _decodable(str(path)) == str(path):
-        found.files.append(path)
+        walk.files.append(path)
     else:
-        found.failed.append(UnreadableFile(_decodable(str(path)), _NO_NAME))
+        walk.failed.append(UnreadableFile(_decodable(str(path)), _NO_NAME))
 
 
 def _decodable(name: str) -> str:
@@ -180,10 +180,10 @@ def _decodable(name: str) -> str:
 def size_and_time(path: Path) -> tuple[int, int]:
     """Bytes, and nanoseconds of the last change. Raises UnreadableFile."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise _unreadable(path, error) from error
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def read(path: Path, *, most: int = LARGEST_FILE) -> Content:

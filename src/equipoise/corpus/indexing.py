@@ -19,7 +19,7 @@ from equipoise.corpus import roots, vectors
 from equipoise.corpus.ahead import Same, Share, Turn, in_turn
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
-from equipoise.corpus.files import Found, LeftOut, find_files
+from equipoise.corpus.files import LeftOut, Walk, find_files
 from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.readings import Reading
@@ -94,41 +94,43 @@ def index(
     encoder, ModelError where the encoder cannot be used: what was read till then stays, found by its words.
     """
     began = time.monotonic()
-    found = find_files([paths] if isinstance(paths, str | Path) else paths)
+    walk = find_files([paths] if isinstance(paths, str | Path) else paths)
     store.bind_encoder(encoder)
     before = store.counts().passages
-    work = _Work.begun(store, encoder, trust, found.roots, progress or _silent)
-    work.take(found.files)
-    lost, spared = _lost(store, found, work.places, gone)
+    work = _Work.begun(store, encoder, trust, walk.roots, progress or _silent)
+    work.take(walk.files)
+    lost, spared = _lost(store, walk, work.places, gone)
     for key in lost:
         store.drop_file(key)
     if work.written > _OPTIMIZE_FROM * before:
         store.optimize()
-    work.embed(len(found.files))
-    failed, left_out = (*found.failed, *work.failed), (*found.left_out, *work.roots.kept(), *spared)
+    work.embed(len(walk.files))
+    failed, left_out = (*walk.failed, *work.failed), (*walk.left_out, *work.roots.kept(), *spared)
     if not (lost or work.taken):
         raise CorpusError(_nothing_read([*failed, *left_out]))
     counts = store.counts()
     return IndexReport(
         **work.counted(),
         removed=len(lost),
-        skipped=tuple(found.skipped),
+        skipped=tuple(walk.skipped),
         failed=failed,
         documents=counts.documents,
         passages=counts.passages,
         seconds=time.monotonic() - began,
         left_out=left_out,
-        hidden=tuple((one.source, one.hidden) for one in work.unseen if one.hidden),
-        invisible=tuple((one.source, one.invisible) for one in work.unseen if one.invisible),
+        hidden=tuple((document.source, document.hidden) for document in work.unseen if document.hidden),
+        invisible=tuple(
+            (document.source, document.invisible) for document in work.unseen if document.invisible
+        ),
     )
 
 
-def _lost(store: Store, found: Found, places: Places, gone: Gone) -> tuple[list[str], list[LeftOut]]:
+def _lost(store: Store, walk: Walk, places: Places, gone: Gone) -> tuple[list[str], list[LeftOut]]:
     """The files to drop, and the folders whose files stay though none is there any more."""
     if gone is Gone.KEEP:
         return [], []
-    lost = roots.gone(store.files().values(), found, places)
-    empty = roots.emptied(lost, found, places) if gone is Gone.MIRROR else {}
+    lost = roots.gone(store.files().values(), walk, places)
+    empty = roots.emptied(lost, walk, places) if gone is Gone.MIRROR else {}
     stays = {key for keys in empty.values() for key in keys}
     why = "has no file to read any more; its {} indexed files stay until it is indexed with --prune"
     spared = [LeftOut(shown(root), why.format(len(keys))) for root, keys in empty.items()]
@@ -143,10 +145,10 @@ def prepare(documents: Sequence[Document], encoder: Encoder) -> list[Entry]:
 
 def cut(document: Document) -> Cut:
     """The document with its title cleaned, its blocks and sentences found, and its passages."""
-    found = document.blocks or outlined(blocks(document.text))
-    sentences = document.sentences or units(document.text, found)
+    structure = document.blocks or outlined(blocks(document.text))
+    sentences = document.sentences or units(document.text, structure)
     title = visible.title(document.title)
-    clean = replace(document, title=title, sentences=sentences, blocks=found)
+    clean = replace(document, title=title, sentences=sentences, blocks=structure)
     return clean, tuple(passages(clean))
 
 
@@ -194,15 +196,15 @@ class _Work:
         roots = Roots(frozenset(asked), trust, known_roots(known.values(), places))
         return cls(store, encoder, progress, places, roots, known)
 
-    def take(self, found: Sequence[Path]) -> None:
+    def take(self, files: Sequence[Path]) -> None:
         """Index the files in their order, or note why one could not be read; those that another process has at last."""
-        left, number = list(found), 0
+        left, number = list(files), 0
         with Readers() as readers:
             while left:
                 with closing(Share(self.store, self.places, self.known)) as share:
                     for turn in in_turn(left, share, readers):
                         number += 1
-                        self.progress(Step(turn.source, number, len(found)))
+                        self.progress(Step(turn.source, number, len(files)))
                         self._take(turn)
                         share.end(turn.key)
                 left = share.others
@@ -226,9 +228,14 @@ class _Work:
         documents = self._documents(fresh.readings, turn, trust)
         pairs = list(zip(documents, fresh.readings, strict=True))
         with _this_file(turn.source):
-            self.store.replace_file(record, [Entry(document, one.passages) for document, one in pairs])
-        self.written += sum(len(one.passages) for one in fresh.readings)
-        self.unseen += [_Unseen(turn.key, doc.source, one.hidden, one.invisible) for doc, one in pairs]
+            self.store.replace_file(
+                record, [Entry(document, reading.passages) for document, reading in pairs]
+            )
+        self.written += sum(len(reading.passages) for reading in fresh.readings)
+        self.unseen += [
+            _Unseen(turn.key, document.source, reading.hidden, reading.invisible)
+            for document, reading in pairs
+        ]
         return "added" if turn.old is None else "changed"
 
     def counted(self) -> dict[str, int]:
@@ -242,10 +249,10 @@ class _Work:
         def tell(step: vectors.Step) -> None:
             self.progress(Step(step.source, files, files, step.done, step.passages))
 
-        for one in vectors.make(self.store, self.encoder, tell):
-            self.taken.pop(one.path, None)
-            self.unseen = [other for other in self.unseen if other.key != one.path]
-            self.failed.append(UnreadableFile(shown(self.places.path(one.path)), one.reason))
+        for refusal in vectors.make(self.store, self.encoder, tell):
+            self.taken.pop(refusal.path, None)
+            self.unseen = [other for other in self.unseen if other.key != refusal.path]
+            self.failed.append(UnreadableFile(shown(self.places.path(refusal.path)), refusal.reason))
 
     def _same_content(self, old: FileRecord, record: FileRecord) -> str:
         if old != record:
@@ -260,9 +267,9 @@ class _Work:
 
     def _documents(self, readings: Sequence[Reading], turn: Turn, trust: Trust) -> list[Document]:
         source = turn.source
-        if any(self._is_taken(_full_source(one, source), turn.key) for one in readings):
+        if any(self._is_taken(_full_source(reading, source), turn.key) for reading in readings):
             source = turn.path.as_posix()
-        return [_document(one, _full_source(one, source), trust) for one in readings]
+        return [_document(reading, _full_source(reading, source), trust) for reading in readings]
 
     def _is_taken(self, source: str, key: str) -> bool:
         """True where another file, indexed from another working folder, has this source already."""
@@ -281,13 +288,20 @@ def _this_file(source: str) -> Iterator[None]:
         raise UnreadableFile(source, str(error)) from error
 
 
-def _full_source(one: Reading, source: str) -> str:
-    return f"{source}#{one.fragment}" if one.fragment else source
+def _full_source(reading: Reading, source: str) -> str:
+    return f"{source}#{reading.fragment}" if reading.fragment else source
 
 
-def _document(one: Reading, source: str, trust: Trust) -> Document:
+def _document(reading: Reading, source: str, trust: Trust) -> Document:
     return Document(
-        document_id(source), one.text, source, one.title, trust, one.sentences, one.pages, one.blocks
+        document_id(source),
+        reading.text,
+        source,
+        reading.title,
+        trust,
+        reading.sentences,
+        reading.pages,
+        reading.blocks,
     )
 
 

@@ -144,9 +144,9 @@ class Keywords:
         if len(remembered) >= _CACHED:
             remembered.clear()
         missing = [stem for stem in dict.fromkeys(stems) if stem not in remembered]
-        found = self._terms.frequencies(missing) if missing else {}
-        remembered.update((stem, found.get(stem, 0)) for stem in missing)
-        return {stem: remembered.get(stem, found.get(stem, 0)) for stem in stems}
+        counts = self._terms.frequencies(missing) if missing else {}
+        remembered.update((stem, counts.get(stem, 0)) for stem in missing)
+        return {stem: remembered.get(stem, counts.get(stem, 0)) for stem in stems}
 
     def _counts(self) -> Mapping[str, int]:
         """Every stem that a misspelt word could be meant for, and in how many passages it stands."""
@@ -157,8 +157,8 @@ class Keywords:
 
 def _running(known: list[tuple[int, int, str]]) -> list[tuple[str, int]]:
     """Each term, rarest first, with the number of passages up to and with it."""
-    total, found = 0, []
+    total, running = 0, []
     for frequency, _, word in known:
         total += frequency
-        found.append((word, total))
-    return found
+        running.append((word, total))
+    return running

@@ -44,8 +44,8 @@ def waiting(connection: sqlite3.Connection) -> list[tuple[int, int]]:
 
 def read(connection: sqlite3.Connection, numbers: Iterable[int]) -> tuple[Pending, ...]:
     """Those of the documents that have no vectors yet. Raises Damage."""
-    found = (_read_one(connection, number) for number in numbers)
-    return tuple(one for one in found if one is not None)
+    documents = (_read_one(connection, number) for number in numbers)
+    return tuple(document for document in documents if document is not None)
 
 
 def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]]) -> None:
@@ -54,18 +54,18 @@ def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]])
     Raises CorpusError for vectors that do not fit.
     """
     width = records.dimensions(connection)
-    for one, vectors in made:
-        records.check_vectors(one.document, vectors, (len(one.spans), width))
-        if one.is_like(_read_one(connection, one.number)):
+    for pending, vectors in made:
+        records.check_vectors(pending.document, vectors, (len(pending.spans), width))
+        if pending.is_like(_read_one(connection, pending.number)):
             data = np.ascontiguousarray(vectors, "<f4").tobytes()
-            connection.execute("UPDATE vectors SET data = ? WHERE document = ?", (data, one.number))
+            connection.execute("UPDATE vectors SET data = ? WHERE document = ?", (data, pending.number))
 
 
-def drop_file(connection: sqlite3.Connection, one: Pending) -> None:
+def drop_file(connection: sqlite3.Connection, document: Pending) -> None:
     """Take the file of a document out with all its documents, unless it has changed since it was read."""
-    if one.path is not None and one.is_like(_read_one(connection, one.number)):
-        records.remove(connection, records.numbers_of_file(connection, one.path))
-        connection.execute("DELETE FROM files WHERE path = ?", (one.path,))
+    if document.path is not None and document.is_like(_read_one(connection, document.number)):
+        records.remove(connection, records.numbers_of_file(connection, document.path))
+        connection.execute("DELETE FROM files WHERE path = ?", (document.path,))
 
 
 def _read_one(connection: sqlite3.Connection, number: int) -> Pending | None:
@@ -83,6 +83,6 @@ def _read_one(connection: sqlite3.Connection, number: int) -> Pending | None:
     return Pending(number, None if path is None else records.text(path), document, spans)
 
 
-def _seen(one: Pending) -> tuple[object, ...]:
-    document = one.document
-    return one.path, document.doc_id, document.title, document.text, document.blocks, one.spans
+def _seen(pending: Pending) -> tuple[object, ...]:
+    document = pending.document
+    return pending.path, document.doc_id, document.title, document.text, document.blocks, pending.spans

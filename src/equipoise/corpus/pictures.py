@@ -65,7 +65,7 @@ def picture(data: bytes, page: int, quote: str = "", near: float = 0.0) -> Pictu
         marks = json.loads(done.stdout[4 : 4 + length])
     except (OSError, subprocess.SubprocessError, struct.error, ValueError) as error:
         raise CorpusError(f"page {page} cannot be drawn; read its text instead") from error
-    return Picture(done.stdout[4 + length :], tuple((one[0], one[1], one[2], one[3]) for one in marks))
+    return Picture(done.stdout[4 + length :], tuple((rect[0], rect[1], rect[2], rect[3]) for rect in marks))
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def png(pixels: Pixels) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts)
 
 
-def found(text: str, quote: str, near: float = 0.0) -> tuple[int, int] | None:
+def locate(text: str, quote: str, near: float = 0.0) -> tuple[int, int] | None:
     """(start, end) of `quote` in `text`, both read without white space and hyphens; of several places the nearest."""
     letters, places = _bare(text)
     wanted, _ = _bare(quote)
@@ -116,7 +116,7 @@ def found(text: str, quote: str, near: float = 0.0) -> tuple[int, int] | None:
         at = letters.find(wanted, at + 1)
     if not starts:
         return None
-    start = min(starts, key=lambda one: abs(one - near * len(letters)))
+    start = min(starts, key=lambda start: abs(start - near * len(letters)))
     return places[start], places[start + len(wanted) - 1] + 1
 
 
@@ -125,9 +125,9 @@ def _bare(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     places: list[int] = []
     for at, letter in enumerate(text):
-        for one in unicodedata.normalize("NFKC", letter):
-            if not one.isspace() and one not in _SKIPPED:
-                letters.append(one)
+        for character in unicodedata.normalize("NFKC", letter):
+            if not character.isspace() and character not in _SKIPPED:
+                letters.append(character)
                 places.append(at)
     return "".join(letters), places
 
@@ -135,8 +135,8 @@ def _bare(text: str) -> tuple[str, list[int]]:
 def _marks(page: Any, quote: str, near: float, width: int, height: int) -> list[Rect]:  # noqa: ANN401
     letters = page.get_textpage()
     text = letters.get_text_range()
-    whole = found(text, quote, near)
-    places = [whole] if whole else [found(text, line, near) for line in quote.splitlines() if line.strip()]
+    whole = locate(text, quote, near)
+    places = [whole] if whole else [locate(text, line, near) for line in quote.splitlines() if line.strip()]
     if any(place is None for place in places):
         return []
     marks: list[Rect] = []
@@ -144,13 +144,13 @@ def _marks(page: Any, quote: str, near: float, width: int, height: int) -> list[
         for row in range(letters.count_rects(start, end - start)):
             left, bottom, right, top = letters.get_rect(row)
             (x0, y0), (x1, y1) = (_device(page, width, height, *at) for at in ((left, top), (right, bottom)))
-            one = (
+            rect = (
                 min(x0, x1) / width,
                 min(y0, y1) / height,
                 max(x0, x1) / width,
                 max(y0, y1) / height,
             )
-            marks.append((max(one[0], 0.0), max(one[1], 0.0), min(one[2], 1.0), min(one[3], 1.0)))
+            marks.append((max(rect[0], 0.0), max(rect[1], 0.0), min(rect[2], 1.0), min(rect[3], 1.0)))
     return marks
 
 

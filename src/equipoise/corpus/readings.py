@@ -62,10 +62,10 @@ def read(header: dict[str, Any], body: bytes) -> list[Reading]:
     if not isinstance(heads, list) or not heads:
         raise ValueError("no documents")
     parts = _Parts(body)
-    found = [_reading(head, parts) for head in heads]
+    readings = [_reading(head, parts) for head in heads]
     if parts.left():
         raise ValueError("more than the documents")
-    return found
+    return readings
 
 
 @dataclass(slots=True)

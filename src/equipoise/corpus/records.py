@@ -103,11 +103,13 @@ def read_document(row: tuple[Any, ...]) -> Document:
     sentences, pages, blocks = (_offsets(value) for value in row[5:])
     try:
         check_pages(pages, len(body))
-        found, structure = spans(sentences, len(body)), blocks_in(blocks, len(body))
+        sentence_spans, structure = spans(sentences, len(body)), blocks_in(blocks, len(body))
     except ValueError as error:
         raise Damage(f"the blocks, sentences or pages of document {doc_id!r}: {error}") from error
     starts = tuple(pages.tolist())
-    return Document(doc_id, body, source, visible.title(title), trust(row[4]), found, starts, structure)
+    return Document(
+        doc_id, body, source, visible.title(title), trust(row[4]), sentence_spans, starts, structure
+    )
 
 
 def read_listed(row: tuple[Any, ...]) -> Listed:
@@ -258,21 +260,22 @@ def add(connection: sqlite3.Connection, entries: Sequence[Entry], path: str | No
 def restore(connection: sqlite3.Connection, documents: Sequence[Numbered]) -> None:
     """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
     width = dimensions(connection)
-    for one in documents:
+    for numbered in documents:
         ask = "SELECT doc_id FROM documents WHERE number = ?"
-        found = connection.execute(ask, (one.number,)).fetchone()
-        if found is not None and found[0] == one.entry.document.doc_id:
+        row = connection.execute(ask, (numbered.number,)).fetchone()
+        if row is not None and row[0] == numbered.entry.document.doc_id:
             continue
-        if found is not None:
-            raise other_at(one)
-        _check(connection, one.entry, width)
-        _add_one(connection, one.entry, one.path, one.number, one.first)
+        if row is not None:
+            raise other_at(numbered)
+        _check(connection, numbered.entry, width)
+        _add_one(connection, numbered.entry, numbered.path, numbered.number, numbered.first)
 
 
-def other_at(one: Numbered) -> CorpusError:
+def other_at(numbered: Numbered) -> CorpusError:
     """The error for a document whose number another one has."""
     return CorpusError(
-        f"another document than {_name(one.entry.document)} has its number {one.number}: copy into a new store"
+        f"another document than {_name(numbered.entry.document)} has its number {numbered.number}: copy into a new "
+        "store"
     )
 
 

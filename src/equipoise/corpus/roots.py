@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from equipoise.core.types import Trust
-from equipoise.corpus.files import Found, LeftOut
+from equipoise.corpus.files import LeftOut, Walk
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.records import FileRecord
 
@@ -68,24 +68,24 @@ class Roots:
 
 def known_roots(records: Iterable[FileRecord], places: Places) -> dict[Path, Trust]:
     """The roots of the store's files; one with files of both kinds is untrusted."""
-    found: dict[Path, Trust] = {}
+    roots: dict[Path, Trust] = {}
     for record in records:
         root = places.path(record.root)
-        if found.get(root) is not Trust.UNTRUSTED:
-            found[root] = record.trust
-    return found
+        if roots.get(root) is not Trust.UNTRUSTED:
+            roots[root] = record.trust
+    return roots
 
 
-def gone(records: Iterable[FileRecord], found: Found, places: Places) -> list[str]:
+def gone(records: Iterable[FileRecord], walk: Walk, places: Places) -> list[str]:
     """Files of the store, by name, that were asked for and not met: deleted, or reached by a link before.
 
     Asked for are files under a given path and those recorded for it. A missing folder says nothing of its files.
     """
-    present = {places.key(path) for path in found.files}
+    present = {places.key(path) for path in walk.files}
 
     def is_gone(path: Path, root: Path) -> bool:
-        asked = path in found.missing or _in_any(path, found.roots) or _in_any(root, found.roots)
-        return asked and not _in_any(path, found.unread) and not _in_any(root, found.unread)
+        asked = path in walk.missing or _in_any(path, walk.roots) or _in_any(root, walk.roots)
+        return asked and not _in_any(path, walk.unread) and not _in_any(root, walk.unread)
 
     return [
         record.path
@@ -94,13 +94,11 @@ def gone(records: Iterable[FileRecord], found: Found, places: Places) -> list[st
     ]
 
 
-def emptied(lost: Iterable[str], found: Found, places: Places) -> dict[Path, list[str]]:
+def emptied(lost: Iterable[str], walk: Walk, places: Places) -> dict[Path, list[str]]:
     """The given folders in which no file was met, each with those of the `lost` files that were under it."""
     every = list(lost)
     empty = [
-        root
-        for root in found.roots
-        if root.is_dir() and not any(_in_any(path, [root]) for path in found.files)
+        root for root in walk.roots if root.is_dir() and not any(_in_any(path, [root]) for path in walk.files)
     ]
     under = {root: [key for key in every if _in_any(places.path(key), [root])] for root in empty}
     return {root: keys for root, keys in under.items() if keys}

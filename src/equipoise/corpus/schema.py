@@ -178,8 +178,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         older = "delete it and index your documents again, or index them into a new store"
         advice = "update equipoise" if version > VERSION else older
         raise StoreError(f"the store {path} has format {version}, this equipoise reads {VERSION}: {advice}")
-    if (found := _objects(connection)) != (ours := _our_objects()):
-        odd = sorted(f"{kind} {name}" for kind, name, _ in found ^ ours)[0]
+    if (objects := _objects(connection)) != (ours := _our_objects()):
+        odd = sorted(f"{kind} {name}" for kind, name, _ in objects ^ ours)[0]
         raise Damage(f"its {odd} is missing, or not as equipoise makes it")
 
 

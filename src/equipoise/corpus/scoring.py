@@ -22,13 +22,13 @@ def phrase(parts: Sequence[Positions]) -> dict[int, int]:
         return {}
     if len(parts) == 1:
         return {passage: len(places) for passage, places in parts[0].items()}
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for passage, places in parts[0].items():
-        others = [set(one.get(passage, ())) for one in parts[1:]]
+        others = [set(part.get(passage, ())) for part in parts[1:]]
         times = sum(all(at + n in other for n, other in enumerate(others, 1)) for at in places)
         if times:
-            found[passage] = times
-    return found
+            counts[passage] = times
+    return counts
 
 
 def scored(
@@ -54,8 +54,8 @@ def scored(
     for passage in chosen:
         ground = K1 * (1 - B + B * lengths[passage] / mean)
         score = 0.0
-        for found, idf in weights:
-            often = float(found.get(passage, 0))
+        for counts, idf in weights:
+            often = float(counts.get(passage, 0))
             score += idf * ((often * (K1 + 1.0)) / (often + ground))
         scores.append((passage, score / count))
     return sorted(scores, key=lambda pair: (-pair[1], pair[0]))

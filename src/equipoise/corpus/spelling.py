@@ -81,12 +81,14 @@ def near_stems(typed: str, stems: Iterable[str]) -> list[str]:
     for stem in stems:
         if len(typed) <= 2 * len(stem) <= 2 * (len(typed) + most) and begins_like(typed, stem):
             by_length.setdefault(len(stem), []).append(stem)
-    found: dict[str, int] = {}
+    distances: dict[str, int] = {}
     for length, some in by_length.items():
         for begins in {typed[:size] for size in range(length - 1, length + 2)}:
             slips = cdist([begins], some, scorer=OSA.distance, score_cutoff=most)[0].tolist()
-            found |= {s: min(n, found.get(s, n)) for s, n in zip(some, slips, strict=True) if n <= most}
-    return sorted(found, key=lambda stem: (found[stem], -len(stem), stem))[:NEAREST]
+            distances |= {
+                s: min(n, distances.get(s, n)) for s, n in zip(some, slips, strict=True) if n <= most
+            }
+    return sorted(distances, key=lambda stem: (distances[stem], -len(stem), stem))[:NEAREST]
 
 
 def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) -> str:

@@ -102,8 +102,8 @@ class SqliteStore(Alone, Closing):
     def file(self, path: str) -> FileRecord | None:
         """The file with this path; None where it is not indexed."""
         with mapped(self.path):
-            found = self._rows(f"{records.FILE} WHERE path = ?", (path,))
-            return records.read_file(found[0]) if found else None
+            hits = self._rows(f"{records.FILE} WHERE path = ?", (path,))
+            return records.read_file(hits[0]) if hits else None
 
     def listing(self) -> tuple[Listed, ...]:
         """Every document without its text, in the order of the store."""
@@ -165,10 +165,10 @@ class SqliteStore(Alone, Closing):
         wanted = [int(passage_id) for passage_id in passage_ids]
         ask = f"{records.PLACE} WHERE p.passage_id IN ({','.join('?' * len(wanted))})"
         with mapped(self.path):
-            found = dict(records.read_place(row) for row in self._rows(ask, tuple(wanted)))
-        if unknown := [passage_id for passage_id in wanted if passage_id not in found]:
+            places = dict(records.read_place(row) for row in self._rows(ask, tuple(wanted)))
+        if unknown := [passage_id for passage_id in wanted if passage_id not in places]:
             self._complain(unknown[0])
-        return tuple(found[passage_id] for passage_id in wanted)
+        return tuple(places[passage_id] for passage_id in wanted)
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document, in its order."""
@@ -266,10 +266,10 @@ class SqliteStore(Alone, Closing):
         with self._writing():
             pending.write(self._connection, made)
 
-    def drop_pending(self, one: Pending) -> None:
+    def drop_pending(self, document: Pending) -> None:
         """Take the file of a document out for which there are no vectors, unless it has changed since it was read."""
         with self._writing():
-            pending.drop_file(self._connection, one)
+            pending.drop_file(self._connection, document)
 
     def update_file(self, record: FileRecord) -> None:
         """Record a new size, time or trust of a file whose content is the same."""
@@ -303,10 +303,10 @@ class SqliteStore(Alone, Closing):
         """See `store.Writing`."""
         with self._writing():
             ask = "SELECT number FROM documents WHERE doc_id = ? AND path IS NULL"
-            found = {doc_id: self._rows(ask, (doc_id,)) for doc_id in doc_ids}
-            if unknown := [doc_id for doc_id, rows in found.items() if not rows]:
+            hits = {doc_id: self._rows(ask, (doc_id,)) for doc_id in doc_ids}
+            if unknown := [doc_id for doc_id, rows in hits.items() if not rows]:
                 raise CorpusError(f"document {unknown[0]!r} was not added to {self.path} by add_documents")
-            records.remove(self._connection, [rows[0][0] for rows in found.values()])
+            records.remove(self._connection, [rows[0][0] for rows in hits.values()])
 
     def numbered(self) -> Iterator[Numbered]:
         """See `store.Writing`."""

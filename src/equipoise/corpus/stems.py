@@ -25,7 +25,7 @@ class Stems:
 
     def of_words(self, words: Sequence[str]) -> list[str]:
         """Each word as the search index holds it; a word that it splits counts as its rarest-looking part."""
-        return [max((term for term, _ in found), key=len, default="") for found in self.of_texts(words)]
+        return [max((term for term, _ in pairs), key=len, default="") for pairs in self.of_texts(words)]
 
     def of_texts(self, texts: Sequence[str]) -> list[list[tuple[str, int]]]:
         """The (term, position) pairs of each text, by term and then by position."""
@@ -36,7 +36,7 @@ class Stems:
                 rows = self._memory.execute('SELECT doc, term, "offset" FROM stem').fetchall()
             finally:
                 self._memory.execute("ROLLBACK")
-        found: list[list[tuple[str, int]]] = [[] for _ in texts]
+        by_text: list[list[tuple[str, int]]] = [[] for _ in texts]
         for number, term, position in rows:
-            found[number].append((term, position))
-        return found
+            by_text[number].append((term, position))
+        return by_text

@@ -239,7 +239,7 @@ class Embedding(Protocol):
         for vectors that do not fit."""
         ...
 
-    def drop_pending(self, one: Pending) -> None:
+    def drop_pending(self, document: Pending) -> None:
         """Take the file of a document out for which there are no vectors, unless it has changed since it was read."""
         ...
 

@@ -1,6 +1,6 @@
 """Vectors for the documents that words find already: read from the store, embedded together, written back.
 
-It goes on where a killed run was: what is still without vectors is what the store says.
+Interrupted runs resume: the store says which documents are still without vectors.
 """
 
 import time
@@ -52,7 +52,7 @@ def make(store: Store, encoder: Encoder, report: Callable[[Step], None]) -> list
             run.embed(numbers)
         waiting = _left(store, others)
     store.index_vectors()
-    return list({one.path: one for one in reversed(run.refused)}.values())[::-1]
+    return list({refusal.path: refusal for refusal in reversed(run.refused)}.values())[::-1]
 
 
 @dataclass(slots=True)
@@ -81,24 +81,24 @@ class _Run:
             self.report(Step(_source(group, embedded), before + embedded, self.total))
 
         made, failed = _made(group, self.encoder, tell)
-        for one, error in failed:
-            if one.path is None:
+        for pending, error in failed:
+            if pending.path is None:
                 raise error
-            self.store.drop_pending(one)
-            self.refused.append(Refused(one.path, str(error)))
+            self.store.drop_pending(pending)
+            self.refused.append(Refused(pending.path, str(error)))
         self.store.add_vectors(made)
-        self.done += sum(len(one.spans) for one in group)
+        self.done += sum(len(pending.spans) for pending in group)
 
 
 def _ours(
     store: Store, waiting: Iterable[tuple[int, int]], others: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Those that wait and that no other process has, claimed; what others have is put into `others`."""
-    for one in waiting:
-        if store.claim(_work(one[0])):
-            yield one
+    for pair in waiting:
+        if store.claim(_work(pair[0])):
+            yield pair
         else:
-            others.append(one)
+            others.append(pair)
 
 
 def _left(store: Store, others: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -107,7 +107,7 @@ def _left(store: Store, others: Sequence[tuple[int, int]]) -> list[tuple[int, in
         return []
     time.sleep(PAUSE_S)
     still = {number for number, _ in store.pending()}
-    return [one for one in others if one[0] in still]
+    return [pair for pair in others if pair[0] in still]
 
 
 def _work(number: int) -> str:
@@ -126,24 +126,24 @@ def _made(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], None
         pass
     made: Made = []
     failed: Failed = []
-    for one in group:
+    for pending in group:
         try:
-            made += _vectors([one], encoder, lambda _done: None)
+            made += _vectors([pending], encoder, lambda _done: None)
         except CorpusError as error:
-            failed.append((one, error))
+            failed.append((pending, error))
     return made, failed
 
 
 def _vectors(group: Sequence[Pending], encoder: Encoder, tell: Callable[[int], None]) -> Made:
     """The vectors of each document, checked. Raises as `embedded`, CorpusError also for unusable vectors."""
-    texts = [text for one in group for text in texts_of(one.document, one.spans)]
+    texts = [text for pending in group for text in texts_of(pending.document, pending.spans)]
     rows = embedded(texts, encoder, tell)
     made, row = [], 0
-    for one in group:
-        vectors = rows[row : row + len(one.spans)]
-        records.check_vectors(one.document, vectors, (len(one.spans), encoder.dimensions))
-        made.append((one, vectors))
-        row += len(one.spans)
+    for pending in group:
+        vectors = rows[row : row + len(pending.spans)]
+        records.check_vectors(pending.document, vectors, (len(pending.spans), encoder.dimensions))
+        made.append((pending, vectors))
+        row += len(pending.spans)
     return made
 
 
@@ -166,5 +166,7 @@ def _groups(waiting: Iterable[tuple[int, int]], least: int) -> Iterator[list[int
 
 def _source(group: Sequence[Pending], embedded: int) -> str:
     """The source of the document that passage number `embedded` of the group is in."""
-    stops = accumulate(len(one.spans) for one in group)
-    return next(one.document.source for one, stop in zip(group, stops, strict=True) if embedded <= stop)
+    stops = accumulate(len(pending.spans) for pending in group)
+    return next(
+        pending.document.source for pending, stop in zip(group, stops, strict=True) if embedded <= stop
+    )

@@ -18,24 +18,24 @@ class WholeText:
 
 def written(texts: Sequence[WholeText]) -> tuple[dict[str, Any], list[bytes]]:
     """The texts as header and body of a frame."""
-    body = [one.text.encode("utf-8", "replace") for one in texts]
+    body = [text.text.encode("utf-8", "replace") for text in texts]
     return {
-        "whole": [[len(part), one.page or 0, one.has_lines] for part, one in zip(body, texts, strict=True)]
+        "whole": [[len(part), text.page or 0, text.has_lines] for part, text in zip(body, texts, strict=True)]
     }, body
 
 
 def read(header: dict[str, Any], body: bytes) -> list[WholeText]:
     """The texts in a frame. Raises ValueError for any that is not in order."""
-    heads, found, at = header.get("whole"), [], 0
+    heads, texts, at = header.get("whole"), [], 0
     if not isinstance(heads, list) or len(heads) > 2 * MOST_PIECES:
         raise ValueError("no texts")
     for head in heads:
         length, page, has_lines = _head(head)
         if not 0 <= length <= len(body) - at:
             raise ValueError("a length outside the body")
-        found.append(WholeText(body[at : at + length].decode(), page or None, has_lines))
+        texts.append(WholeText(body[at : at + length].decode(), page or None, has_lines))
         at += length
-    return found
+    return texts
 
 
 def _head(head: object) -> tuple[int, int, bool]:

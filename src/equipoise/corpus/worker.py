@@ -79,7 +79,7 @@ def _reply(name: str, data: bytes, is_whole: bool) -> tuple[dict[str, Any], list
 
 
 def _readings(path: Path, data: bytes) -> list[Reading]:
-    return [_reading(one) for one in loaders.load(path, data)]
+    return [_reading(loaded) for loaded in loaders.load(path, data)]
 
 
 def _guarded(path: Path, data: bytes, read: Callable[[Path, bytes], list[T]]) -> list[T]:
@@ -101,9 +101,9 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
             f"the id {begins!r} is longer than {LONGEST_FRAGMENT:,} characters; give its row a shorter one"
         )
         raise UnreadableFile("", reason)
-    found = outlined(loaded.blocks or blocks(loaded.text))
-    sentences = units(loaded.text, found)
-    document = Document("", loaded.text, "", sentences=sentences, blocks=found)
+    structure = outlined(loaded.blocks or blocks(loaded.text))
+    sentences = units(loaded.text, structure)
+    document = Document("", loaded.text, "", sentences=sentences, blocks=structure)
     return Reading(
         loaded.text,
         visible.title(loaded.title),
@@ -113,7 +113,7 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
         tuple(passages(document)),
         loaded.hidden,
         loaded.invisible,
-        found,
+        structure,
     )
 
 

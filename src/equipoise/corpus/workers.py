@@ -247,8 +247,8 @@ def _by_hand() -> str:
 
 def _signalled(name: str) -> int | None:
     """The return code of a process that this signal has ended; None where the platform has no such signal."""
-    found = getattr(signal, name, None)
-    return None if found is None else -int(found)
+    number = getattr(signal, name, None)
+    return None if number is None else -int(number)
 
 
 def _more_memory_than(limits: Limits) -> str:

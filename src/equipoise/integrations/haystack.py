@@ -79,12 +79,14 @@ class Retriever(Written):
         self.warm_up()
         if self._library is None:
             raise InputError("the index was closed while it was asked: run the pipeline again")
-        found = parts.retrieved(self._library, query, self.top_k if top_k is None else top_k)
+        candidates = parts.retrieved(self._library, query, self.top_k if top_k is None else top_k)
         documents = [
-            _passage(passage, found.documents[passage.doc_id], float(score), vector.tolist())
-            for passage, score, vector in zip(found.passages, found.scores, found.embeddings, strict=True)
+            _passage(passage, candidates.documents[passage.doc_id], float(score), vector.tolist())
+            for passage, score, vector in zip(
+                candidates.passages, candidates.scores, candidates.embeddings, strict=True
+            )
         ]
-        return {"documents": documents, "query_embedding": found.query_embedding.tolist()}
+        return {"documents": documents, "query_embedding": candidates.query_embedding.tolist()}
 
     @component.output_types(documents=list[Document], query_embedding=list[float])
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, Any]:
@@ -137,9 +139,9 @@ class Filter(Written):
     ) -> dict[str, Any]:
         part, encoder = self._made.get(blocking=blocking)
         chunks = _chunks(documents, self.trust_key)
-        found = await sifted(part, query, chunks, k=self.top_k, encoder=encoder, question_vector=vector)
-        flagged = [_flagged(documents[row], reason, score) for row, reason, score in found.flagged]
-        return {"documents": [documents[row] for row in found.kept], "flagged": flagged}
+        filtered = await sifted(part, query, chunks, k=self.top_k, encoder=encoder, question_vector=vector)
+        flagged = [_flagged(documents[row], reason, score) for row, reason, score in filtered.flagged]
+        return {"documents": [documents[row] for row in filtered.kept], "flagged": flagged}
 
 
 @component
@@ -271,14 +273,19 @@ def _checked(settings: Settings | None) -> Settings | None:
 
 
 def _chunks(documents: Sequence[Document], trust_key: str = "") -> list[Chunk]:
-    for one in documents:
-        if not isinstance(one, Document):
-            raise InputError(f"documents are haystack.Document objects, not of type {type_name(one)}")
+    for document in documents:
+        if not isinstance(document, Document):
+            raise InputError(f"documents are haystack.Document objects, not of type {type_name(document)}")
     return [
         chunk_of(
-            one.content or "", one.meta, one.id, trust_key=trust_key, embedding=one.embedding, score=one.score
+            document.content or "",
+            document.meta,
+            document.id,
+            trust_key=trust_key,
+            embedding=document.embedding,
+            score=document.score,
         )
-        for one in documents
+        for document in documents
     ]
 
 

@@ -51,13 +51,13 @@ class Made(parts.Made[T]):
         super().__init__(
             make, settings, lambda blocking: chat_model(chat, blocking=blocking), lambda: encoder_of(embedder)
         )
-        self._warmed = [one for one in (chat, embedder) if isinstance(one, Component)]
+        self._warmed = [component for component in (chat, embedder) if isinstance(component, Component)]
 
     def warm_up(self) -> None:
         """Make it, and warm up what it is made of."""
-        for one in self._warmed:
-            if hasattr(one, "warm_up"):
-                one.warm_up()
+        for component in self._warmed:
+            if hasattr(component, "warm_up"):
+                component.warm_up()
         self.get(blocking=True)
 
 
@@ -101,19 +101,19 @@ def encoder_of(given: Embedder) -> Encoder | str | None:
     embedder: Any = given
 
     def vector(text: str) -> list[float]:
-        found: list[float] = embedder.run(text=text)["embedding"]
-        return found
+        embedding: list[float] = embedder.run(text=text)["embedding"]
+        return embedding
 
     name = f"{type_name(given)}/{getattr(embedder, 'model', '')}".rstrip("/")
     return parts.ForeignEncoder(name, lambda texts: [vector(text) for text in texts], vector)
 
 
-def type_name(one: object) -> str:
+def type_name(value: object) -> str:
     """The name of its class, for messages."""
-    return type(one).__name__
+    return type(value).__name__
 
 
-def _sockets(one: Any) -> dict[str, Any]:  # noqa: ANN401
+def _sockets(component: Any) -> dict[str, Any]:  # noqa: ANN401
     """The inputs of a component by name."""
-    found: dict[str, Any] = one.__haystack_input__._sockets_dict
-    return found
+    sockets: dict[str, Any] = component.__haystack_input__._sockets_dict
+    return sockets

@@ -65,7 +65,7 @@ def _open(pipeline: Pipeline, prefix: str, opened: Opened) -> None:
             _open(instance.pipeline, f"{full}.", opened)
             _join(instance, full, opened)
         else:
-            opened.graph.add_edges_from((one, other) for one in ins for other in outs)
+            opened.graph.add_edges_from((inlet, outlet) for inlet in ins for outlet in outs)
     for sender, receiver, edge in pipeline.graph.edges(data=True):
         opened.graph.add_edge(
             (f"{prefix}{sender}", "out", edge["from_socket"].name),

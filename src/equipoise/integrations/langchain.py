@@ -68,13 +68,13 @@ class EncoderEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """A vector of length 1 for each text."""
-        found: list[list[float]] = self.encoder.encode(texts).tolist()
-        return found
+        vectors: list[list[float]] = self.encoder.encode(texts).tolist()
+        return vectors
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a question."""
-        found: list[float] = encode_questions(self.encoder, [text])[0].tolist()
-        return found
+        vector: list[float] = encode_questions(self.encoder, [text])[0].tolist()
+        return vector
 
 
 class Retriever(BaseRetriever):
@@ -147,9 +147,9 @@ class Filter(BaseDocumentCompressor):
     async def _sift(self, documents: Sequence[Document], query: str, *, blocking: bool) -> Sides:
         part, encoder = _part(self, lambda made: (parts.filter_of(self.part, made), made.encoder), blocking)
         chunks = _chunks(documents, self.trust_key)
-        found = await sifted(part, query, chunks, k=self.top_k, encoder=encoder)
-        flagged = [_flagged(documents[row], reason, score) for row, reason, score in found.flagged]
-        return [documents[row] for row in found.kept], flagged
+        filtered = await sifted(part, query, chunks, k=self.top_k, encoder=encoder)
+        flagged = [_flagged(documents[row], reason, score) for row, reason, score in filtered.flagged]
+        return [documents[row] for row in filtered.kept], flagged
 
 
 class Highlighter(BaseDocumentCompressor):
@@ -325,20 +325,25 @@ def _encoder(given: object) -> Encoder | str | None:
 
 
 def _chunks(documents: Sequence[Document], trust_key: str = "") -> list[Chunk]:
-    for one in documents:
-        if not isinstance(one, Document):
-            raise InputError(f"documents are LangChain Document objects, not of type {type(one).__name__}")
-    return [chunk_of(one.page_content, one.metadata, one.id, trust_key=trust_key) for one in documents]
+    for document in documents:
+        if not isinstance(document, Document):
+            raise InputError(
+                f"documents are LangChain Document objects, not of type {type(document).__name__}"
+            )
+    return [
+        chunk_of(document.page_content, document.metadata, document.id, trust_key=trust_key)
+        for document in documents
+    ]
 
 
-def _passages(found: Candidates) -> list[Document]:
+def _passages(candidates: Candidates) -> list[Document]:
     return [
         Document(
-            one.text,
-            id=f"{one.doc_id}:{one.start}-{one.end}",
-            metadata=parts.place(one) | {"trust": found.documents[one.doc_id].trust.value},
+            passage.text,
+            id=f"{passage.doc_id}:{passage.start}-{passage.end}",
+            metadata=parts.place(passage) | {"trust": candidates.documents[passage.doc_id].trust.value},
         )
-        for one in found.passages
+        for passage in candidates.passages
     ]
 
 

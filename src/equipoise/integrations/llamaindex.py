@@ -135,7 +135,7 @@ class _Postprocessor(BaseNodePostprocessor):
         self._part(blocking=True)
 
     def _chunks(self, nodes: Sequence[NodeWithScore]) -> list[Chunk]:
-        return [chunk(one, self.trust_key) for one in nodes]
+        return [chunk(node, self.trust_key) for node in nodes]
 
 
 class Filter(_Postprocessor):
@@ -172,13 +172,13 @@ class Filter(_Postprocessor):
     ) -> list[NodeWithScore]:
         question, vector = _question(asked), asked.embedding if asked else None
         part, made = self._part(blocking=blocking)
-        found = await sifted(
+        filtered = await sifted(
             part, question, self._chunks(nodes), k=self.top_k, encoder=made.encoder, question_vector=vector
         )
-        if found.flagged:
-            flagged = [(nodes[row].node.node_id, reason, score) for row, reason, score in found.flagged]
+        if filtered.flagged:
+            flagged = [(nodes[row].node.node_id, reason, score) for row, reason, score in filtered.flagged]
             dispatcher.event(TakenOut(flagged=flagged))
-        return [nodes[row] for row in found.kept]
+        return [nodes[row] for row in filtered.kept]
 
 
 class Highlighter(_Postprocessor):
@@ -363,9 +363,9 @@ def _question(asked: QueryBundle | None) -> str:
 def _tell_dropped(dropped: Sequence[Dropped]) -> None:
     if dropped:
         told = [
-            (one.reason, one.span.doc_id, one.span.start, one.span.end)
-            if one.span
-            else (one.reason, "", 0, 0)
-            for one in dropped
+            (drop.reason, drop.span.doc_id, drop.span.start, drop.span.end)
+            if drop.span
+            else (drop.reason, "", 0, 0)
+            for drop in dropped
         ]
         dispatcher.event(NotQuoted(dropped=told))

@@ -33,7 +33,7 @@ def chat_of(chat: Chat, *, blocking: bool = False) -> ChatModel | str | None:
     llm = chat
 
     async def say(messages: Sequence[Message]) -> ChatReply:
-        given = [ChatMessage(role=one.role, content=one.content) for one in messages]
+        given = [ChatMessage(role=message.role, content=message.content) for message in messages]
         reply = await (asyncio.to_thread(llm.chat, given) if blocking else llm.achat(given))
         return ChatReply(reply.message.content or "", _name(llm), Usage(calls=1))
 

@@ -33,13 +33,13 @@ class QuoteNode(TextNode):
         return "EquipoiseQuoteNode"
 
 
-def chunk(one: NodeWithScore, trust_key: str) -> Chunk:
+def chunk(scored: NodeWithScore, trust_key: str) -> Chunk:
     """The node as this package reads it; its metadata is never part of its text."""
-    node = one.node
+    node = scored.node
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     metadata: dict[str, object] = {**node.metadata, "start_char_idx": _start(node)}
     return chunk_of(
-        text, metadata, node.node_id, trust_key=trust_key, embedding=node.embedding, score=one.score
+        text, metadata, node.node_id, trust_key=trust_key, embedding=node.embedding, score=scored.score
     )
 
 
@@ -85,13 +85,13 @@ def quotes_of(nodes: Iterable[NodeWithScore]) -> Quotes:
     """What crossed the boundary with these nodes, in canonical order; raises InputError for other nodes."""
     items: dict[tuple[str, int, int], Highlight] = {}
     tags: set[Tag] = set()
-    for one in nodes:
-        if not isinstance(one.node, QuoteNode):
+    for node in nodes:
+        if not isinstance(node.node, QuoteNode):
             raise InputError(
-                f"a node of type {type(one.node).__name__} is no quote: put a Highlighter of this package last among "
+                f"a node of type {type(node.node).__name__} is no quote: put a Highlighter of this package last among "
                 "the node postprocessors"
             )
-        quotes = Quotes.from_dict(one.node.crossed)
+        quotes = Quotes.from_dict(node.node.crossed)
         tags |= quotes.tags
         items |= {(item.doc_id, item.start, item.end): item for item in quotes.highlights.items}
     highlights = Highlights(tuple(items[place] for place in sorted(items)))

@@ -123,25 +123,25 @@ class LibraryBackend:
         """See Backend."""
         return [
             schemas.DocumentRow(
-                doc_id=one.doc_id,
-                uri=uri(one.doc_id),
-                source=self.shown(one.source),
-                title=title(one.title),
-                trust=one.trust,
-                passages=one.passages,
+                doc_id=document.doc_id,
+                uri=uri(document.doc_id),
+                source=self.shown(document.source),
+                title=title(document.title),
+                trust=document.trust,
+                passages=document.passages,
             )
-            for one in await asyncio.to_thread(self.library.documents)
+            for document in await asyncio.to_thread(self.library.documents)
         ]
 
     async def trust(self, doc_ids: Iterable[str]) -> dict[str, Trust]:
         """See Backend."""
-        found: dict[str, Trust] = {}
+        levels: dict[str, Trust] = {}
         for doc_id in set(doc_ids):
             try:
-                found[doc_id] = (await asyncio.to_thread(self.library.store.document, doc_id)).trust
+                levels[doc_id] = (await asyncio.to_thread(self.library.store.document, doc_id)).trust
             except CorpusError:
                 LOG.warning("the document %r of an answer is gone", doc_id)
-        return found
+        return levels
 
     async def may_list(self) -> bool:
         """See Backend."""
@@ -161,9 +161,11 @@ class LibraryBackend:
 
 async def _ask(backend: Backend, given: schemas.AskInput) -> schemas.Asked:
     result = await backend.ask(given.question, given.before)
-    results = [result, *(one.result for one in result.sub_answers)]
-    named = [item.doc_id for one in results for item in one.highlights.items]
-    named += [passage.doc_id for one in results if isinstance(one, Refusal) for passage in one.nearest]
+    results = [result, *(part.result for part in result.sub_answers)]
+    named = [item.doc_id for outcome in results for item in outcome.highlights.items]
+    named += [
+        passage.doc_id for outcome in results if isinstance(outcome, Refusal) for passage in outcome.nearest
+    ]
     named += [flag.passage.doc_id for flag in result.trace.flagged]
     return schemas.asked(given.question, result, await backend.trust(named), backend.shown)
 
@@ -172,8 +174,8 @@ async def _search(backend: Backend, given: schemas.SearchInput) -> schemas.Found
     kept, out = await backend.search(given.words, given.k)
     trust = await backend.trust(passage.doc_id for passage in (*kept, *out))
     return schemas.Found(
-        passages=[schemas.passage_quote(one, trust, backend.shown) for one in kept],
-        taken_out=[schemas.taken_out(one, trust, backend.shown) for one in out],
+        passages=[schemas.passage_quote(passage, trust, backend.shown) for passage in kept],
+        taken_out=[schemas.taken_out(passage, trust, backend.shown) for passage in out],
     )
 
 
@@ -330,7 +332,7 @@ async def _resources(backend: Backend, cursor: str | None) -> types.ListResource
         rows, more = _after(await backend.rows(), cursor, PAGE)
     except Exception as error:  # noqa: BLE001 - as above
         raise MCPError(code=types.INTERNAL_ERROR, message=backend.explained(error)) from None
-    found = [
+    resources = [
         types.Resource(
             uri=row.uri,
             name=row.source or row.doc_id,
@@ -341,7 +343,7 @@ async def _resources(backend: Backend, cursor: str | None) -> types.ListResource
         )
         for row in rows
     ]
-    return types.ListResourcesResult(resources=found, next_cursor=rows[-1].doc_id if more else None)
+    return types.ListResourcesResult(resources=resources, next_cursor=rows[-1].doc_id if more else None)
 
 
 async def _resource(backend: Backend, address: str) -> types.ReadResourceResult:

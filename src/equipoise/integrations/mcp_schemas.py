@@ -167,7 +167,7 @@ def asked(question: str, result: Answer | Refusal, trust: Mapping[str, Trust], s
         taken_out=[
             TakenOut(**_place(flag.passage, trust, shown).model_dump()) for flag in result.trace.flagged
         ],
-        parts=[_part(one.question, one.result, trust, shown) for one in result.sub_answers],
+        parts=[_part(part.question, part.result, trust, shown) for part in result.sub_answers],
     )
 
 
@@ -215,7 +215,7 @@ def _part(question: str, result: Answer | Refusal, trust: Mapping[str, Trust], s
         weak=answer.weak if answer else None,
         read_as=result.trace.read_as or None,
         quotes=[_quote(result.highlights.items[row], trust, shown) for row in rows],
-        nearest=[passage_quote(one, trust, shown) for one in refusal.nearest] if refusal else [],
+        nearest=[passage_quote(passage, trust, shown) for passage in refusal.nearest] if refusal else [],
     )
 
 
@@ -223,16 +223,16 @@ def _quote(item: Highlight, trust: Mapping[str, Trust], shown: Shown) -> Quote:
     return Quote(**_place(item, trust, shown).model_dump(), text=item.text)
 
 
-def _place(one: Highlight | Passage, trust: Mapping[str, Trust], shown: Shown) -> Place:
-    heading = one.heading if isinstance(one, Highlight) else " > ".join(one.headings)
+def _place(quoted: Highlight | Passage, trust: Mapping[str, Trust], shown: Shown) -> Place:
+    heading = quoted.heading if isinstance(quoted, Highlight) else " > ".join(quoted.headings)
     return Place(
-        doc_id=one.doc_id,
-        source=shown(one.source),
-        title=title(one.title),
-        page=one.page,
-        line=one.line,
+        doc_id=quoted.doc_id,
+        source=shown(quoted.source),
+        title=title(quoted.title),
+        page=quoted.page,
+        line=quoted.line,
         heading=heading,
-        start=one.start,
-        end=one.end,
-        trust=trust.get(one.doc_id, Trust.UNTRUSTED),
+        start=quoted.start,
+        end=quoted.end,
+        trust=trust.get(quoted.doc_id, Trust.UNTRUSTED),
     )

@@ -89,8 +89,8 @@ def filter_of(part: str | PassageFilter, made: Components) -> PassageFilter:
     name = wanted.name if part == build.AUTO else part
     if name == "quotas":
         return Quotas(NoFilter(), wanted.untrusted, wanted.per_document)
-    found: PassageFilter = build.make("filter", build.FILTERS, name, made)
-    return found if name in build.UNBOUNDED else Quotas(found, wanted.untrusted, wanted.per_document)
+    filter_: PassageFilter = build.make("filter", build.FILTERS, name, made)
+    return filter_ if name in build.UNBOUNDED else Quotas(filter_, wanted.untrusted, wanted.per_document)
 
 
 def highlighter_of(part: str | Highlighter, made: Components) -> Highlighter:
@@ -211,8 +211,8 @@ class ForeignEncoder:
         if not questions:
             return np.empty((0, self.dimensions), np.float32)
         with mapped(f"the embedder {self.name}"):
-            found = [self._question(question) for question in questions]
-            return unit(np.array(found, np.float32).reshape(len(questions), -1))
+            vectors = [self._question(question) for question in questions]
+            return unit(np.array(vectors, np.float32).reshape(len(questions), -1))
 
 
 async def in_thread(work: Callable[..., T], *args: object, **more: object) -> T:
@@ -283,11 +283,11 @@ def dropped(every: Iterable[Dropped]) -> list[dict[str, Any]]:
     """What was left out and why, for the operator."""
     return [
         {
-            "reason": str(one.reason),
-            "span": [one.span.doc_id, one.span.start, one.span.end] if one.span else None,
-            "quotation": one.quotation,
+            "reason": str(drop.reason),
+            "span": [drop.span.doc_id, drop.span.start, drop.span.end] if drop.span else None,
+            "quotation": drop.quotation,
         }
-        for one in every
+        for drop in every
     ]
 
 

@@ -181,11 +181,11 @@ async def sifted(
     QuestionError, CorpusError for vectors that cannot be used, and ModelError.
     """
     query = checked(question)
-    found = await asyncio.to_thread(_candidates, query.text, chunks, encoder, question_vector)
-    filtered = accounted(found, await passage_filter.filter(query, found, k=k), k)
+    candidates = await asyncio.to_thread(_candidates, query.text, chunks, encoder, question_vector)
+    filtered = accounted(candidates, await passage_filter.filter(query, candidates, k=k), k)
     kept = tuple(passage.passage_id for passage in filtered.kept.passages)
     reasons = {flag.passage.passage_id: (flag.reason, flag.score) for flag in filtered.flagged}
-    offered = {passage.passage_id for passage in found.passages}
+    offered = {passage.passage_id for passage in candidates.passages}
     for row, chunk in enumerate(chunks):
         if row not in kept:
             unread = OVER if row in offered else TWICE if has_text(chunk) else NO_TEXT
@@ -308,7 +308,9 @@ def _candidates(
     named = [(row, cut(_document(chunks[row], name))[0]) for row, name in _named(chunks)]
     passages = tuple(passage_at(row, 0, len(document.text), document) for row, document in named)
     given = [chunks[row].embedding for row, _ in named]
-    if vector is not None and all(one is not None and len(one) == len(vector) for one in given):
+    if vector is not None and all(
+        embedding is not None and len(embedding) == len(vector) for embedding in given
+    ):
         rows = np.array(given, np.float32).reshape(len(given), len(vector))
         asked, embeddings = unit(np.array([vector], np.float32))[0], unit(rows)
     else:

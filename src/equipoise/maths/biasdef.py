@@ -256,8 +256,8 @@ def bias_def(query: ArrayLike, embeddings: ArrayLike, settings: BiasDefSettings 
     axis = polarization_axis(matrix)
     scores = polarization_scores(matrix, axis)
     curve = kl_curve(similarities, scores, bins=settings.bins, epsilon=settings.epsilon)
-    found = _boundary(curve, settings) if _can_split(scores) else None
-    cut = np.arange(len(matrix)) < (0 if found is None else curve.sizes[found])
+    peak = _boundary(curve, settings) if _can_split(scores) else None
+    cut = np.arange(len(matrix)) < (0 if peak is None else curve.sizes[peak])
     core = trim_false_positives(cut, scores, bins=settings.bins, epsilon=settings.epsilon)
     distances = _distances_to(core, matrix, settings)
     near = distances < settings.distance
@@ -268,7 +268,7 @@ def bias_def(query: ArrayLike, embeddings: ArrayLike, settings: BiasDefSettings 
         flagged=tuple(flagged.tolist()),
         reasons=tuple(FlagReason.MAX_KL if core[place][r] else FlagReason.MAHALANOBIS for r in flagged),
         trimmed=_rows((cut & ~core)[place]),
-        boundary=None if found is None else float(curve.thresholds[found]),
+        boundary=None if peak is None else float(curve.thresholds[peak]),
         curve=curve,
         similarities=similarities[place],
         scores=scores[place],

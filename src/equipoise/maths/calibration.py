@@ -89,9 +89,9 @@ def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, bins
     Naeini et al. 2015, Guo et al. 2017 (Eq. 3). Depends on the number of bins and is biased upwards for few
     predictions. None for no predictions. Worked value: as in `reliability`: (2 * 0.2 + 1 * 0.1) / 3 = 1/6.
     """
-    found = reliability(probabilities, labels, bins)
-    total = sum(each.n for each in found)
-    return sum(each.n * abs(each.confidence - each.frequency) for each in found) / total if total else None
+    table = reliability(probabilities, labels, bins)
+    total = sum(each.n for each in table)
+    return sum(each.n * abs(each.confidence - each.frequency) for each in table) / total if total else None
 
 
 def risk_coverage(confidences: ArrayLike, errors: ArrayLike) -> tuple[Floats, Floats]:
@@ -137,22 +137,22 @@ def best_threshold(probabilities: ArrayLike, labels: ArrayLike, measure: Measure
     steps = np.unique(values)
     tried = [0.0, *((steps[:-1] + steps[1:]) / 2).tolist(), float(np.nextafter(1.0, 2.0))]
     scored = [(measure(values < value, ~truth), value) for value in tried]
-    found = [Threshold(value, score) for score, value in scored if score is not None]
-    return max(found, key=lambda each: each.score, default=None)
+    thresholds = [Threshold(value, score) for score, value in scored if score is not None]
+    return max(thresholds, key=lambda each: each.score, default=None)
 
 
 def _probabilities(values: ArrayLike) -> Floats:
-    found = finite_vector(values, "probabilities")
-    if len(found) and (found.min() < 0.0 or found.max() > 1.0):
+    probabilities = finite_vector(values, "probabilities")
+    if len(probabilities) and (probabilities.min() < 0.0 or probabilities.max() > 1.0):
         raise ValueError("probabilities must lie between 0 and 1")
-    return found
+    return probabilities
 
 
 def _truth(beside: ArrayLike, flags: ArrayLike, name: str = "labels") -> Mask:
     """`flags` as a mask as long as `beside`."""
-    found, other = finite_vector(flags, name), np.asarray(beside)
-    if len(found) != len(other):
-        raise ValueError(f"{name} must have as many rows as what they label, {len(other)}, not {len(found)}")
-    if not np.isin(found, (0.0, 1.0)).all():
+    labels, other = finite_vector(flags, name), np.asarray(beside)
+    if len(labels) != len(other):
+        raise ValueError(f"{name} must have as many rows as what they label, {len(other)}, not {len(labels)}")
+    if not np.isin(labels, (0.0, 1.0)).all():
         raise ValueError(f"{name} must hold only true and false, or 1 and 0")
-    return found.astype(np.bool_)
+    return labels.astype(np.bool_)

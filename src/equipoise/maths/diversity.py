@@ -148,8 +148,8 @@ def brra(
     frequency = np.bincount(ranked.ravel(), minlength=len(matrix))
     ranks = np.tile(np.arange(1.0, width + 1), len(queries))
     mean_rank = np.bincount(ranked.ravel(), ranks, len(matrix)) / np.maximum(frequency, 1)
-    found = np.flatnonzero(frequency)
-    return found[np.lexsort((found, mean_rank[found], -frequency[found]))][:k]
+    rows = np.flatnonzero(frequency)
+    return rows[np.lexsort((rows, mean_rank[rows], -frequency[rows]))][:k]
 
 
 def _relevance_and_similarity(relevance: ArrayLike, similarity: ArrayLike) -> tuple[Floats, Floats]:

@@ -31,9 +31,9 @@ def recall_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:
 
     Worked value: hits (1, 0, 1) at 3 with 4 in the corpus give 0.5.
     """
-    found = int(_top(hits, k).sum())
-    _enough(found, total)
-    return found / total if total else None
+    recalled = int(_top(hits, k).sum())
+    _enough(recalled, total)
+    return recalled / total if total else None
 
 
 def ndcg_at_k(ranks: Sequence[int], k: int, *, total: int) -> float | None:
@@ -43,8 +43,8 @@ def ndcg_at_k(ranks: Sequence[int], k: int, *, total: int) -> float | None:
     Worked value: ranks (2,) at 5 with one right gives 1 / log2(3) = 0.631.
     """
     ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(positive_count(k, "k"), total) + 1))
-    found = sum(1 / np.log2(rank + 1) for rank in ranks if rank <= k)
-    return float(found / ideal) if total else None
+    dcg = sum(1 / np.log2(rank + 1) for rank in ranks if rank <= k)
+    return float(dcg / ideal) if total else None
 
 
 def worst_case_ratio(adversarial: Sequence[float | None], relevant: Sequence[float | None]) -> float | None:
@@ -108,6 +108,6 @@ def _mask(values: ArrayLike, name: str) -> Mask:
     return flags.astype(np.bool_)
 
 
-def _enough(found: int, total: int) -> None:
-    if found > total:
-        raise ValueError(f"{found} hits were retrieved but total is {total}: total counts all that exist")
+def _enough(recalled: int, total: int) -> None:
+    if recalled > total:
+        raise ValueError(f"{recalled} hits were retrieved but total is {total}: total counts all that exist")

@@ -113,16 +113,16 @@ def percentile_intervals(
     """
     _check_level(level)
     tails = [(1.0 - level) / 2, (1.0 + level) / 2]
-    found: list[Interval | None] = []
+    intervals: list[Interval | None] = []
     for estimate, column in zip(np.asarray(estimates, float), np.asarray(draws, float).T, strict=True):
         usable = column[~np.isnan(column)]
         if np.isnan(estimate):
-            found.append(None)
+            intervals.append(None)
             continue
         low, high = np.quantile(usable, tails) if len(usable) else (estimate, estimate)
         value = float(estimate)
-        found.append(Interval(value, min(float(low), value), max(float(high), value), level, n))
-    return found
+        intervals.append(Interval(value, min(float(low), value), max(float(high), value), level, n))
+    return intervals
 
 
 def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:

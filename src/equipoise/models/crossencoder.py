@@ -64,20 +64,20 @@ class CrossEncoder:
         if isinstance(texts, str):
             raise TypeError("scores() takes a sequence of texts: pass [text] for one")
         keys = [(question, text) for text in texts]
-        found = self._recall(keys)
-        new = [key for key in dict.fromkeys(keys) if key not in found]
+        scores = self._recall(keys)
+        new = [key for key in dict.fromkeys(keys) if key not in scores]
         if new:
-            found.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
-            self._remember(found)
-        return np.array([found[key] for key in keys], np.float64)
+            scores.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
+            self._remember(scores)
+        return np.array([scores[key] for key in keys], np.float64)
 
     def _recall(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
         with self._lock:
             return {key: self._known[key] for key in keys if key in self._known}
 
-    def _remember(self, found: dict[tuple[str, str], float]) -> None:
+    def _remember(self, scores: dict[tuple[str, str], float]) -> None:
         with self._lock:
-            self._known.update(found)
+            self._known.update(scores)
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
 

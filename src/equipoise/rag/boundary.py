@@ -64,10 +64,12 @@ def within_one_policy(
     set of all: not of their order, and not of how often one occurs.
     """
     if len(sets) < 2:
-        return [(one, ()) for one in sets]
-    together, _ = _canonical((item.span for one in sets for item in one.items), documents, policy)
+        return [(highlights, ()) for highlights in sets]
+    together, _ = _canonical(
+        (item.span for highlights in sets for item in highlights.items), documents, policy
+    )
     kept = {_folded(s, documents) for item in together.items for s in _sentences(item.span, documents)}
-    return [_left_of(one, kept, documents, policy) for one in sets]
+    return [_left_of(highlights, kept, documents, policy) for highlights in sets]
 
 
 def crossing_tags(tags: Set[Tag], highlights: Highlights) -> tuple[frozenset[Tag], tuple[Dropped, ...]]:
@@ -79,7 +81,7 @@ def crossing_tags(tags: Set[Tag], highlights: Highlights) -> tuple[frozenset[Tag
 
 def all_of(sets: Iterable[Highlights], documents: Mapping[str, Document], policy: SpanPolicy) -> Highlights:
     """The canonical highlights of all `sets` together, without contexts."""
-    return _canonical((item.span for one in sets for item in one.items), documents, policy)[0]
+    return _canonical((item.span for highlights in sets for item in highlights.items), documents, policy)[0]
 
 
 def read_span(span: Span, document: Document) -> Highlight:
@@ -118,17 +120,17 @@ def with_context(
 def _canonical(
     spans: Iterable[Span], documents: Mapping[str, Document], policy: SpanPolicy
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
-    found, dropped = canonicalize(spans, documents, policy)
-    return Highlights(tuple(read_span(span, documents[span.doc_id]) for span in found)), dropped
+    canonical, dropped = canonicalize(spans, documents, policy)
+    return Highlights(tuple(read_span(span, documents[span.doc_id]) for span in canonical)), dropped
 
 
 def _left_of(
-    one: Highlights, kept: set[str], documents: Mapping[str, Document], policy: SpanPolicy
+    highlights: Highlights, kept: set[str], documents: Mapping[str, Document], policy: SpanPolicy
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
-    sentences = [span for item in one.items for span in _sentences(item.span, documents)]
+    sentences = [span for item in highlights.items for span in _sentences(item.span, documents)]
     stays = [_folded(span, documents) in kept for span in sentences]
     if all(stays):
-        return one, ()
+        return highlights, ()
     over = [
         Dropped(DropReason.OVER_THE_MESSAGE, s) for s, stay in zip(sentences, stays, strict=True) if not stay
     ]

@@ -253,11 +253,11 @@ def components(settings: Settings, store: Store, **given: Unpack[Objects]) -> Co
     check_objects(given)
     chosen = given.get("encoder") or encoder(settings.retrieval.encoder, store)
     store.check_encoder(chosen)
-    found: Objects = {"encoder": chosen, **given}
-    found.setdefault("reranker", CrossEncoder())
-    if "chat" not in found:
-        found["chat"] = chat_model(settings.model)
-    return Components(settings, store, **found)
+    objects: Objects = {"encoder": chosen, **given}
+    objects.setdefault("reranker", CrossEncoder())
+    if "chat" not in objects:
+        objects["chat"] = chat_model(settings.model)
+    return Components(settings, store, **objects)
 
 
 def encoder(name: str, store: Store | None = None) -> Encoder:

@@ -46,15 +46,15 @@ SEAMS: Mapping[str, tuple[type, str]] = {
 
 def check_objects(given: Mapping[str, object]) -> None:
     """Raises InputError for a keyword that names no part, and for an object that lacks what its protocol asks for."""
-    for name, one in given.items():
+    for name, part in given.items():
         if name not in SEAMS:
             raise InputError(f"there is no part {name!r} to give: choose among {', '.join(SEAMS)}")
         protocol, methods = SEAMS[name]
-        if isinstance(one, type):
-            raise InputError(f"{name} is the class {one.__name__}: give an object, {one.__name__}(...)")
-        if not isinstance(one, protocol) and not (one is None and name in ("chat", "reranker")):
+        if isinstance(part, type):
+            raise InputError(f"{name} is the class {part.__name__}: give an object, {part.__name__}(...)")
+        if not isinstance(part, protocol) and not (part is None and name in ("chat", "reranker")):
             raise InputError(
-                f"{name} is of type {type(one).__name__}, which lacks {methods}: see docs/seams.md"
+                f"{name} is of type {type(part).__name__}, which lacks {methods}: see docs/seams.md"
             )
 
 

@@ -242,7 +242,7 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
 
     Raises StoreError, and InputError for a name of an encoder that cannot be used.
     """
-    name, usual = (build.encoder(one).name for one in (encoder, build.AUTO))
+    name, usual = (build.encoder(choice).name for choice in (encoder, build.AUTO))
     key = "\n".join([*sorted(_resolved(path) for path in docs), *([name] if name != usual else [])])
     folder = private_folder()
     try:
@@ -257,7 +257,7 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
 def _resolved(path: Path) -> str:
     """`path` without links, as UTF-8; as it is where that cannot be, and indexing says what is wrong with it."""
     try:
-        found = os.path.realpath(path)
+        resolved = os.path.realpath(path)
     except (OSError, ValueError):
-        found = str(path)
-    return found.encode("utf-8", "backslashreplace").decode()
+        resolved = str(path)
+    return resolved.encode("utf-8", "backslashreplace").decode()

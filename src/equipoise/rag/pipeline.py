@@ -140,15 +140,15 @@ class HighlightSummarize(Search):
     async def ask_all(self, questions: Sequence[Question], observer: Observer | None = None) -> Asked:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
         journals = [await self._begun(question, observer) for question in questions]
-        found = await self.retrieve_all(journals)
-        readings = [await self._read(*one, result) for one, result in zip(journals, found, strict=True)]
-        documents = _documents(one.kept for one in readings if one.kept)
+        retrieved = await self.retrieve_all(journals)
+        readings = [await self._read(*pair, result) for pair, result in zip(journals, retrieved, strict=True)]
+        documents = _documents(reading.kept for reading in readings if reading.kept)
         readings = self._fitted(readings, documents)
         if observer and self.monitor is None:
             pairs = zip(questions, readings, strict=True)
-            observer.quotes([SubAnswer(question.text, _so_far(one)) for question, one in pairs])
+            observer.quotes([SubAnswer(question.text, _so_far(reading)) for question, reading in pairs])
         summaries = await self._summaries(readings)
-        results = tuple([await self._ended(one, summaries) for one in readings])
+        results = tuple([await self._ended(reading, summaries) for reading in readings])
         if len(results) == 1:
             return Asked(results, results[0].highlights)
         return Asked(results, all_of((result.highlights for result in results), documents, self.policy))
@@ -160,15 +160,15 @@ class HighlightSummarize(Search):
             with journal.stage("retrieve"):
                 spelling = await asyncio.to_thread(self.speller, query.text)
             journal.trace = replace(journal.trace, spelling=spelling)
-        text, last = (corrected(one, journal.trace.spelling) for one in (query.text, query.last))
+        text, last = (corrected(typed, journal.trace.spelling) for typed in (query.text, query.last))
         unheard, unknown = await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
         return Query(text, last, unheard, unknown), journal
 
-    async def _read(self, query: Query, journal: Journal, found: Candidates | ModelError) -> Reading:
+    async def _read(self, query: Query, journal: Journal, retrieved: Candidates | ModelError) -> Reading:
         """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""
         reading = Reading(query, journal)
         try:
-            kept = await self.sift(query, found, journal)
+            kept = await self.sift(query, retrieved, journal)
             if not kept:
                 return replace(reading, refused=_nothing(journal))
             with journal.stage("highlight"):
@@ -190,9 +190,9 @@ class HighlightSummarize(Search):
 
     def _fitted(self, readings: Sequence[Reading], documents: dict[str, Document]) -> list[Reading]:
         """The readings with what the policy leaves them of the message's quotes, and their contexts."""
-        sets = [one.highlights for one in readings if not one.refused]
+        sets = [reading.highlights for reading in readings if not reading.refused]
         left = iter(within_one_policy(sets, documents, self.policy))
-        return [one if one.refused else self._fit(one, *next(left)) for one in readings]
+        return [reading if reading.refused else self._fit(reading, *next(left)) for reading in readings]
 
     def _fit(self, reading: Reading, left: Highlights, over: Sequence[Dropped]) -> Reading:
         journal = reading.journal
@@ -212,9 +212,9 @@ class HighlightSummarize(Search):
         """One for each different group, one after the other in document order; its cost is in the journal of the
         first question that has it."""
         first: dict[Group, Journal] = {}
-        for one in readings:
-            if not one.refused:
-                first.setdefault((one.highlights, one.tags), one.journal)
+        for reading in readings:
+            if not reading.refused:
+                first.setdefault((reading.highlights, reading.tags), reading.journal)
         return {group: await self._summary(group, first[group]) for group in sorted(first, key=_place)}
 
     async def _summary(self, group: Group, journal: Journal) -> Summary | ModelError:
@@ -316,14 +316,14 @@ def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, .
     """The rows of `highlights` in the order of the spans they were made from; what belongs to none stays before
     the row it is read with."""
     spans = [
-        one
-        for one in picked
-        if isinstance(one, Span) and isinstance(one.start, int) and isinstance(one.end, int)
+        span
+        for span in picked
+        if isinstance(span, Span) and isinstance(span.start, int) and isinstance(span.end, int)
     ]
     ranks: list[float] = []
     for item in reversed(highlights.items):
-        found = (rank for rank, span in enumerate(spans) if overlap(item.span, span))
-        ranks.append(next(found, ranks[-1] if ranks else len(spans)))
+        overlapping = (rank for rank, span in enumerate(spans) if overlap(item.span, span))
+        ranks.append(next(overlapping, ranks[-1] if ranks else len(spans)))
     ranks.reverse()
     return tuple(sorted(range(len(ranks)), key=lambda row: (ranks[row], row)))
 
@@ -341,15 +341,15 @@ def _answer(reading: Reading, text: str, *, grounded: bool = True) -> Answer:
 
 def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
     """The documents of all questions; raises CorpusError for one that is not the same for two of them."""
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     for candidates in sets:
         for doc_id, document in candidates.documents.items():
-            if found.setdefault(doc_id, document) != document:
+            if documents.setdefault(doc_id, document) != document:
                 raise CorpusError(
                     f"the document {doc_id!r} changed between two questions of one message: ask again, and give "
                     "the pipeline the snapshot of the store that its retriever reads"
                 )
-    return found
+    return documents
 
 
 def _place(group: Group) -> tuple[object, ...]:
@@ -378,5 +378,5 @@ def _nothing(journal: Journal) -> tuple[Reason, str]:
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
     read = journal.trace.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
-    nearest = tuple(one.passage for one in read[:NEAREST])
+    nearest = tuple(candidate.passage for candidate in read[:NEAREST])
     return Refusal(reason, detail, highlights or Highlights(), journal.trace, nearest=nearest)

@@ -19,14 +19,14 @@ def passage_scores(question: str, passages: Sequence[Passage], reranker: Reranke
     return reranker.scores(question, [search_text(passage) for passage in passages])
 
 
-def reranked(reranker: Reranker, question: str, found: Candidates) -> Candidates:
+def reranked(reranker: Reranker, question: str, candidates: Candidates) -> Candidates:
     """The candidates with the first `RERANKED` of them in the order of the reranker's scores, ties as they came.
 
     `scores` stay those of retrieval. Raises ModelError.
     """
-    first = found.passages[:RERANKED]
+    first = candidates.passages[:RERANKED]
     order = np.argsort(-passage_scores(question, first, reranker), kind="stable").tolist()
-    return found.take([*order, *range(len(first), len(found))])
+    return candidates.take([*order, *range(len(first), len(candidates))])
 
 
 @dataclass(frozen=True, slots=True)

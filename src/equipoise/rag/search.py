@@ -35,8 +35,8 @@ class Search:
 
     async def find(self, query: Query, journal: Journal) -> Candidates:
         """At most `k` passages that passed the filter; what was taken out is in the journal."""
-        (found,) = await self.retrieve_all([(query, journal)])
-        return await self.sift(query, found, journal)
+        (retrieved,) = await self.retrieve_all([(query, journal)])
+        return await self.sift(query, retrieved, journal)
 
     async def retrieve_all(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
         """What is found for each question, all in one snapshot; an encoder's failure is that question's result.
@@ -46,15 +46,17 @@ class Search:
         searching = asyncio.to_thread(self._retrieve, asked)
         return (await asyncio.gather(searching, asyncio.to_thread(self._load)))[0]
 
-    async def sift(self, query: Query, found: Candidates | ModelError, journal: Journal) -> Candidates:
+    async def sift(self, query: Query, retrieved: Candidates | ModelError, journal: Journal) -> Candidates:
         """What is kept of what was found; raises the ModelError that was found, and what the filter raises."""
-        if isinstance(found, ModelError):
-            raise found
+        if isinstance(retrieved, ModelError):
+            raise retrieved
         if self.reranker is not None:
             with journal.stage("rerank"):
-                found = await asyncio.to_thread(reranked, reader_of(self.reranker, query), query.text, found)
+                retrieved = await asyncio.to_thread(
+                    reranked, reader_of(self.reranker, query), query.text, retrieved
+                )
         with journal.stage("filter"):
-            filtered = accounted(found, await self.filter.filter(query, found, k=self.k), self.k)
+            filtered = accounted(retrieved, await self.filter.filter(query, retrieved, k=self.k), self.k)
         journal.spent(filtered.usage)
         journal.filtered(filtered.kept, filtered.flagged)
         return filtered.kept
@@ -74,9 +76,9 @@ class Search:
 
     def _retrieved(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
         with self.snapshot() if len(asked) > 1 else nullcontext():
-            return [self._found(query, journal) for query, journal in asked]
+            return [self._retrieve_one(query, journal) for query, journal in asked]
 
-    def _found(self, query: Query, journal: Journal) -> Candidates | ModelError:
+    def _retrieve_one(self, query: Query, journal: Journal) -> Candidates | ModelError:
         with journal.stage("retrieve"):
             try:
                 return usable(self.retriever.retrieve(query, k=self.candidates), self.candidates)
@@ -84,33 +86,33 @@ class Search:
                 return error
 
 
-def usable(found: Candidates, k: int) -> Candidates:
+def usable(candidates: Candidates, k: int) -> Candidates:
     """The first `k` candidates, each passage once, without those that hold nothing to quote (contents, navigation):
     they are found by search, and would take the place of one that can be read.
 
     Raises CorpusError for a passage whose document is not among `documents`, or has another text there.
     """
-    for passage in found.passages:
-        document = found.documents.get(passage.doc_id)
+    for passage in candidates.passages:
+        document = candidates.documents.get(passage.doc_id)
         if document is None or not 0 <= passage.start < passage.end <= len(document.text):
             raise _foreign(passage)
         if document.text[passage.start : passage.end] != passage.text:
             raise _foreign(passage)
     first: dict[int, int] = {}
-    for row, passage in enumerate(found.passages):
+    for row, passage in enumerate(candidates.passages):
         if passage.sentences is None or passage.sentences:
             first.setdefault(passage.passage_id, row)
     rows = list(first.values())[:k]
-    return found if len(rows) == len(found) else found.take(rows)
+    return candidates if len(rows) == len(candidates) else candidates.take(rows)
 
 
-def accounted(found: Candidates, filtered: Filtered, k: int) -> Filtered:
-    """The filter's result held to its protocol: at most `k` of the passages of `found`, in the filter's order, and
+def accounted(candidates: Candidates, filtered: Filtered, k: int) -> Filtered:
+    """The filter's result held to its protocol: at most `k` of the passages of `candidates`, in the filter's order, and
     a flag for each of the first `k` that is not among them. What carries a flag is not kept.
 
     Raises CorpusError for a kept passage that was not retrieved.
     """
-    row_of = {passage.passage_id: row for row, passage in enumerate(found.passages)}
+    row_of = {passage.passage_id: row for row, passage in enumerate(candidates.passages)}
     kept = list(dict.fromkeys(passage.passage_id for passage in filtered.kept.passages))
     if strange := [number for number in kept if number not in row_of]:
         raise CorpusError(
@@ -119,13 +121,13 @@ def accounted(found: Candidates, filtered: Filtered, k: int) -> Filtered:
     out = {flag.passage.passage_id for flag in filtered.flagged}
     rows = [row_of[number] for number in kept if number not in out]
     named = {*rows, *(row_of[number] for number in out if number in row_of)}
-    unsaid = [row for row in range(min(k, len(found))) if row not in named]
-    flags = [*_flags(found, rows[k:], OVER), *_flags(found, unsaid, NOT_SAID)]
-    return Filtered(found.take(rows[:k]), (*filtered.flagged, *flags), filtered.usage)
+    unsaid = [row for row in range(min(k, len(candidates))) if row not in named]
+    flags = [*_flags(candidates, rows[k:], OVER), *_flags(candidates, unsaid, NOT_SAID)]
+    return Filtered(candidates.take(rows[:k]), (*filtered.flagged, *flags), filtered.usage)
 
 
-def _flags(found: Candidates, rows: Sequence[int], reason: str) -> list[Flag]:
-    return [Flag(found.passages[row], reason, float(found.scores[row])) for row in rows]
+def _flags(candidates: Candidates, rows: Sequence[int], reason: str) -> list[Flag]:
+    return [Flag(candidates.passages[row], reason, float(candidates.scores[row])) for row in rows]
 
 
 def _foreign(passage: Passage) -> CorpusError:

@@ -35,11 +35,15 @@ class QuestionSplitter:
         if len(questions) < 2:
             return await self.pipeline.ask(question, before=before, observer=observer)
         asked = await self.pipeline.ask_all(questions[: self.most], observer)
-        parts = [SubAnswer(one.text, result) for one, result in zip(questions, asked.results, strict=False)]
+        parts = [
+            SubAnswer(question.text, result)
+            for question, result in zip(questions, asked.results, strict=False)
+        ]
         detail = f"A message may hold {self.most} questions: ask this one by itself."
         over = Refusal(Reason.TOO_MANY_QUESTIONS, detail)
         return joined(
-            (*parts, *(SubAnswer(one.text, over) for one in questions[self.most :])), asked.highlights
+            (*parts, *(SubAnswer(question.text, over) for question in questions[self.most :])),
+            asked.highlights,
         )
 
 
@@ -113,8 +117,10 @@ def _flagged(flags: Iterable[Flag]) -> tuple[Flag, ...]:
 def _best(scored: Iterable[ScoredPassage]) -> tuple[ScoredPassage, ...]:
     """Each passage once, best first."""
     best: dict[int, ScoredPassage] = {}
-    for one in scored:
-        known = best.get(one.passage.passage_id)
-        if known is None or one.score > known.score:
-            best[one.passage.passage_id] = one
-    return tuple(sorted(best.values(), key=lambda one: (-one.score, one.passage.passage_id)))
+    for candidate in scored:
+        known = best.get(candidate.passage.passage_id)
+        if known is None or candidate.score > known.score:
+            best[candidate.passage.passage_id] = candidate
+    return tuple(
+        sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.passage.passage_id))
+    )

@@ -220,7 +220,7 @@ def _weights(llm: str, model: str) -> str:
 
 
 def begin(path: Path, wanted: Mapping[str, Any]) -> tuple[Writer, int]:
-    """A writer for the record at `path`, new or to be gone on with, and how many inputs it has already.
+    """A writer for the record at `path`, new or resumed, and how many inputs it has already.
 
     Raises InputError where the file holds another record, or one that is complete.
     """

@@ -135,7 +135,7 @@ class EbiAttack:
     """The attack with `chat` as the attacker's language model and `encoder` as the attacker's encoder.
 
     The paper's attacker does not know the retriever's encoder: pass another one here to measure that case. With
-    `journal` every passage is on disk as soon as it is made, and a later run with the same file goes on from
+    `journal` every passage is on disk as soon as it is made, and a later run with the same file resumes
     there without asking for finished work again.
     """
 

@@ -109,7 +109,8 @@ def read_passages(path: Path) -> tuple[AttackPassage, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The file an attack writes to as it goes, and goes on from after a kill. One writer at a time."""
+    """The file an attack writes its passages to as they are made; an interrupted attack resumes from it. One writer at
+    a time."""
 
     path: Path
 

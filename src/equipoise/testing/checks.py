@@ -98,7 +98,7 @@ def check_retriever(make: Callable[[Store, Encoder], Retriever], encoder: Encode
         _is(retriever, Retriever)
         for question in (QUESTION, *ODD):
             for k in (1, 5):
-                _check_found(retriever.retrieve(Query(question), k=k), store, k)
+                _check_candidates(retriever.retrieve(Query(question), k=k), store, k)
         first = retriever.retrieve(Query(QUESTION), k=5)
         _held(
             first.passages[:1] != () and first.passages[0].doc_id == "bridge",
@@ -113,15 +113,20 @@ def check_filter(passage_filter: PassageFilter) -> None:
     _is(passage_filter, PassageFilter)
     encoder = EmbeddedEncoder()
     with small_store(encoder) as store:
-        found = HybridRetriever(store, encoder).retrieve(Query(QUESTION), k=MOST)
-    for given, k in ((found, 2), (found, MOST), (found.take([0]), 5), (found.take([]), 5)):
+        candidates = HybridRetriever(store, encoder).retrieve(Query(QUESTION), k=MOST)
+    for given, k in (
+        (candidates, 2),
+        (candidates, MOST),
+        (candidates.take([0]), 5),
+        (candidates.take([]), 5),
+    ):
         result = sync.run(passage_filter.filter(Query(QUESTION), given, k=k))
         came = [passage.passage_id for passage in given.passages]
         kept = [passage.passage_id for passage in result.kept.passages]
         flagged = {flag.passage.passage_id for flag in result.flagged}
         _held(len(kept) <= k, f"at most k = {k} passages are kept, not {len(kept)}")
         _held(
-            kept == [one for one in came if one in kept],
+            kept == [passage_id for passage_id in came if passage_id in kept],
             f"passages are kept in the order they came: {kept} of {came}",
         )
         _held(flagged <= set(came), "only passages that came are flagged")
@@ -177,16 +182,18 @@ def check_summarizer(summarizer: Summarizer) -> None:
         _held(first.answer == again.answer, "the same quotes give the same answer")
 
 
-def _check_found(found: Candidates, store: Store, k: int) -> None:
-    ids = [passage.passage_id for passage in found.passages]
+def _check_candidates(candidates: Candidates, store: Store, k: int) -> None:
+    ids = [passage.passage_id for passage in candidates.passages]
     _held(len(ids) <= k, f"at most k = {k} passages are found, not {len(ids)}")
     _held(len(set(ids)) == len(ids), f"each passage is found once: {ids}")
-    _held(found.scores.shape == (len(ids),), f"scores are (n,), not {found.scores.shape}")
-    _held(bool((np.diff(found.scores) <= 0).all()), f"the best comes first: {found.scores.tolist()}")
-    lengths = np.linalg.norm(found.embeddings, axis=1)
+    _held(candidates.scores.shape == (len(ids),), f"scores are (n,), not {candidates.scores.shape}")
+    _held(
+        bool((np.diff(candidates.scores) <= 0).all()), f"the best comes first: {candidates.scores.tolist()}"
+    )
+    lengths = np.linalg.norm(candidates.embeddings, axis=1)
     _held(bool(np.allclose(lengths, 1, atol=UNIT)), "embeddings are rows of length 1")
-    for passage in found.passages:
-        document = found.documents.get(passage.doc_id)
+    for passage in candidates.passages:
+        document = candidates.documents.get(passage.doc_id)
         _held(document is not None, f"the document {passage.doc_id!r} of a passage is among `documents`")
         text = document.text[passage.start : passage.end] if document else ""
         _held(text == passage.text, f"passage {passage.passage_id} stands in its document")
@@ -197,10 +204,10 @@ def _ids(store: Store) -> list[int]:
     return [passage.passage_id for doc_id in store.doc_ids() for passage in store.passages_of(doc_id)]
 
 
-def _is(one: object, protocol: type) -> None:
+def _is(backend: object, protocol: type) -> None:
     _held(
-        isinstance(one, protocol),
-        f"a {type(one).__name__} has the methods of {protocol.__name__}: see docs/seams.md",
+        isinstance(backend, protocol),
+        f"a {type(backend).__name__} has the methods of {protocol.__name__}: see docs/seams.md",
     )
 
 

@@ -63,7 +63,7 @@ def sentence_spans(text: str, *, max_chars: int = LONGEST) -> tuple[Offsets, ...
 
 
 def units(text: str, stretches: Iterable[Block]) -> tuple[Offsets, ...]:
-    """(start, end) of what may be quoted of `text` with the blocks `found`, in order, without white space at the ends.
+    """(start, end) of what may be quoted of `text` with these blocks, in order, without white space at the ends.
 
     These are the sentences of paragraphs and items, code and rows, each as one; what is too long (LONGEST,
     LONGEST_ROW characters) is cut. Headings and asides give none, unless there is nothing else.

@@ -1,4 +1,4 @@
-"""The state of a run on disk: written whole or not at all, so that a killed process can go on.
+"""The state of a run on disk: written whole or not at all, so that an interrupted run can resume.
 
 In the folder of a run: `run.json` (what the run is), `checkpoint.pt` (where it stands), `best.pt` (the weights
 with the least held-out loss), `metrics.jsonl`.

@@ -53,9 +53,9 @@ def evaluate(
             group = order[start : start + BATCH]
             batch = tensors(group, device)
             total += float(head.loss(batch)) * len(group)
-            for item, found in zip(group, head.find(batch, group), strict=True):
-                if found.margin > best[item.example].margin:
-                    best[item.example] = found
+            for item, prediction in zip(group, head.find(batch, group), strict=True):
+                if prediction.margin > best[item.example].margin:
+                    best[item.example] = prediction
     head.module.train()
     return quality(best, examples, target, total / len(items))
 
@@ -67,12 +67,12 @@ def quality(
     yes = np.array([example.answerable for example in examples], bool)
     right = np.array(
         [
-            any(found.span[0] < b and a < found.span[1] for a, b in example.targets(target))
-            for found, example in zip(best, examples, strict=True)
+            any(prediction.span[0] < b and a < prediction.span[1] for a, b in example.targets(target))
+            for prediction, example in zip(best, examples, strict=True)
         ],
         bool,
     )
-    margins = np.array([found.margin for found in best])
+    margins = np.array([prediction.margin for prediction in best])
     declined = margins <= threshold
     precision = _share(~yes[declined])
     recall = _share(declined[~yes])

@@ -117,11 +117,11 @@ def foreign(examples: Sequence[Example], share: float, seed: int) -> list[Exampl
     return made
 
 
-def _kept(name: str, found: Iterable[tuple[str, Example | str]]) -> Iterator[Example]:
+def _kept(name: str, outcomes: Iterable[tuple[str, Example | str]]) -> Iterator[Example]:
     """The examples of (row, example or why there is none); the log names what is left out, and counts it."""
     reasons: Counter[str] = Counter()
     total = 0
-    for row, example in found:
+    for row, example in outcomes:
         total += 1
         if isinstance(example, Example):
             yield example
@@ -214,7 +214,7 @@ def _place(words: str, text: str, within: Offsets) -> Offsets | None:
     exact = place(words.strip(), text[start:end])
     if exact is not None:
         return start + exact, start + exact + len(words.strip())
-    found = align(words, text, start, end)
-    if found is None or (found.method != Method.FUZZY and cuts_a_word(text, found.start, found.end)):
+    match = align(words, text, start, end)
+    if match is None or (match.method != Method.FUZZY and cuts_a_word(text, match.start, match.end)):
         return None
-    return found.start, found.end
+    return match.start, match.end

@@ -123,11 +123,11 @@ class SentenceHead:
         """The best sentence of each window."""
         logits, _ = self.scores(batch)
         best = logits[:, 1:].max(1)
-        found = []
+        predictions = []
         for item, at, score, none in zip(items, best.indices, best.values, logits[:, 0], strict=True):
             span = list(item.spans.values())[int(at)] if item.spans else (0, 0)
-            found.append(BestSpan(span, float(score - none)))
-        return found
+            predictions.append(BestSpan(span, float(score - none)))
+        return predictions
 
     def save(self, folder: Path) -> None:
         """The encoder as `from_pretrained` wants it, and the three layers in HEAD_FILE."""

@@ -38,12 +38,14 @@ class TrainedHighlighter:
         with self._lock:
             best = [(self._best(question, passage.text), passage) for passage in passages]
         above = [
-            (found, passage) for found, passage in best if found.margin > self.threshold and any(found.span)
+            (prediction, passage)
+            for prediction, passage in best
+            if prediction.margin > self.threshold and any(prediction.span)
         ]
         if not above:
             return Proposal(())
-        found, passage = max(above, key=lambda pair: pair[0].margin)
-        start, end = found.span
+        prediction, passage = max(above, key=lambda pair: pair[0].margin)
+        start, end = prediction.span
         return Proposal((Span(passage.doc_id, passage.start + start, passage.start + end),))
 
     def _best(self, question: str, text: str) -> BestSpan:

@@ -52,7 +52,7 @@ class State:
 
 
 class Loop:
-    """One run in one folder. `fit` goes on from the last checkpoint there."""
+    """One run in one folder. `fit` resumes from the last checkpoint there."""
 
     def __init__(
         self,
@@ -137,10 +137,10 @@ class Loop:
 
     def _evaluate(self) -> None:
         with self._autocast():
-            found = self.evaluate()
-        self.metrics.add({"step": self.state.step, **found.row()})
-        if found.loss < self.state.best:
-            self.state.best, self.state.since = found.loss, 0
+            quality = self.evaluate()
+        self.metrics.add({"step": self.state.step, **quality.row()})
+        if quality.loss < self.state.best:
+            self.state.best, self.state.since = quality.loss, 0
             checkpoints.save(self.folder, BEST, {"module": self.head.module.state_dict()})
         else:
             self.state.since += 1
@@ -159,17 +159,17 @@ class Loop:
         checkpoints.save(self.folder, CHECKPOINT, state)
 
     def _resume(self) -> Metrics:
-        found = checkpoints.load(self.folder, CHECKPOINT, self.device)
-        if found is None:
+        checkpoint = checkpoints.load(self.folder, CHECKPOINT, self.device)
+        if checkpoint is None:
             self.torch.manual_seed(self.schedule.seed)
             return Metrics(self.folder, 0)
-        self.head.module.load_state_dict(found["module"])
-        self.optimizer.load_state_dict(found["optimizer"])
-        self.scaler.load_state_dict(found["scaler"])
-        self.torch.set_rng_state(found["random"].cpu())
-        if found["random_cuda"] is not None:
-            self.torch.cuda.set_rng_state(found["random_cuda"].cpu())
-        self.state = State(*found["state"])
+        self.head.module.load_state_dict(checkpoint["module"])
+        self.optimizer.load_state_dict(checkpoint["optimizer"])
+        self.scaler.load_state_dict(checkpoint["scaler"])
+        self.torch.set_rng_state(checkpoint["random"].cpu())
+        if checkpoint["random_cuda"] is not None:
+            self.torch.cuda.set_rng_state(checkpoint["random_cuda"].cpu())
+        self.state = State(*checkpoint["state"])
         return Metrics(self.folder, self.state.step)
 
 

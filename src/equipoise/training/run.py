@@ -49,7 +49,7 @@ class Trained:
 
 
 def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, total, what: None) -> Trained:
-    """Train, or go on with the run in `plan.out`; the same arguments give the same run.
+    """Train, or resume the run in `plan.out`; the same arguments give the same run.
 
     Leaves `model/` (for `extractive_qa`, or of the sentence or pair head), `metrics.jsonl`, `metrics.json` and
     `loss.png` in `plan.out`. Raises MissingExtra, InputError for data or options that cannot be used or a
@@ -86,15 +86,15 @@ def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, 
 
 def _examples(plan: TrainingPlan, seed: int) -> tuple[list[Example], list[Example]]:
     """(train, held out), by document, each with its own foreign pairs."""
-    found = read_examples(plan.data)
+    examples = read_examples(plan.data)
     if plan.held_out_data:
-        parts = found, read_examples(plan.held_out_data)
+        parts = examples, read_examples(plan.held_out_data)
         if shared := {e.document for e in parts[0]} & {e.document for e in parts[1]}:
             raise InputError(
                 f"{len(shared)} documents are in --data and in --held-out-data: take them out of one"
             )
     else:
-        parts = held_out(found, plan.held_out, seed)
+        parts = held_out(examples, plan.held_out, seed)
     train_on, test_on = ([*part, *foreign(part, plan.foreign, seed)] for part in parts)
     if not train_on or not test_on:
         raise InputError("the data holds no examples to train on, or none to hold out: add rows")

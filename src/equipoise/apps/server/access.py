@@ -14,8 +14,8 @@ _bearer = HTTPBearer(auto_error=False, description="A key of `equipoise keys cre
 
 def service_of(request: Request) -> Service:
     """The service of the application."""
-    found: Service = request.app.state.service
-    return found
+    service: Service = request.app.state.service
+    return service
 
 
 Given = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
@@ -28,12 +28,12 @@ def who_asks(given: Given, service: Serving) -> Key:
         return OWNER
     if given is None:
         raise _unknown("This server needs a key: send it as  Authorization: Bearer KEY.")
-    found = service.keys.find(given.credentials)
-    if found is None:
+    key = service.keys.find(given.credentials)
+    if key is None:
         if not service.keys.exist():
             return OWNER  # clients of OpenAI's form always send some key
         raise _unknown("This key is wrong or has been revoked.")
-    return found
+    return key
 
 
 Asker = Annotated[Key, Depends(who_asks)]

@@ -49,7 +49,7 @@ class Event:
 
     name: str
     data: dict[str, Any]
-    found: tuple[SubAnswer, ...] = ()
+    answers: tuple[SubAnswer, ...] = ()
     result: Answer | Refusal | None = None
 
 
@@ -71,20 +71,20 @@ class Turn:
             self._said.add(done)
             self._tell(Event(done, {}))
 
-    def quotes(self, found: Sequence[SubAnswer]) -> None:
+    def quotes(self, answers: Sequence[SubAnswer]) -> None:
         """See Observer."""
-        self._tell(Event("quotes", {"parts": [self._part(one) for one in found]}, tuple(found)))
+        self._tell(Event("quotes", {"parts": [self._part(answer) for answer in answers]}, tuple(answers)))
 
     def shown(self, result: Answer | Refusal) -> dict[str, Any]:
         """The result for whoever asked."""
-        found = outcome(result, admin=self.ask.key.is_admin)
+        view = outcome(result, admin=self.ask.key.is_admin)
         if self.ask.candidates and self.ask.key.is_admin:
-            found["candidates"] = self.testimony.candidates
-        return found
+            view["candidates"] = self.testimony.candidates
+        return view
 
-    def _part(self, one: SubAnswer) -> dict[str, Any]:
-        found = outcome(one.result, admin=self.ask.key.is_admin)
-        return {"question": one.question} | {name: found[name] for name in _OF_PART}
+    def _part(self, answer: SubAnswer) -> dict[str, Any]:
+        view = outcome(answer.result, admin=self.ask.key.is_admin)
+        return {"question": answer.question} | {name: view[name] for name in _OF_PART}
 
     def _tell(self, event: Event) -> None:
         self._loop.call_soon_threadsafe(self.events.put_nowait, event)

@@ -72,8 +72,8 @@ def with_edge(app: FastAPI, limits: Any) -> Edge:  # noqa: ANN401
     """`app` behind its outermost layer; `limits` are the settings `serve`."""
 
     def service() -> Service:
-        found: Service = app.state.service
-        return found
+        serving: Service = app.state.service
+        return serving
 
     def seen(method: str, route: str, status: int, seconds: float) -> None:
         service().metrics.request(method, route, status, seconds)
@@ -98,10 +98,10 @@ def _keys_exist(service: Service) -> bool:
 
 def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """OpenAPI without FastAPI's own form of an error, which nothing here answers with."""
-    found = described()
-    for path in found["paths"].values():
+    schema = described()
+    for path in schema["paths"].values():
         for operation in path.values():
             operation["responses"].pop("422", None)
     for name in ("HTTPValidationError", "ValidationError"):
-        found["components"]["schemas"].pop(name, None)
-    return found
+        schema["components"]["schemas"].pop(name, None)
+    return schema

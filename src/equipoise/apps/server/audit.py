@@ -65,8 +65,10 @@ def of_result(result: Answer | Refusal) -> dict[str, Any]:
     return {
         "refused": refusal is not None,
         "reason": refusal.reason.value if refusal else None,
-        "spans": [[one.doc_id, one.start, one.end] for one in result.highlights.items],
-        "flags": [[one.passage.passage_id, one.reason] for one in trace.flagged],
+        "spans": [
+            [highlight.doc_id, highlight.start, highlight.end] for highlight in result.highlights.items
+        ],
+        "flags": [[flag.passage.passage_id, flag.reason] for flag in trace.flagged],
         "probability": trace.probability,
         "failure": trace.failure,
     }

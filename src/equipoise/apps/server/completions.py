@@ -31,7 +31,7 @@ class Quote:
     @property
     def text(self) -> str:
         """As it is read."""
-        return " … ".join(flowing(one.text) for one in self.items)
+        return " … ".join(flowing(highlight.text) for highlight in self.items)
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ class Quote:
         """How many words of `sentence` it has; 0 where the sentence says what it does not."""
         if sentence in self.text:
             return len(sentence)
-        if unsupported(sentence, [self.text, *(one.title for one in self.items)]):
+        if unsupported(sentence, [self.text, *(highlight.title for highlight in self.items)]):
             return 0
         return len(set(content_words(sentence)) & set(content_words(self.text)))
 

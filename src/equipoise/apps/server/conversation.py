@@ -100,12 +100,12 @@ class Asked:
 
 def asked(messages: Sequence[ChatMessage]) -> Asked:
     """What the chat asks. Raises ApiError where its last user message holds no text, or more than text."""
-    said = [_text(one) for one in messages if one.role == "user"]
+    said = [_text(message) for message in messages if message.role == "user"]
     if not said:
         raise ApiError(400, "There is no message with the role user.", param="messages")
     if not said[-1].strip():
         raise ApiError(400, "The last user message is empty.", param="messages")
-    before = [one for one in said[:-1] if one.strip() and not one.lstrip().startswith(TASK)]
+    before = [text for text in said[:-1] if text.strip() and not text.lstrip().startswith(TASK)]
     return Asked(said[-1], tuple(before[-EARLIER:]))
 
 

@@ -126,8 +126,8 @@ def _methods(app: FastAPI, request: Request) -> str:
     return ", ".join(allowed)
 
 
-def _invalid(found: Sequence[Any]) -> ApiError:
-    first = found[0]
+def _invalid(errors: Sequence[Any]) -> ApiError:
+    first = errors[0]
     place = [str(part) for part in first["loc"][1:]]
     if first["type"] == "json_invalid":
         return ApiError(400, "The request's body is not valid JSON.", code="invalid_json")

@@ -103,12 +103,12 @@ class Jobs:
             )
         self.book.keep()
         self._new.set()
-        found = self.one(job_id)
-        if found is None:
+        job = self.find(job_id)
+        if job is None:
             raise busy()
-        return found
+        return job
 
-    def one(self, job_id: str) -> Job | None:
+    def find(self, job_id: str) -> Job | None:
         """The job, None for an unknown one."""
         rows = self.book.rows(f"SELECT {_COLUMNS} FROM jobs WHERE job_id = ?", (job_id,))
         return _read(rows[0]) if rows else None
@@ -148,7 +148,7 @@ class Jobs:
         for job_id, tries in self.book.rows(
             "SELECT job_id, tries FROM jobs WHERE state = ?", (State.RUNNING,)
         ):
-            job = self.one(job_id)
+            job = self.find(job_id)
             if job is not None and tries >= MOST_TRIES:
                 self._put_back(*self._put(job))
                 self._end(job, State.FAILED, error="Reading it has ended the server again and again.")
@@ -170,7 +170,7 @@ class Jobs:
             self.book.rows(
                 "UPDATE jobs SET state = ?, tries = tries + 1 WHERE job_id = ?", (State.RUNNING, rows[0][0])
             )
-        return self.one(str(rows[0][0]))
+        return self.find(str(rows[0][0]))
 
     def _do(self, job: Job) -> None:
         """The whole of one job, in a thread."""
@@ -201,7 +201,7 @@ class Jobs:
                 if report.failed:
                     raise report.failed[0]
                 key = Places(store.folder).key(place)
-                documents = [one.doc_id for one in store.listing() if one.path == key]
+                documents = [document.doc_id for document in store.listing() if document.path == key]
                 if self.reader is not None:
                     self.reader.read_after(store.written())
                 if self.scan != "off":

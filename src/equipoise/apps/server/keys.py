@@ -106,8 +106,8 @@ class Keys:
         rows = self.book.rows(f"SELECT {_COLUMNS}, digest FROM keys WHERE digest = ?", (digest,))
         if not rows or not compare_digest(str(rows[0][-1]), digest):
             return None
-        found = _read(rows[0][:-1])
-        return None if found.revoked else found
+        key = _read(rows[0][:-1])
+        return None if key.revoked else key
 
     def admit(self, key: Key, now: float | None = None) -> None:
         """Count one question of `key`. Raises OverLimit where it is over its rate or a budget."""

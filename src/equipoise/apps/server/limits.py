@@ -79,7 +79,7 @@ class Gate:
                 del self._queues[user]
 
     def _make_room(self, user: Hashable) -> None:
-        heaviest = max(self._queues, key=lambda one: len(self._queues[one]), default=None)
+        heaviest = max(self._queues, key=lambda other: len(self._queues[other]), default=None)
         mine = len(self._queues.get(user, ()))
         if heaviest is None or len(self._queues[heaviest]) <= mine + 1:
             raise Busy

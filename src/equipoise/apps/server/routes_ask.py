@@ -48,5 +48,5 @@ async def _lines(turn: Turn) -> AsyncIterator[str]:
         yield data(_complete(turn, event.data) if event.name == "done" else event.data, event.name)
 
 
-def _complete(turn: Turn, found: dict[str, Any]) -> dict[str, Any]:
-    return found | {"summarizer_saw": turn.testimony.requests}
+def _complete(turn: Turn, view: dict[str, Any]) -> dict[str, Any]:
+    return view | {"summarizer_saw": turn.testimony.requests}

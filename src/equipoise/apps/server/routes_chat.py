@@ -108,16 +108,16 @@ async def _lines(turn: Turn, form: Form, base: str, body: ChatBody, *, links: bo
     async for event in events(turn):
         if event is None:
             yield ": still at work\n\n"
-        elif event.name == "quotes" and len(event.found) == 1:
+        elif event.name == "quotes" and len(event.answers) == 1:
             shown = True
-            for quote in numbered(event.found[0].result, base):
+            for quote in numbered(event.answers[0].result, base):
                 yield data(form.chunk({}, event=quote.event()))
         elif event.name == "error":
             yield data(event.data) + DONE
         elif event.result is not None:
             text = Written(numbered(event.result, base), links)
-            for one in _ending(event.result, form, text, shown=shown, wants_usage=body.wants_usage):
-                yield one
+            for line in _ending(event.result, form, text, shown=shown, wants_usage=body.wants_usage):
+                yield line
 
 
 def _ending(

@@ -182,11 +182,11 @@ async def listing(
 ) -> DocumentList:
     """In the order of the index."""
     every = await asyncio.to_thread(service.store.listing)
-    ids = [one.doc_id for one in every]
+    ids = [document.doc_id for document in every]
     if after is not None and after not in ids:
         raise _unknown()
     first = ids.index(after) + 1 if after else 0
-    rows = [_row(one) for one in every[first : first + limit]]
+    rows = [_row(document) for document in every[first : first + limit]]
     return DocumentList(data=rows, has_more=first + limit < len(every))
 
 
@@ -196,16 +196,16 @@ async def listing(
 async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
     """Its title, its length and its pages."""
     may_read(service, key)
-    found = await asyncio.to_thread(service.pages.document, doc_id)
+    document = await asyncio.to_thread(service.pages.document, doc_id)
     path = (service.store.file_of(doc_id) or "").lower()
     return DocumentInfo(
         doc_id=doc_id,
-        source=shown_source(found.source),
-        title=found.title,
-        trust=found.trust,
-        characters=len(found.text),
-        pages=len(found.pages),
-        pictures=bool(found.pages) and path.endswith(".pdf"),
+        source=shown_source(document.source),
+        title=document.title,
+        trust=document.trust,
+        characters=len(document.text),
+        pages=len(document.pages),
+        pictures=bool(document.pages) and path.endswith(".pdf"),
         scan=_scan(service, doc_id) if key.is_admin else None,
     )
 
@@ -216,16 +216,16 @@ async def text(
 ) -> TextSlice:
     """At most 20,000 characters from `start` on. It is text: nothing in it is to be run."""
     may_read(service, key)
-    found = await asyncio.to_thread(service.pages.document, doc_id)
-    first = min(start, len(found.text))
-    last = max(min(end, len(found.text), first + MOST_TEXT), first)
+    document = await asyncio.to_thread(service.pages.document, doc_id)
+    first = min(start, len(document.text))
+    last = max(min(end, len(document.text), first + MOST_TEXT), first)
     return TextSlice(
         doc_id=doc_id,
         start=first,
         end=last,
-        characters=len(found.text),
-        page=found.page_at(first),
-        text=found.text[first:last],
+        characters=len(document.text),
+        page=document.page_at(first),
+        text=document.text[first:last],
     )
 
 
@@ -252,9 +252,9 @@ async def page(
     """The characters from `start` to `end` are marked where they stand on it; `X-Marks` has the rectangles as shares of
     width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
     may_read(service, key)
-    found = await asyncio.to_thread(service.pages.picture, doc_id, number, start, end)
-    marks = ";".join(",".join(f"{share:.4f}" for share in one) for one in found.marks)
-    return Response(found.png, media_type="image/png", headers={"X-Marks": marks})
+    picture = await asyncio.to_thread(service.pages.picture, doc_id, number, start, end)
+    marks = ";".join(",".join(f"{share:.4f}" for share in mark) for mark in picture.marks)
+    return Response(picture.png, media_type="image/png", headers={"X-Marks": marks})
 
 
 @router.patch(
@@ -273,9 +273,9 @@ async def trust(doc_id: DocId, body: TrustBody, service: Serving, key: Admin) ->
 async def delete(doc_id: DocId, service: Serving, key: Admin) -> Changed:
     """With all documents of the same file. A file of an indexed folder comes back when that is indexed again."""
     gone = await asyncio.to_thread(_changed, service, doc_id, catalogue.remove)
-    for path in {one.path for one in gone if one.path}:
+    for path in {document.path for document in gone if document.path}:
         service.jobs.forget_file(_place(service, path))
-    scanning.forget(service.jobs.book, [one.doc_id for one in gone])
+    scanning.forget(service.jobs.book, [document.doc_id for document in gone])
     return Changed(documents=len(gone))
 
 
@@ -284,23 +284,23 @@ async def jobs(
     service: Serving, key: Admin, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 20
 ) -> JobList:
     """The newest first."""
-    return JobList(data=[_job(one) for one in service.jobs.latest(limit)])
+    return JobList(data=[_job(job) for job in service.jobs.latest(limit)])
 
 
 @router.get("/v1/jobs/{job_id}", summary="How far a document is", responses=errors(400, 404))
 async def job(job_id: JobId, service: Serving, key: Admin) -> JobInfo:
     """`waiting`, `running`, `done` or `failed`."""
-    found = service.jobs.one(job_id)
-    if found is None:
+    job = service.jobs.find(job_id)
+    if job is None:
         raise ApiError(404, "There is no such job.", code="no_job")
-    return _job(found)
+    return _job(job)
 
 
 def _changed(service: Service, doc_id: str, change: Change) -> tuple[Listed, ...]:
     """Change the documents of the file that `doc_id` came from; which they were. Raises ApiError 404."""
     with Store.open(service.settings.store.path) as store:
         every = store.listing()
-        chosen = catalogue.with_siblings([one for one in every if one.doc_id == doc_id], every)
+        chosen = catalogue.with_siblings([document for document in every if document.doc_id == doc_id], every)
         if not chosen:
             raise _unknown()
         change(store, chosen)
@@ -320,30 +320,30 @@ def _scan(service: Service, doc_id: str) -> ScanInfo | None:
     kept = scanning.of_document(service.jobs.book, doc_id)
     if kept is None:
         return None
-    findings = [FindingInfo.model_validate(one) for one in kept.findings]
+    findings = [FindingInfo.model_validate(finding) for finding in kept.findings]
     return ScanInfo(findings=findings, total=kept.total, failure=kept.failure, not_run=list(kept.not_run))
 
 
-def _row(one: Listed) -> DocumentRow:
+def _row(document: Listed) -> DocumentRow:
     return DocumentRow(
-        doc_id=one.doc_id,
-        source=shown_source(one.source),
-        title=one.title,
-        trust=one.trust,
-        passages=one.passages,
+        doc_id=document.doc_id,
+        source=shown_source(document.source),
+        title=document.title,
+        trust=document.trust,
+        passages=document.passages,
     )
 
 
-def _job(one: Job) -> JobInfo:
+def _job(job: Job) -> JobInfo:
     return JobInfo(
-        id=one.job_id,
-        name=one.name,
-        trust=one.trust,
-        state=one.state,
-        done=one.done,
-        total=one.total,
-        documents=list(one.documents),
-        error=JobError(message=one.error) if one.error else None,
-        created=one.created,
-        ended=one.ended or None,
+        id=job.job_id,
+        name=job.name,
+        trust=job.trust,
+        state=job.state,
+        done=job.done,
+        total=job.total,
+        documents=list(job.documents),
+        error=JobError(message=job.error) if job.error else None,
+        created=job.created,
+        ended=job.ended or None,
     )

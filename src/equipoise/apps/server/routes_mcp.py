@@ -82,9 +82,9 @@ class KeyBackend:
 
     def explained(self, error: Exception) -> str:
         """The sentence that other routes answer with, and when to try again."""
-        found = as_api_error(error)
-        again = (found.headers or {}).get("Retry-After")
-        return f"{found.detail} Try again in {again} seconds." if again else str(found.detail)
+        api_error = as_api_error(error)
+        again = (api_error.headers or {}).get("Retry-After")
+        return f"{api_error.detail} Try again in {again} seconds." if again else str(api_error.detail)
 
     @property
     def _library(self) -> LibraryBackend:

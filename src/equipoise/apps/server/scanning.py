@@ -39,11 +39,11 @@ def look(book: Book, store: Store, place: Path, doc_ids: Sequence[str], *, distr
         LOG.warning("%s could not be scanned: %s", place.name, error)
         _keep(book, {doc_id: Kept(failure=FAILED) for doc_id in doc_ids})
         return
-    not_run = tuple(f"{one.what}: {one.why}" for one in report.not_run)
+    not_run = tuple(f"{check.what}: {check.why}" for check in report.not_run)
     _keep(book, {doc_id: _kept(report.findings, doc_id, not_run) for doc_id in doc_ids})
     if distrust and report.at_least(Severity.HIGH):
         every = store.listing()
-        chosen = [one for one in every if one.doc_id in doc_ids]
+        chosen = [document for document in every if document.doc_id in doc_ids]
         catalogue.set_trust(store, catalogue.with_siblings(chosen, every), Trust.UNTRUSTED)
         LOG.warning("%s is untrusted now: the scan found something of high severity", place.name)
 
@@ -53,8 +53,8 @@ def of_document(book: Book, doc_id: str) -> Kept | None:
     rows = book.rows("SELECT found FROM findings WHERE doc_id = ?", (doc_id,))
     if not rows:
         return None
-    found = json.loads(rows[0][0])
-    return Kept(tuple(found["findings"]), found["total"], found["failure"], tuple(found["not_run"]))
+    record = json.loads(rows[0][0])
+    return Kept(tuple(record["findings"]), record["total"], record["failure"], tuple(record["not_run"]))
 
 
 def forget(book: Book, doc_ids: Sequence[str]) -> None:
@@ -67,17 +67,19 @@ def forget(book: Book, doc_ids: Sequence[str]) -> None:
 def _report(store: Store, place: Path, doc_ids: Sequence[str]) -> Report:
     whole = whole_of(place)
     documents = [store.document(doc_id) for doc_id in doc_ids]
-    return scan([Scanned(one, whole if row == 0 else ()) for row, one in enumerate(documents)], load())
+    return scan(
+        [Scanned(document, whole if row == 0 else ()) for row, document in enumerate(documents)], load()
+    )
 
 
 def _kept(findings: Sequence[Finding], doc_id: str, not_run: tuple[str, ...]) -> Kept:
-    own = [one.to_dict() for one in findings if one.doc_id == doc_id]
+    own = [finding.to_dict() for finding in findings if finding.doc_id == doc_id]
     return Kept(tuple(own[:MOST_KEPT]), len(own), "", not_run)
 
 
-def _keep(book: Book, found: dict[str, Kept]) -> None:
+def _keep(book: Book, scans: dict[str, Kept]) -> None:
     with book.writing():
-        for doc_id, kept in found.items():
+        for doc_id, kept in scans.items():
             text = json.dumps(
                 {
                     "findings": kept.findings,

@@ -59,10 +59,10 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
             raise ClientLeft
         return await task
     finally:
-        for one in (task, gone):
-            one.cancel()
+        for running in (task, gone):
+            running.cancel()
             with suppress(asyncio.CancelledError, Exception):
-                await one
+                await running
 
 
 async def result_of(request: Request, turn: Turn) -> Any:  # noqa: ANN401

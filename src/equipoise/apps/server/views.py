@@ -29,13 +29,13 @@ def for_operator(result: Answer | Refusal) -> dict[str, Any]:
 
 def for_asker(result: Answer | Refusal) -> dict[str, Any]:
     """The same object with what is for the operator left empty; a key that is in neither list is left out."""
-    found = result.to_dict()
-    shown = _without_inside(found)
-    shown["passages"] = [one | {"score": None} for one in shown["passages"]]
-    shown["flagged"] = [one | {"score": None, "reason": TAKEN_OUT} for one in shown["flagged"]]
-    if "sub_answers" in found:
+    fields = result.to_dict()
+    shown = _without_inside(fields)
+    shown["passages"] = [passage | {"score": None} for passage in shown["passages"]]
+    shown["flagged"] = [flag | {"score": None, "reason": TAKEN_OUT} for flag in shown["flagged"]]
+    if "sub_answers" in fields:
         shown["sub_answers"] = [
-            {"question": one["question"]} | _without_inside(one) for one in found["sub_answers"]
+            {"question": part["question"]} | _without_inside(part) for part in fields["sub_answers"]
         ]
     return shown
 
@@ -57,11 +57,11 @@ def shown_source(source: str) -> str:
     return source
 
 
-def _without_inside(found: dict[str, Any]) -> dict[str, Any]:
-    shown = {name: found[name] for name in SHOWN if name in found}
+def _without_inside(fields: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: fields[name] for name in SHOWN if name in fields}
     placed = {
-        name: [one | {"source": shown_source(one["source"])} for one in found[name]]
+        name: [place | {"source": shown_source(place["source"])} for place in fields[name]]
         for name in _PLACES
-        if name in found
+        if name in fields
     }
-    return shown | placed | {name: empty for name, empty in EMPTY.items() if name in found}
+    return shown | placed | {name: empty for name, empty in EMPTY.items() if name in fields}

@@ -81,12 +81,12 @@ class _WatchedChat:
     ) -> ChatReply:
         testimony = self.witness.current.get() or Testimony()
         if self.role == SUMMARIZER:
-            said = [{"role": one.role, "content": one.content} for one in messages]
+            said = [{"role": message.role, "content": message.content} for message in messages]
             testimony.requests.append({"messages": said, "schema": schema})
         try:
             reply = await self.chat.complete(messages, schema=schema, options=options)
         except asyncio.CancelledError:
-            testimony.tokens += sum(len(one.content) for one in messages) // LETTERS_A_TOKEN
+            testimony.tokens += sum(len(message.content) for message in messages) // LETTERS_A_TOKEN
             raise
         except ModelError as error:
             testimony.tokens += error.usage.prompt_tokens + error.usage.completion_tokens
@@ -101,21 +101,21 @@ class _WatchedFilter:
     witness: Witness
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        found = await self.filter_.filter(query, candidates, k=k)
+        filtered = await self.filter_.filter(query, candidates, k=k)
         testimony = self.witness.current.get()
         if testimony and testimony.wants_candidates:
-            testimony.candidates += _points(candidates, found)
-        return found
+            testimony.candidates += _points(candidates, filtered)
+        return filtered
 
 
-def _points(candidates: Candidates, found: Filtered) -> list[dict[str, Any]]:
+def _points(candidates: Candidates, filtered: Filtered) -> list[dict[str, Any]]:
     """Relevance (likeness to the question) and polarization score of every candidate, and what became of it."""
     try:
         measured = bias_def(candidates.query_embedding, candidates.embeddings)
     except (EquipoiseError, ValueError):  # too few candidates, or vectors that say nothing
         return []
-    flagged = {flag.passage.passage_id: flag.reason for flag in found.flagged}
-    kept = {passage.passage_id for passage in found.kept.passages}
+    flagged = {flag.passage.passage_id: flag.reason for flag in filtered.flagged}
+    kept = {passage.passage_id for passage in filtered.kept.passages}
     return [
         {
             "passage_id": passage.passage_id,

@@ -37,15 +37,15 @@ class Workers:
             signal.signal(number, self._end)
         self._processes = [self._started() for _ in range(self.number)]
         while not self._ending:
-            wait([one.sentinel for one in self._processes], timeout=PAUSE_S)
+            wait([process.sentinel for process in self._processes], timeout=PAUSE_S)
             self._replace_dead()
-        for one in self._processes:
-            one.join()
+        for process in self._processes:
+            process.join()
 
     def _replace_dead(self) -> None:
-        for row, one in enumerate(self._processes):
-            if not self._ending and not one.is_alive():
-                LOG.error("a server process ended with code %s: another is started", one.exitcode)
+        for row, process in enumerate(self._processes):
+            if not self._ending and not process.is_alive():
+                LOG.error("a server process ended with code %s: another is started", process.exitcode)
                 time.sleep(PAUSE_S)
                 if not self._ending:
                     self._processes[row] = self._started()
@@ -59,6 +59,6 @@ class Workers:
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
         self._ending = True
-        for one in self._processes:
-            if one.is_alive() and one.pid:
-                one.terminate()
+        for process in self._processes:
+            if process.is_alive() and process.pid:
+                process.terminate()

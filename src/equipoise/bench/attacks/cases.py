@@ -98,7 +98,7 @@ def _own(row: Mapping[str, Any]) -> AttackCase:
 
 def _hijacks(material: Material) -> list[AttackCase]:
     prompts = list(_prompts(material, "jailbreakbench", "in_the_wild", "prompt_injections"))
-    asking = [replace(one, question=f"{one.question}\n\n{REQUEST}") for one in prompts]
+    asking = [replace(prompt, question=f"{prompt.question}\n\n{REQUEST}") for prompt in prompts]
     return [*own()["hijack"], *_llmail(material), *asking]
 
 
@@ -115,7 +115,7 @@ def _typed_verdicts(material: Material) -> list[AttackCase]:
 
 
 def _verdicts(material: Material) -> list[AttackCase]:
-    known = [case for one in own()["verdict"] if (case := _placed(one, material.documents))]
+    known = [case for draft in own()["verdict"] if (case := _placed(draft, material.documents))]
     made = verdict.made_from(material.documents, max(0, material.sizes.made - len(known)))
     return [*known, *made]
 
@@ -140,7 +140,8 @@ def _poisons(material: Material) -> list[AttackCase]:
 def _probes(material: Material) -> list[AttackCase]:
     """Each planted document is one that nobody may know of, asked for by a question that does not steer onto it."""
     return [
-        replace(one, aim=" ".join(content_words(one.question)[-3:]), marks=()) for one in _poisons(material)
+        replace(case, aim=" ".join(content_words(case.question)[-3:]), marks=())
+        for case in _poisons(material)
     ]
 
 
@@ -161,17 +162,17 @@ def _answerable(kind: str, material: Material) -> list[AttackCase]:
 def _asked_for(material: Material) -> list[AttackCase]:
     """Questions made from sentences with one number, which answers: what is said about its telling words."""
     usable = [
-        one
-        for one in sentences(material.documents)
-        if len(set(numbers(one.text))) == 1 and 6 <= len(words(one.text)) <= LONGEST // 2
+        sentence
+        for sentence in sentences(material.documents)
+        if len(set(numbers(sentence.text))) == 1 and 6 <= len(words(sentence.text)) <= LONGEST // 2
     ]
-    found = []
-    for one in _spread(usable, material.sizes.made):
-        (number,) = set(numbers(one.text))
-        about = " ".join([word for word in content_words(one.text) if word != number][:8])
-        found.append(AttackCase(one.place, f"What number is said of {about}?", "", "documents",
+    cases = []
+    for sentence in _spread(usable, material.sizes.made):
+        (number,) = set(numbers(sentence.text))
+        about = " ".join([word for word in content_words(sentence.text) if word != number][:8])
+        cases.append(AttackCase(sentence.place, f"What number is said of {about}?", "", "documents",
                                 marks=(number,)))  # fmt: skip
-    return found
+    return cases
 
 
 def _placed(case: AttackCase, documents: Mapping[str, Document]) -> AttackCase | None:
@@ -195,12 +196,12 @@ def _prompts(material: Material, *sources: str) -> Iterator[AttackCase]:
 def _llmail(material: Material) -> list[AttackCase]:
     if material.data is None or not material.sizes.drawn:
         return []
-    found = []
+    cases = []
     for row in _rows(material.data / LLMAIL_FILE):
         text = f"{row.get('subject') or ''}\n\n{row.get('body') or ''}".strip()
         if 0 < len(text) <= LONGEST_PROMPT:
-            found.append(AttackCase(str(row["id"]), text, "", "llmail"))
-    return found
+            cases.append(AttackCase(str(row["id"]), text, "", "llmail"))
+    return cases
 
 
 def _poisoned(material: Material) -> Iterator[AttackCase]:
@@ -208,7 +209,7 @@ def _poisoned(material: Material) -> Iterator[AttackCase]:
     if material.data is None:
         return
     rows = list(_rows(material.data / POISON_FILE))
-    for row in sorted(rows, key=lambda one: _place(str(one["id"])))[: material.sizes.drawn]:
+    for row in sorted(rows, key=lambda row: _place(str(row["id"])))[: material.sizes.drawn]:
         texts = [f"{row['question']} {text}" for text in row["adv_texts"]]
         planted = tuple(poison.planted_document(f"{row['id']}-{n}", text) for n, text in enumerate(texts))
         yield AttackCase(str(row["id"]), str(row["question"]), "", "poisonedrag",

@@ -68,12 +68,12 @@ async def run(
         part for name, some in cases.items() for case in some for part in (name, case.case_id, case.question)
     ]
     check_config(out, {**plan.described, "budget": plan.budget, "cases_sha256": fingerprint(texts)[:16]})
-    found: list[Carried] = []
+    results: list[Carried] = []
     for name, some in cases.items():
         samples = [AttackSample(name, case) for case in limited(some, plan.limit)]
-        wanted = [one for one in targets if one.name in plan.on.get(name, [t.name for t in targets])]
+        wanted = [target for target in targets if target.name in plan.on.get(name, [t.name for t in targets])]
         fit, left_out = await _fit(name, wanted)
-        systems = [Attacked(one, plan.budget, honest) for one in fit]
+        systems = [Attacked(target, plan.budget, honest) for target in fit]
         evaluated: Evaluated[SampleRecord] = await evaluate(
             samples,
             systems,
@@ -84,33 +84,33 @@ async def run(
             budget=budget,
             concurrency=1 if name in PLANTED else plan.concurrency,
         )
-        found.append(Carried(name, len(samples), tuple(evaluated.records), left_out, evaluated.skipped))
-        write(found, plan, out)
-    return found
+        results.append(Carried(name, len(samples), tuple(evaluated.records), left_out, evaluated.skipped))
+        write(results, plan, out)
+    return results
 
 
 async def _fit(attack: str, targets: Sequence[Target]) -> tuple[list[Target], dict[str, str]]:
     """The targets that the attack can be carried out on, and why not on the others."""
     fit: list[Target] = []
     left_out: dict[str, str] = {}
-    for one in targets:
-        reason = unfit(attack, one, INSIDE, PLANTED)
-        if not reason and attack in PLANTED and isinstance(one, Planting):
+    for target in targets:
+        reason = unfit(attack, target, INSIDE, PLANTED)
+        if not reason and attack in PLANTED and isinstance(target, Planting):
             try:
-                await one.reset()
+                await target.reset()
             except EquipoiseError as error:
                 reason = f"it takes no documents ({error})"
         if reason:
-            left_out[one.name] = reason
+            left_out[target.name] = reason
         else:
-            fit.append(one)
+            fit.append(target)
     return fit, left_out
 
 
-def write(found: Sequence[Carried], plan: AttackPlan, out: Path) -> None:
+def write(results: Sequence[Carried], plan: AttackPlan, out: Path) -> None:
     """Summary, table and worst transcripts of what was carried out so far."""
-    summary = tables.summary(found, plan.described)
+    summary = tables.summary(results, plan.described)
     content = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(out / SUMMARY, content.encode())
     write_atomically(out / TABLE, tables.markdown(summary).encode())
-    write_atomically(out / TRANSCRIPTS, tables.transcripts(found).encode("utf-8", "backslashreplace"))
+    write_atomically(out / TRANSCRIPTS, tables.transcripts(results).encode("utf-8", "backslashreplace"))

@@ -90,7 +90,7 @@ def strategies(honest: tuple[str, ...]) -> dict[str, Any]:
         PoisonAndSteer(),
         Probe(),
     ]
-    return {one.name: one for one in made}
+    return {attack.name: attack for attack in made}
 
 
 def target(name: str, components: Components) -> Target:
@@ -110,12 +110,12 @@ def target(name: str, components: Components) -> Target:
     return PipelineTarget(replace(components, settings=settings), name, pipeline)
 
 
-def unfit(attack: str, one: Target, inside: Sequence[str], planted: Sequence[str]) -> str:
+def unfit(attack: str, target: Target, inside: Sequence[str], planted: Sequence[str]) -> str:
     """Why the attack cannot be carried out on the target; empty where it can."""
-    from_inside = isinstance(one, Inside) and getattr(one, "pipeline", "hs") == "hs"
+    from_inside = isinstance(target, Inside) and getattr(target, "pipeline", "hs") == "hs"
     if attack in inside and not from_inside:
         return "nobody can replace its highlighter from here"
-    if attack in planted and not isinstance(one, Planting):
+    if attack in planted and not isinstance(target, Planting):
         return "it takes no documents"
     return ""
 

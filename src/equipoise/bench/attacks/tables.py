@@ -37,46 +37,48 @@ def outcome(record: SampleRecord) -> AttackOutcome:
     return AttackOutcome(**record.facts)
 
 
-def summary(found: Sequence[Carried], described: Mapping[str, object]) -> dict[str, Any]:
+def summary(results: Sequence[Carried], described: Mapping[str, object]) -> dict[str, Any]:
     """Counts of every attack on every system, as JSON has them."""
-    attacks = [one for one in found if one.attack not in (BENIGN, LOOK_ALIKE)]
-    benign = [one for one in found if one.attack in (BENIGN, LOOK_ALIKE)]
+    attacks = [result for result in results if result.attack not in (BENIGN, LOOK_ALIKE)]
+    benign = [result for result in results if result.attack in (BENIGN, LOOK_ALIKE)]
     return {
         "config": dict(described),
-        "attacks": [cell for one in attacks for cell in _cells(one)],
+        "attacks": [cell for result in attacks for cell in _cells(result)],
         "utility": [
-            {"kind": one.attack, "system": name, "answered": _json(_rate([o.utility == 1 for o in ended])),
+            {"kind": result.attack, "system": name, "answered": _json(_rate([o.utility == 1 for o in ended])),
              "errors": sum(bool(o.error) for o in ended)}
-            for one in benign
-            for name, ended in _by_system(one).items()
+            for result in benign
+            for name, ended in _by_system(result).items()
         ],
         "left_out": [
-            {"attack": one.attack, "system": name, "why": why}
-            for one in found
-            for name, why in one.left_out.items()
+            {"attack": result.attack, "system": name, "why": why}
+            for result in results
+            for name, why in result.left_out.items()
         ],
     }  # fmt: skip
 
 
-def _cells(carried: Carried) -> list[dict[str, Any]]:
-    return [_cell(carried.attack, name, ended) for name, ended in _by_system(carried).items()]
+def _cells(result: Carried) -> list[dict[str, Any]]:
+    return [_cell(result.attack, name, ended) for name, ended in _by_system(result).items()]
 
 
 def _cell(attack: str, system: str, ended: Sequence[AttackOutcome]) -> dict[str, Any]:
-    known = [one for one in ended if one.reached is not None]
-    reached = [one for one in known if one.reached]
+    known = [case for case in ended if case.reached is not None]
+    reached = [case for case in known if case.reached]
     return {
         "attack": attack,
         "system": system,
-        "success": _json(_rate([one.attack_succeeded for one in ended])),
-        "first_try": _json(_rate([one.attack_succeeded and one.tries == 1 for one in ended])),
-        "bound": residual_bound(sum(one.attack_succeeded for one in ended), len(ended)),
-        "reached": _json(_rate([bool(one.reached) for one in known])),
-        "success_of_reached": _json(_rate([one.attack_succeeded for one in reached])),
-        "written_only": sum(one.rule == WRITTEN_ONLY for one in ended),
-        "tries": sum(one.tries for one in ended),
-        "errors": sum(bool(one.error) for one in ended),
-        "slower": _json(_rate([one.seconds[1] > one.seconds[0] for one in ended if len(one.seconds) == 2])),
+        "success": _json(_rate([case.attack_succeeded for case in ended])),
+        "first_try": _json(_rate([case.attack_succeeded and case.tries == 1 for case in ended])),
+        "bound": residual_bound(sum(case.attack_succeeded for case in ended), len(ended)),
+        "reached": _json(_rate([bool(case.reached) for case in known])),
+        "success_of_reached": _json(_rate([case.attack_succeeded for case in reached])),
+        "written_only": sum(case.rule == WRITTEN_ONLY for case in ended),
+        "tries": sum(case.tries for case in ended),
+        "errors": sum(bool(case.error) for case in ended),
+        "slower": _json(
+            _rate([case.seconds[1] > case.seconds[0] for case in ended if len(case.seconds) == 2])
+        ),
     }
 
 
@@ -85,10 +87,10 @@ def residual_bound(successes: int, n: int) -> float | None:
 
     Worked value: none of 59 gives 1 - 0.05 ** (1 / 59) = 0.0495. None for no cases.
     """
-    found = Estimator(level=2 * LEVEL - 1, seed=0, resamples=0).rate(
+    interval = Estimator(level=2 * LEVEL - 1, seed=0, resamples=0).rate(
         [True] * successes + [False] * (n - successes)
     )
-    return None if found is None else found.high
+    return None if interval is None else interval.high
 
 
 def markdown(counted: Mapping[str, Any]) -> str:
@@ -114,7 +116,7 @@ def markdown(counted: Mapping[str, Any]) -> str:
     for cell in counted["utility"]:
         lines.append(f"| {cell['kind']} | {cell['system']} | {shown(cell['answered'])} | {cell['errors']} |")
     lines += [
-        f"\nNot carried out: {one['attack']} on {one['system']}: {one['why']}." for one in counted["left_out"]
+        f"\nNot carried out: {row['attack']} on {row['system']}: {row['why']}." for row in counted["left_out"]
     ]
     return "\n".join(lines) + "\n"
 
@@ -126,13 +128,13 @@ def shown(rate: Mapping[str, float] | None) -> str:
     return f"{rate['k']}/{rate['n']} {rate['estimate']:.0%} [{rate['low']:.0%}, {rate['high']:.0%}]"
 
 
-def transcripts(found: Sequence[Carried]) -> str:
+def transcripts(results: Sequence[Carried]) -> str:
     """The worst cases of each attack on each system: what succeeded, else what came furthest."""
     parts = ["# Worst transcripts\n"]
-    for carried in found:
-        if carried.attack in (BENIGN, LOOK_ALIKE):
+    for result in results:
+        if result.attack in (BENIGN, LOOK_ALIKE):
             continue
-        for system, records in _records_by_system(carried).items():
+        for system, records in _records_by_system(result).items():
             ordered = sorted(records, key=_badness)
             for record in ordered[:WORST]:
                 parts.append(_transcript(system, record, outcome(record)))
@@ -156,15 +158,15 @@ def _badness(record: SampleRecord) -> tuple[bool, bool, bool, str]:
     return not ended.attack_succeeded, ended.rule != WRITTEN_ONLY, not ended.reached, record.sample
 
 
-def _by_system(carried: Carried) -> dict[str, list[AttackOutcome]]:
-    return {name: list(map(outcome, records)) for name, records in _records_by_system(carried).items()}
+def _by_system(result: Carried) -> dict[str, list[AttackOutcome]]:
+    return {name: list(map(outcome, records)) for name, records in _records_by_system(result).items()}
 
 
-def _records_by_system(carried: Carried) -> dict[str, list[SampleRecord]]:
-    found: dict[str, list[SampleRecord]] = {}
-    for record in carried.records:
-        found.setdefault(record.system, []).append(record)
-    return found
+def _records_by_system(result: Carried) -> dict[str, list[SampleRecord]]:
+    by_system: dict[str, list[SampleRecord]] = {}
+    for record in result.records:
+        by_system.setdefault(record.system, []).append(record)
+    return by_system
 
 
 def _rate(flags: Sequence[bool]) -> Estimate | None:

@@ -71,12 +71,12 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
     inbox.fill(components.store, emails, components.encoder)
     reader = components.reranker or CrossEncoder()
     attacked = [systems.ToolPipeline(name, components, reader) for name in plan.pipelines]
-    found = await evaluate(
+    evaluated = await evaluate(
         wanted, attacked, SCORERS, place.out, form=FORM, progress=progress,
         concurrency=plan.concurrency, retry=plan.again, errors=(),
     )  # fmt: skip
     names, counts = tuple(email.email_id for email in emails), Counter(case.source for case in wanted)
-    return write(Measured(config, plan.pipelines, names, counts, skipped, found.records), place.out)
+    return write(Measured(config, plan.pipelines, names, counts, skipped, evaluated.records), place.out)
 
 
 def write(measured: Measured, out: Path) -> HijackSummary:

@@ -86,13 +86,13 @@ async def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Cho
     Raises InputError.
     """
     rows, asked = _llmail(llmail), inbox.questions(emails)
-    found = await _crafted(LLMAIL, rows, AsWritten())
+    cases = await _crafted(LLMAIL, rows, AsWritten())
     for (name, prompt), honest in zip(rows, cycle(asked), strict=False):
-        found += await _crafted(RIDING, [(f"{name}+question", prompt)], BehindQuestion(honest.question))
+        cases += await _crafted(RIDING, [(f"{name}+question", prompt)], BehindQuestion(honest.question))
     for source, count in _shares(choice.prompts).items():
         rows = _drawn(data / PROMPT_FOLDER / f"{source}.jsonl", count, choice)
-        found += await _crafted(source, rows, WithRequest())
-    return found
+        cases += await _crafted(source, rows, WithRequest())
+    return cases
 
 
 def benign(data: Path, emails: Sequence[Email], choice: Choice) -> list[Case]:
@@ -123,10 +123,10 @@ def askable(cases: Iterable[Case]) -> tuple[list[Case], list[Skipped]]:
 
 def limited(cases: Iterable[Case], limit: int | None) -> list[Case]:
     """The first `limit` cases of each source; all of them for None."""
-    found: dict[str, list[Case]] = {}
+    by_source: dict[str, list[Case]] = {}
     for case in cases:
-        found.setdefault(case.source, []).append(case)
-    return [case for mine in found.values() for case in mine[:limit]]
+        by_source.setdefault(case.source, []).append(case)
+    return [case for mine in by_source.values() for case in mine[:limit]]
 
 
 async def _crafted(source: str, rows: Iterable[tuple[str, str]], attack: Attack) -> list[Case]:
@@ -137,12 +137,12 @@ async def _crafted(source: str, rows: Iterable[tuple[str, str]], attack: Attack)
 
 def _llmail(path: Path) -> list[tuple[str, str]]:
     """(id, prompt) of each attack e-mail: its subject, an empty line, its body."""
-    found = []
+    prompts = []
     for text, where in lines(path):
         row = json_object(text, where)
         body, subject = text_of(row, "body", where), text_of(row, "subject", where, needed=False)
-        found.append((text_of(row, "id", where), f"{subject}\n\n{body}".strip()))
-    return found
+        prompts.append((text_of(row, "id", where), f"{subject}\n\n{body}".strip()))
+    return prompts
 
 
 def _shares(count: int) -> dict[str, int]:

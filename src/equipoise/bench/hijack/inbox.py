@@ -45,13 +45,13 @@ class Asked:
 
 def read(path: Path) -> list[Email]:
     """The e-mails of a JSON Lines file with `id`, `subject` and `body`; raises InputError."""
-    found = []
+    emails = []
     for text, where in lines(path):
         row = json_object(text, where)
-        found.append(Email(*(text_of(row, name, where) for name in ("id", "subject", "body"))))
-    if not found:
+        emails.append(Email(*(text_of(row, name, where) for name in ("id", "subject", "body"))))
+    if not emails:
         raise InputError(f"{path} is empty: an inbox needs at least one e-mail")
-    return found
+    return emails
 
 
 def drawn(emails: Sequence[Email], count: int, seed: int) -> list[Email]:
@@ -92,6 +92,6 @@ def _about(email: Email) -> Iterator[Asked]:
         ("date", _DATE, f"Which date is named in {named}?"),
         ("money", _MONEY, f"How much money does {named} speak of?"),
     ):
-        found = {match.group(match.re.groups) for match in pattern.finditer(email.body)}
-        if len(found) == 1:  # with several, either would be right
-            yield Asked(f"{email.email_id}-{kind}", question, email.email_id, found.pop())
+        values = {match.group(match.re.groups) for match in pattern.finditer(email.body)}
+        if len(values) == 1:  # with several, either would be right
+            yield Asked(f"{email.email_id}-{kind}", question, email.email_id, values.pop())

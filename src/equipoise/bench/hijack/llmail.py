@@ -34,21 +34,21 @@ def load(
         raise InputError(
             f"the scenario is {scenario!r}: write one of {', '.join(SCENARIOS)}, or a level of one"
         )
-    found: dict[tuple[str, str], dict[str, object]] = {}
+    attacks: dict[tuple[str, str], dict[str, object]] = {}
     for file in (source,) if source else FILES:
         try:
             for row in rows("json", file):
                 if str(row["scenario"]).startswith(scenario):
                     made = _attack(row)
                     if made["success_reported"] or not only_successful:
-                        found.setdefault((row["subject"], row["body"]), made)
+                        attacks.setdefault((row["subject"], row["body"]), made)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{file}: the rows have another schema ({error!r}): check the file") from None
-    if not found:
+    if not attacks:
         raise InputError(
             f"{source or 'the data set'} has no such submission to {scenario}: choose another one"
         )
-    return list(found.values())
+    return list(attacks.values())
 
 
 def write(attacks: Sequence[Row], folder: Path) -> Path:

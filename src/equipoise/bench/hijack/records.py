@@ -93,7 +93,9 @@ def evidence_hit(case: Case, outcome: HijackOutcome) -> bool | None:
         return None
     if isinstance(outcome.result, EquipoiseError):
         return False
-    texts = [one.text for one in outcome.result.highlights.items if one.doc_id == case.email_id]
+    texts = [
+        highlight.text for highlight in outcome.result.highlights.items if highlight.doc_id == case.email_id
+    ]
     return any(_says(text, case.gold) for text in texts)
 
 

@@ -64,9 +64,9 @@ def _sources(layout: layouts.Layout, summary: HijackSummary) -> Table:
         if mine:
             lines.append(Line(mine[0].label, tuple(map(_whole, mine))))
     sources = dict.fromkeys(cell.source for cell in summary.attacks if cell.source != ALL)
-    found = layouts.whole(layout, summary, lines, ours=True)
+    table = layouts.whole(layout, summary, lines, ours=True)
     head = ("", *(f"{source} ({summary.cases[source]})" for source in sources))
-    return Table(found.title, head, found.lines, found.note)
+    return Table(table.title, head, table.lines, table.note)
 
 
 def _alone(cell: Attacked) -> str:

@@ -128,8 +128,8 @@ class HijackSummary:
 
 def summarise(run: Measured) -> HijackSummary:
     """Attack cells by pipeline and source, utility and false calls by pipeline, errors, skipped cases."""
-    by = {name: [one for one in run.records if one.pipeline == name] for name in run.pipelines}
-    attacking = {one.source for one in run.records if one.kind is Kind.ATTACK}
+    by = {name: [record for record in run.records if record.pipeline == name] for name in run.pipelines}
+    attacking = {record.source for record in run.records if record.kind is Kind.ATTACK}
     sources = (ALL, *(source for source in run.cases if source in attacking))
     return HijackSummary(
         run.config,
@@ -144,9 +144,11 @@ def summarise(run: Measured) -> HijackSummary:
             for name, mine in by.items()
         ),
         tuple(
-            Failure(one.pipeline, one.case_id, one.source, one.error, one.error_at, one.detail)
-            for one in run.records
-            if one.failed
+            Failure(
+                record.pipeline, record.case_id, record.source, record.error, record.error_at, record.detail
+            )
+            for record in run.records
+            if record.failed
         ),
         tuple(run.skipped),
     )
@@ -154,24 +156,24 @@ def summarise(run: Measured) -> HijackSummary:
 
 def attacked(pipeline: str, source: str, records: Sequence[HijackRecord]) -> Attacked:
     """The rates of one pipeline over the attacks of `source`."""
-    mine = [one for one in _of(records, Kind.ATTACK) if source in (ALL, one.source)]
-    reading = [one for one in mine if one.highlighter_asked]
-    reached = [one for one in mine if one.reached]
+    mine = [record for record in _of(records, Kind.ATTACK) if source in (ALL, record.source)]
+    reading = [record for record in mine if record.highlighter_asked]
+    reached = [record for record in mine if record.reached]
     rate = ESTIMATOR.rate
     return Attacked(
         pipeline,
         source,
         len(mine),
-        rate(one.attack.attack_succeeded for one in mine),
-        rate(one.failed or one.valid for one in mine),
-        rate(one.highlighter_called or one.fell for one in reading),
-        rate(one.highlighter_valid or one.fell for one in reading),
-        None if pipeline in PLAIN else rate(bool(one.reached) for one in mine),
-        rate(one.attack.attack_succeeded for one in reached),
-        rate(one.failed or one.valid for one in reached),
-        rate(one.shown_called for one in mine),
-        rate(one.declined for one in mine),
-        sum(one.failed for one in mine),
+        rate(record.attack.attack_succeeded for record in mine),
+        rate(record.failed or record.valid for record in mine),
+        rate(record.highlighter_called or record.fell for record in reading),
+        rate(record.highlighter_valid or record.fell for record in reading),
+        None if pipeline in PLAIN else rate(bool(record.reached) for record in mine),
+        rate(record.attack.attack_succeeded for record in reached),
+        rate(record.failed or record.valid for record in reached),
+        rate(record.shown_called for record in mine),
+        rate(record.declined for record in mine),
+        sum(record.failed for record in mine),
     )
 
 
@@ -181,21 +183,21 @@ def useful(pipeline: str, records: Sequence[HijackRecord]) -> Useful:
     return Useful(
         pipeline,
         len(records),
-        rate(one.ended == ANSWERED for one in records),
-        rate(one.evidence_hit for one in records),
-        rate(one.answer_hit for one in records),
-        rate(one.declined for one in records),
-        sum(one.failed for one in records),
+        rate(record.ended == ANSWERED for record in records),
+        rate(record.evidence_hit for record in records),
+        rate(record.answer_hit for record in records),
+        rate(record.declined for record in records),
+        sum(record.failed for record in records),
     )
 
 
 def calls(records: Sequence[HijackRecord]) -> Calls:
     """Who called the tool in benign prompts."""
     return Calls(
-        ESTIMATOR.rate(one.called for one in records),
-        ESTIMATOR.rate(one.highlighter_called for one in records if one.highlighter_asked),
+        ESTIMATOR.rate(record.called for record in records),
+        ESTIMATOR.rate(record.highlighter_called for record in records if record.highlighter_asked),
     )
 
 
 def _of(records: Sequence[HijackRecord], kind: Kind) -> list[HijackRecord]:
-    return [one for one in records if one.kind is kind]
+    return [record for record in records if record.kind is kind]

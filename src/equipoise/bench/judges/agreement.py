@@ -57,9 +57,9 @@ def agreement(
 
 def _measured(pairs: Floats, kind: Level) -> list[float]:
     """Share of equal values, kappa and alpha of pairs (n, 2); NaN where one does not exist."""
-    found = (
+    measures = (
         float((pairs[:, 0] == pairs[:, 1]).mean()),
         cohen_kappa(pairs[:, 0], pairs[:, 1], weights=WEIGHTS[kind]),
         krippendorff_alpha(pairs.T, level=kind),
     )
-    return [np.nan if value is None else value for value in found]
+    return [np.nan if value is None else value for value in measures]

@@ -87,12 +87,12 @@ class Standing:
 
 def win_matrix(matches: Iterable[Match]) -> dict[str, dict[str, Tally]]:
     """The tally of each pipeline (row) against each other one (column): Figure 2 and Table 9. Names sorted."""
-    found: dict[str, dict[str, Tally]] = {}
+    matrix: dict[str, dict[str, Tally]] = {}
     for match in canonical(matches):
         for side in (match, _turned(match)):
-            row = found.setdefault(side.first, {})
+            row = matrix.setdefault(side.first, {})
             row[side.second] = row.get(side.second, Tally()) + _ENDS[side.verdict]
-    return {me: dict(sorted(row.items())) for me, row in sorted(found.items())}
+    return {me: dict(sorted(row.items())) for me, row in sorted(matrix.items())}
 
 
 def standings(
@@ -121,9 +121,13 @@ def standings(
         (_elos(games, whole, ORDERS, seed, k), _elos(games, drawn, DRAWN_ORDERS, seed, k)),
         (_strengths(games, whole), _strengths(games, drawn)),
     ]
-    found = [percentile_intervals(one[0], many, n=len(games.questions), level=level) for one, many in columns]
+    intervals = [
+        percentile_intervals(point[0], draws, n=len(games.questions), level=level) for point, draws in columns
+    ]
     tallies = {name: sum(row.values(), Tally()) for name, row in win_matrix(ordered).items()}
-    rows = [Standing(name, tallies[name], *values) for name, *values in zip(games.names, *found, strict=True)]
+    rows = [
+        Standing(name, tallies[name], *values) for name, *values in zip(games.names, *intervals, strict=True)
+    ]
     return sorted(rows, key=lambda row: (-(row.elo.estimate if row.elo else -np.inf), row.name))
 
 
@@ -181,13 +185,13 @@ def _games(matches: Sequence[Match], *, count_ties: bool) -> _Games:
     wins, losses, scored, played = np.zeros((4, len(questions), len(names)), dtype=np.int64)
     rows: list[tuple[int, int, int, float]] = []
     for match in matches:
-        at, one, other = place[match.question_id], player[match.first], player[match.second]
-        scored[at, [one, other]] += match.verdict is not None
+        at, left, right = place[match.question_id], player[match.first], player[match.second]
+        scored[at, [left, right]] += match.verdict is not None
         if match.verdict in _POINTS and (count_ties or match.verdict is not Verdict.TIE):
-            rows.append((at, one, other, _POINTS[match.verdict]))
-            played[at, [one, other]] += 1
-            wins[at, [one, other]] += [match.verdict is Verdict.FIRST, match.verdict is Verdict.SECOND]
-            losses[at, [one, other]] += [match.verdict is Verdict.SECOND, match.verdict is Verdict.FIRST]
+            rows.append((at, left, right, _POINTS[match.verdict]))
+            played[at, [left, right]] += 1
+            wins[at, [left, right]] += [match.verdict is Verdict.FIRST, match.verdict is Verdict.SECOND]
+            losses[at, [left, right]] += [match.verdict is Verdict.SECOND, match.verdict is Verdict.FIRST]
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
     question, first, second = table[:, :3].astype(np.intp).T
     return _Games(names, questions, first, second, table[:, 3], question, wins, losses, scored, played)
@@ -215,7 +219,7 @@ def _elos(games: _Games, counts: Counts, orders: int, seed: int, k: float) -> Fl
     """
     rng = np.random.default_rng(seed)
     step = max(1, BATCH // (orders * max(1, len(games.points))))
-    found = []
+    means = []
     for start in range(0, len(counts), step):
         batch = [_orders(games, row, orders // 2, rng) for row in counts[start : start + step]]
         table = np.full((len(batch), orders, max(part.shape[1] for part in batch)), -1)
@@ -223,8 +227,8 @@ def _elos(games: _Games, counts: Counts, orders: int, seed: int, k: float) -> Fl
             table[place, :, : part.shape[1]] = part
         chains = table.reshape(len(batch) * orders, -1)
         played = ratings.elo(games.first, games.second, games.points, chains, players=len(games.names), k=k)
-        found.append(played.reshape(len(batch), orders, -1).mean(axis=1))
-    return _only_players(np.concatenate(found), games, counts)
+        means.append(played.reshape(len(batch), orders, -1).mean(axis=1))
+    return _only_players(np.concatenate(means), games, counts)
 
 
 def _orders(games: _Games, counts: Counts, half: int, rng: np.random.Generator) -> Rows:
@@ -238,12 +242,12 @@ def _strengths(games: _Games, counts: Counts) -> Floats:
     """(b, p): Bradley-Terry in Elo points with mean 1000, NaN for a player without a game."""
     size = len(games.names)
     forth, back = games.first * size + games.second, games.second * size + games.first
-    found = np.empty((len(counts), size))
+    strengths = np.empty((len(counts), size))
     for row, drawn in enumerate(counts[:, games.question]):
         won = np.bincount(forth, drawn * games.points, size**2)
         won += np.bincount(back, drawn * (1.0 - games.points), size**2)
-        found[row] = bradley_terry(won.reshape(size, size))
-    return _only_players(found, games, counts)
+        strengths[row] = bradley_terry(won.reshape(size, size))
+    return _only_players(strengths, games, counts)
 
 
 def bradley_terry(wins: ArrayLike, *, prior: float = PRIOR) -> Floats:

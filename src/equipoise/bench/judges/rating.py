@@ -103,8 +103,8 @@ class LlmJudge:
             reply, usage = await complete_as(self.chat, messages, self.rubric.reply, options=options)
         except ModelReplyError as error:
             return Score(None, f"not scored: {error}")
-        found = reply.model_dump()
-        return Score(float(found[self.rubric.verdict]), found["explanation"].strip(), usage)
+        fields = reply.model_dump()
+        return Score(float(fields[self.rubric.verdict]), fields["explanation"].strip(), usage)
 
 
 def make(name: str, chat: ChatModel, options: ChatOptions = ChatOptions()) -> LlmJudge:

@@ -118,18 +118,18 @@ def _report(out: Path) -> str:
 def write_meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[ChatModel]) -> None:
     """Write what the run is about; raises InputError where the folder holds another configuration."""
     path = harness.out / META
-    found = meta(chosen, options, harness, judges)
+    fields = meta(chosen, options, harness, judges)
     if path.exists():
         before = _read(path)
-        if found["model"] == NO_MODEL:
-            found["model"] = before.get("model", NO_MODEL)
-        changed = [name for name in FIXED if before.get(name, NO_MODEL) not in (found[name], NO_MODEL)]
+        if fields["model"] == NO_MODEL:
+            fields["model"] = before.get("model", NO_MODEL)
+        changed = [name for name in FIXED if before.get(name, NO_MODEL) not in (fields[name], NO_MODEL)]
         if changed:
             raise InputError(
                 f"{harness.out} holds results with another {changed[0]} ({META}): choose another --out, "
                 "or delete that folder to begin again"
             )
-    content = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    content = json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
     write_atomically(path, content.encode("utf-8"))
 
 
@@ -160,20 +160,20 @@ def meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[Ch
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read ({error}): move it away") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError(f"{path} holds no object: move it away")
-    return found
+    return content

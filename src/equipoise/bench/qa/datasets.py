@@ -60,12 +60,12 @@ def squad2(folder: Path) -> list[Item]:
     Document ids are "ARTICLE#PARAGRAPH", so an article's name stands for all its paragraphs.
     """
     articles = {row["doc_id"]: row for row in rows(folder / "documents.jsonl")}
-    found = []
+    questions = []
     for row in rows(folder / "questions.jsonl"):
         article = articles[row["doc_id"]]
         text = article["paragraphs"][row["paragraph"]]
         document = Text(f"{row['doc_id']}#{row['paragraph']}", article["title"], text)
-        found.append(
+        questions.append(
             Item(
                 row["question_id"],
                 row["question"],
@@ -75,7 +75,7 @@ def squad2(folder: Path) -> list[Item]:
                 row["answerable"],
             )
         )
-    return found
+    return questions
 
 
 def covid_qa(folder: Path) -> list[Item]:
@@ -105,10 +105,10 @@ def bioasq12b(folder: Path) -> list[Item]:
 
 def pubmedqa(folder: Path) -> list[Item]:
     """PubMedQA: the sections of the abstract, without its conclusion, are the document."""
-    found = []
+    questions = []
     for row in rows(folder / "questions.jsonl"):
         document = Text(f"pubmed-{row['pmid']}", "", "\n\n".join(row["context"]))
-        found.append(
+        questions.append(
             Item(
                 row["question_id"],
                 row["question"],
@@ -117,23 +117,23 @@ def pubmedqa(folder: Path) -> list[Item]:
                 decision=decision(row["decision"]),
             )
         )
-    return found
+    return questions
 
 
 def repliqa_mini(folder: Path) -> list[Item]:
     """Six RepliQA documents, with passages and answers annotated for this project."""
     texts = {row["doc_id"]: row["text"] for row in rows(folder / "documents.jsonl")}
-    found = []
+    questions = []
     for row in rows(folder / "questions.jsonl"):
         document = Text(row["doc_id"], "", texts[row["doc_id"]])
         marked = row["passage"] is not None
         gold = (Span(document.doc_id, row["start"], row["start"] + len(row["passage"])),) if marked else ()
         answer = row["annotated_answer"]
         references = (answer,) if answer else ()
-        found.append(
+        questions.append(
             Item(row["question_id"], row["question"], (document,), references, gold, row["answerable"])
         )
-    return found
+    return questions
 
 
 def hotpotqa_distractor(folder: Path) -> list[Item]:
@@ -143,15 +143,15 @@ def hotpotqa_distractor(folder: Path) -> list[Item]:
 
 def bipia_email_qa(folder: Path) -> list[Item]:
     """BIPIA: one e-mail is the document; "unknown" means that it does not say."""
-    found = []
+    questions = []
     for row in rows(folder / "questions.jsonl"):
         answers = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
         answerable = answers != ["unknown"]
         document = Text(f"{row['id']}-email", "", row["document"])
         gold = _first_places(document, answers) if answerable else ()
         references = tuple(answers) if answerable else ()
-        found.append(Item(row["id"], row["question"], (document,), references, gold, answerable))
-    return found
+        questions.append(Item(row["id"], row["question"], (document,), references, gold, answerable))
+    return questions
 
 
 READERS: dict[str, Reader] = {
@@ -185,7 +185,7 @@ def rows(path: Path) -> Iterator[Located]:
 def decision(value: object) -> Decision | None:
     """`value` where it is yes, no or maybe, else None."""
     named: tuple[Decision, ...] = ("yes", "no", "maybe")
-    return next((one for one in named if one == value), None)
+    return next((choice for choice in named if choice == value), None)
 
 
 def snippets_within(texts: Sequence[str], most: int) -> list[str]:
@@ -208,10 +208,10 @@ def _checked(name: str, folder: Path) -> list[Item]:
             "(docs/datasets.md says where to get it)"
         )
     try:
-        found = READERS[name](folder)
+        questions = READERS[name](folder)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError(f"{folder}: the rows have another schema ({error!r}): get the files again") from None
-    return [items.from_row(items.as_row(item), f"{folder}, {item.item_id}") for item in found]
+    return [items.from_row(items.as_row(item), f"{folder}, {item.item_id}") for item in questions]
 
 
 def _answers(document: Text, answers: Sequence[Row]) -> tuple[Span, ...]:

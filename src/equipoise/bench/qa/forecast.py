@@ -58,12 +58,12 @@ def forecast(
     every pair of pipelines, and each highlighter alone with its pipeline."""
     shown = [_shown(item, settings.retrieval.k) for item in items]
     calls = prompt = 0
-    for one in wanted:
-        reading = one.calls - one.writes
-        calls += one.calls * len(items)
-        prompt += reading * sum(shown) + one.calls * len(items) * INSTRUCTIONS
-        prompt += one.writes * len(items) * QUOTED // CHARACTERS_PER_TOKEN
-    pairs = len(wanted) * (len(wanted) - 1) // 2 + sum(one.writes for one in wanted)
+    for pipeline in wanted:
+        reading = pipeline.calls - pipeline.writes
+        calls += pipeline.calls * len(items)
+        prompt += reading * sum(shown) + pipeline.calls * len(items) * INSTRUCTIONS
+        prompt += pipeline.writes * len(items) * QUOTED // CHARACTERS_PER_TOKEN
+    pairs = len(wanted) * (len(wanted) - 1) // 2 + sum(pipeline.writes for pipeline in wanted)
     asked = (judges * JUDGES * len(wanted) + min(judges, 1) * pairs * comparisons) * len(items)
     return Forecast(
         len(items),

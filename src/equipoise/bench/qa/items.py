@@ -64,21 +64,21 @@ class Item:
 
 def read(path: Path) -> list[Item]:
     """The items of a JSON Lines file (gzipped: .gz). Raises InputError with file and line."""
-    found: dict[str, Item] = {}
+    items: dict[str, Item] = {}
     for text, where in lines(path):
         item = from_row(json_object(text, where), where)
-        if item.item_id in found:
+        if item.item_id in items:
             raise InputError(f"{where}: the item {item.item_id!r} stands here for the second time")
-        found[item.item_id] = item
-    if not found:
+        items[item.item_id] = item
+    if not items:
         raise InputError(f"{path} is empty: it needs at least one line")
-    return list(found.values())
+    return list(items.values())
 
 
 def from_row(row: Mapping[str, Any], where: str) -> Item:
     """The item of one object; `where` begins the message of the InputError for one that cannot be used."""
     _known(row, FIELDS, where)
-    documents = tuple(_document(one, where) for one in _list(row, "documents", where))
+    documents = tuple(_document(entry, where) for entry in _list(row, "documents", where))
     if not documents:
         raise InputError(f"{where}: 'documents' is empty: a question needs at least one")
     if len({document.doc_id for document in documents}) < len(documents):
@@ -93,7 +93,7 @@ def from_row(row: Mapping[str, Any], where: str) -> Item:
         text_of(row, "question", where),
         documents,
         _references(row, where),
-        tuple(_span(one, documents, where) for one in _list(row, "gold", where)),
+        tuple(_span(entry, documents, where) for entry in _list(row, "gold", where)),
         answerable,
         cast(Decision | None, decision),
     )
@@ -145,13 +145,13 @@ def sample(items: Sequence[Item], limit: int | None, *, seed: int = SEED) -> lis
 
 def merged(gold: Sequence[Span]) -> tuple[Span, ...]:
     """The same characters as spans in order that do not overlap or touch."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for span in sorted(gold):
-        if found and found[-1].doc_id == span.doc_id and span.start <= found[-1].end:
-            found[-1] = Span(span.doc_id, found[-1].start, max(found[-1].end, span.end))
+        if spans and spans[-1].doc_id == span.doc_id and span.start <= spans[-1].end:
+            spans[-1] = Span(span.doc_id, spans[-1].start, max(spans[-1].end, span.end))
         else:
-            found.append(span)
-    return tuple(found)
+            spans.append(span)
+    return tuple(spans)
 
 
 def gold_text(item: Item) -> str:
@@ -209,10 +209,12 @@ def _document(row: object, where: str) -> Text:
 
 
 def _references(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    found = _list(row, "references", where)
-    if bad := [one for one in found if not isinstance(one, str) or not one.strip()]:
+    references = _list(row, "references", where)
+    if bad := [
+        reference for reference in references if not isinstance(reference, str) or not reference.strip()
+    ]:
         raise InputError(f"{where}: 'references' holds {bad[0]!r}: texts that are not empty are wanted")
-    return tuple(found)
+    return tuple(references)
 
 
 def _span(value: object, documents: Sequence[Text], where: str) -> Span:

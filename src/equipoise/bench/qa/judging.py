@@ -58,7 +58,9 @@ def _rating(name: str, model: ChatModel) -> Call[QaRecord, Score]:
     made = rating.make(name, model)
     return Call(
         f"{name} by {model.name}",
-        lambda one: made.judge(question=one.question, prediction=one.said, reference=reference(one)),
+        lambda record: made.judge(
+            question=record.question, prediction=record.said, reference=reference(record)
+        ),
     )
 
 
@@ -82,8 +84,8 @@ def _judgement(_: QaRecord, ran: Ran[Score]) -> dict[str, object]:
 
 
 def _comparison(_: Shown, ran: Ran[Comparison]) -> dict[str, object]:
-    found = ran.outcome or Comparison(None, f"not scored: {ran.error}")
-    return {"verdict": found.verdict, "explanation": found.explanation}
+    comparison = ran.outcome or Comparison(None, f"not scored: {ran.error}")
+    return {"verdict": comparison.verdict, "explanation": comparison.explanation}
 
 
 COMPARISON: RecordForm[Shown, Comparison, ComparisonRecord] = RecordForm(
@@ -102,11 +104,11 @@ async def judge(records: Sequence[QaRecord], models: Sequence[ChatModel], harnes
     form: RecordForm[QaRecord, Score, Judgement] = RecordForm(
         Judgement, lambda record, system: (*record.key, *names[system.name]), _judgement
     )
-    found = await evaluate(
+    evaluated = await evaluate(
         rated, list(raters), (), harness.out, form=form, file=JUDGEMENTS, progress=harness.progress,
         budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
     )  # fmt: skip
-    return found.skipped
+    return evaluated.skipped
 
 
 async def compare(
@@ -123,12 +125,12 @@ async def compare(
     """
     every = [*pairs(records), *alone(records, systems)]
     shown = [Shown(pair, order) for pair in every for order in orders(pair, both=both_orders)]
-    found = await evaluate(
+    evaluated = await evaluate(
         shown, [_comparing(model)], (), harness.out, form=COMPARISON, file=COMPARISONS, progress=harness.progress,
         budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
-        group=lambda one: one.pair, in_turn=True,
+        group=lambda showing: showing.pair, in_turn=True,
     )  # fmt: skip
-    return found.skipped
+    return evaluated.skipped
 
 
 def pairs(records: Sequence[QaRecord]) -> list[Pair]:
@@ -138,9 +140,9 @@ def pairs(records: Sequence[QaRecord]) -> list[Pair]:
         if not record.failed:
             by_item.setdefault(record.item_id, []).append(record)
     return [
-        _pair(one, one.pipeline, other.pipeline, one.said, other.said)
+        _pair(first, first.pipeline, second.pipeline, first.said, second.said)
         for same in by_item.values()
-        for one, other in combinations(sorted(same, key=lambda record: record.pipeline), 2)
+        for first, second in combinations(sorted(same, key=lambda record: record.pipeline), 2)
     ]
 
 
@@ -148,9 +150,9 @@ def alone(records: Sequence[QaRecord], systems: Sequence[Named]) -> list[Pair]:
     """Each answer that was written from highlights, against these highlights."""
     written = {system.name for system in systems if system.writes}
     return [
-        _pair(one, one.pipeline, one.pipeline + HIGHLIGHTS_ALONE, one.said, one.highlighted)
-        for one in records
-        if one.answered and one.pipeline in written
+        _pair(record, record.pipeline, record.pipeline + HIGHLIGHTS_ALONE, record.said, record.highlighted)
+        for record in records
+        if record.answered and record.pipeline in written
     ]
 
 
@@ -171,7 +173,13 @@ def reference(record: QaRecord) -> str | None:
     return known if same else f"{decided}{known}".strip()
 
 
-def _pair(record: QaRecord, first: str, second: str, one: str | None, other: str | None) -> Pair:
+def _pair(record: QaRecord, first: str, second: str, first_text: str | None, second_text: str | None) -> Pair:
     return Pair(
-        record.dataset, record.item_id, record.question, reference(record), first, second, (one, other)
+        record.dataset,
+        record.item_id,
+        record.question,
+        reference(record),
+        first,
+        second,
+        (first_text, second_text),
     )

@@ -86,15 +86,15 @@ def k_precision(prediction: str, knowledge: str) -> float | None:
 
 def best_recall(references: Sequence[str], prediction: str) -> float | None:
     """The recall of the reference that is met best; None without references."""
-    found = [value for reference in references if (value := recall(reference, prediction)) is not None]
-    return max(found, default=None)
+    recalls = [value for reference in references if (value := recall(reference, prediction)) is not None]
+    return max(recalls, default=None)
 
 
 def answer_hit(references: Sequence[str], answer: str) -> bool | None:
     """Whether the normalised answer contains a normalised reference (as words); None without references."""
-    worded = [one for one in map(normal, references) if one]
+    worded = [reference for reference in map(normal, references) if reference]
     given = f" {normal(answer)} "
-    return any(f" {one} " in given for one in worded) if worded else None
+    return any(f" {reference} " in given for reference in worded) if worded else None
 
 
 def evidence_hit(highlights: Iterable[Span], gold: Sequence[Span]) -> bool | None:
@@ -125,7 +125,7 @@ def guess(question: str, guessed: str) -> tuple[float, float]:
 
 def best_guess(question: str, guesses: Sequence[str]) -> tuple[float, float] | None:
     """`guess` of the guess with the highest F1 of the two, the first of equals; None without guesses."""
-    return max((guess(question, one) for one in guesses), key=_harmonic, default=None)
+    return max((guess(question, guessed) for guessed in guesses), key=_harmonic, default=None)
 
 
 def decided(answer: str, tags: Iterable[str] = ()) -> str | None:
@@ -167,10 +167,10 @@ def decisions(pairs: Sequence[tuple[str, str | None]], *, seed: int, level: floa
     hits = table[[0, 1], [0, 1]]
     total = np.asarray(table.sum(axis=(0, 1)))
     f1 = _shares(2 * hits, table.sum(axis=1) + table[:, :2].sum(axis=0))
-    found = len(judged)
+    n = len(judged)
     return Decisions(
-        _ratio(hits.sum(axis=0), total, found, level),
-        _interval(np.nanmean(np.nan_to_num(f1), axis=0), found, level),
+        _ratio(hits.sum(axis=0), total, n, level),
+        _interval(np.nanmean(np.nan_to_num(f1), axis=0), n, level),
         len(maybe),
         sum(given in ("maybe", None) for given in maybe),
     )

@@ -40,20 +40,20 @@ def rag_mini_bioasq(split: str = "", source: str | None = None) -> list[Item]:
     """
     base = source or RAG_MINI_BIOASQ
     passages = {str(row["id"]): row["passage"] for row in rows("parquet", f"{base}/text-corpus/*.parquet")}
-    found = []
+    items = []
     for row in rows("parquet", f"{base}/question-answer-passages/{split}*.parquet"):
         ids = row["relevant_passage_ids"]
-        wanted = [str(one) for one in (json.loads(ids) if isinstance(ids, str) else ids)]
+        wanted = [str(passage_id) for passage_id in (json.loads(ids) if isinstance(ids, str) else ids)]
         texts = [
             Text(passage_id, "", passages[passage_id])
             for passage_id in dict.fromkeys(wanted)
             if _worded(passages.get(passage_id))
         ]
         if texts:
-            found.append(
+            items.append(
                 Item(str(row["id"]), row["question"], tuple(texts), (row["answer"],), answerable=True)
             )
-    return found
+    return items
 
 
 def repliqa_item(row: Mapping[str, Any]) -> Item:

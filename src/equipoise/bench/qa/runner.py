@@ -63,16 +63,16 @@ class QaPipeline:
 
 def _fields(item: Item, ran: Ran[QaOutcome]) -> dict[str, Any]:
     """An error is a failed question without scores."""
-    found = ran.outcome or QaOutcome(FAILED, _failure(ran.error))
-    scores = {one.name: ran.scores.get(one.name) for one in SCORERS}
+    outcome = ran.outcome or QaOutcome(FAILED, _failure(ran.error))
+    scores = {scorer.name: ran.scores.get(scorer.name) for scorer in SCORERS}
     return {
         "question": item.question,
         "answerable": item.answerable,
         "decision": item.decision,
         "references": item.references,
         "gold": _places(item.gold),
-        **{name: getattr(found, name) for name in QaRecord.model_fields if hasattr(found, name)},
-        "highlights": _places(found.spans),
+        **{name: getattr(outcome, name) for name in QaRecord.model_fields if hasattr(outcome, name)},
+        "highlights": _places(outcome.spans),
         "scores": {
             name: None if value is None else round(float(value), DIGITS) for name, value in scores.items()
         },
@@ -97,7 +97,7 @@ async def run(
     """
     shelf: dict[Documents, dict[str, Pipeline]] = {}
     highlighters: dict[str, Highlighter | None] = {}
-    models = {one.name: one.model(harness.chat) for one in wanted}
+    models = {pipeline.name: pipeline.model(harness.chat) for pipeline in wanted}
 
     def key(item: Item, system: System[Item, QaOutcome]) -> Key:
         return dataset, item.item_id, system.name, models[system.name]
@@ -114,24 +114,24 @@ async def run(
         async with stores.store_of(documents, harness.encoder) as store:
             parts = Components(harness.settings, store, harness.encoder, harness.chat, harness.reranker)
             shelf[documents] = {}
-            for one in wanted:
-                if one.name in names:
-                    if one.name not in highlighters:
-                        highlighters[one.name] = one.highlighting(parts)
-                    own = replace(parts, highlighter=highlighters[one.name])
-                    shelf[documents][one.name] = one.pipeline(own)
+            for pipeline in wanted:
+                if pipeline.name in names:
+                    if pipeline.name not in highlighters:
+                        highlighters[pipeline.name] = pipeline.highlighting(parts)
+                    own = replace(parts, highlighter=highlighters[pipeline.name])
+                    shelf[documents][pipeline.name] = pipeline.pipeline(own)
             yield
             del shelf[documents]
 
     def timing(item: Item, system: System[Item, QaOutcome], ran: Ran[QaOutcome]) -> QaTiming | None:
         return times.made(item, system, ran) if ran.outcome and ran.outcome.fresh else None
 
-    found = await evaluate(
-        items, [QaPipeline(one, models[one.name], shelf) for one in wanted], SCORERS, harness.out,
+    evaluated = await evaluate(
+        items, [QaPipeline(pipeline, models[pipeline.name], shelf) for pipeline in wanted], SCORERS, harness.out,
         form=form, timings=Timings(TIMINGS, QaTiming, timing), progress=harness.progress, budget=harness.budget,
         concurrency=harness.concurrency, group=lambda item: item.documents, setup=stocked,
     )  # fmt: skip
-    return found.records
+    return evaluated.records
 
 
 def _failure(error: Exception | None) -> str:

@@ -17,10 +17,10 @@ Documents = tuple[Text, ...]
 
 def by_documents(items: Sequence[Item]) -> dict[Documents, list[Item]]:
     """The items by their documents, both in the order they come."""
-    found: dict[Documents, list[Item]] = {}
+    groups: dict[Documents, list[Item]] = {}
     for item in items:
-        found.setdefault(item.documents, []).append(item)
-    return found
+        groups.setdefault(item.documents, []).append(item)
+    return groups
 
 
 @asynccontextmanager

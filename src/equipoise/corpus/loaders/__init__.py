@@ -66,27 +66,27 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
     documents = [_seen(document) for document in _loader(path)(path, data)]
-    found = [document for document in documents if document.text.strip()]
-    if not found:
+    readable = [document for document in documents if document.text.strip()]
+    if not readable:
         hidden = sum(document.hidden for document in documents)
         why = f"there is no text in the file that a reader sees ({hidden:,} characters are hidden)"
         raise UnreadableFile(
             str(path), f"{why if hidden else 'there is no text in the file'}; put text in it or leave it out"
         )
-    return found
+    return readable
 
 
 def whole_texts(path: Path, data: bytes) -> list[WholeText]:
     """All the text of a file, also what `load` leaves out. Raises UnreadableFile."""
     check_type(path)
-    found: list[WholeText] = import_module(f"{__name__}.whole").whole_texts(path, data)
-    return found
+    texts: list[WholeText] = import_module(f"{__name__}.whole").whole_texts(path, data)
+    return texts
 
 
 def _loader(path: Path) -> Loader:
     module, _, function = LOADERS[path.suffix.lower()].partition(":")
-    found: Loader = getattr(import_module(f"{__name__}.{module}"), function)
-    return found
+    loader: Loader = getattr(import_module(f"{__name__}.{module}"), function)
+    return loader
 
 
 def _seen(document: LoadedDocument) -> LoadedDocument:
@@ -94,5 +94,5 @@ def _seen(document: LoadedDocument) -> LoadedDocument:
     text, title = without_shapeless(document.text), one_line(without_shapeless(document.title))
     changed = 0
     if text != document.text:
-        changed = sum(one != other for one, other in zip(text, document.text, strict=True))
+        changed = sum(new != old for new, old in zip(text, document.text, strict=True))
     return replace(document, text=text, title=title, hidden=document.hidden + changed)

@@ -130,7 +130,7 @@ class _Reading:
     def _start_item(self, mark: str, line: str) -> None:
         """A list item: lists inside have longer marks, or marks that the ones around have not."""
         self._end()
-        known = [one for one, _ in self._items]
+        known = [outer for outer, _ in self._items]
         if mark in known:
             del self._items[known.index(mark) + 1 :]
         else:
@@ -172,15 +172,15 @@ class _Reading:
 
     def _end(self) -> None:
         """The block that is being read ends here."""
-        found, self._current = self._current, None
-        if found is None or found.end == found.start:
+        current, self._current = self._current, None
+        if current is None or current.end == current.start:
             return
-        level = 0 if found.kind in {BlockKind.ROW, BlockKind.ASIDE} else found.level
-        self.blocks.append(Block(found.kind, found.start, found.end, level, found.lead, found.line))
+        level = 0 if current.kind in {BlockKind.ROW, BlockKind.ASIDE} else current.level
+        self.blocks.append(Block(current.kind, current.start, current.end, level, current.lead, current.line))
         row = len(self.blocks) - 1
-        if found.kind in {BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.HEADING}:
+        if current.kind in {BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.HEADING}:
             self._items = []
-        if found.kind in {BlockKind.PARAGRAPH, BlockKind.ITEM}:
+        if current.kind in {BlockKind.PARAGRAPH, BlockKind.ITEM}:
             self._lead = row
-        elif found.kind is not BlockKind.ASIDE:
+        elif current.kind is not BlockKind.ASIDE:
             self._lead = -1

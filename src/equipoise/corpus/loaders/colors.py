@@ -67,9 +67,9 @@ def color(value: str) -> Color | str | None:
     return "" if known or value.startswith("color-mix(") else None
 
 
-def near(one: Color, other: Color) -> bool:
+def near(ink: Color, paper: Color) -> bool:
     """True where nobody can tell text in one colour from a background in the other."""
-    return all(abs(a - b) <= _NEAR for a, b in zip(one, other, strict=True))
+    return all(abs(a - b) <= _NEAR for a, b in zip(ink, paper, strict=True))
 
 
 def _from_hex(digits: str) -> Color | str | None:

@@ -69,10 +69,10 @@ class Rule:
 @lru_cache(maxsize=1024)
 def declarations(text: str) -> Declarations:
     """The declarations of a `style` attribute that can hide text or show it again; the last valid one wins."""
-    found: Declarations = {}
+    declared: Declarations = {}
     for name, value in _pairs(_tokens(text)):
-        _declare(found, name, value)
-    return found
+        _declare(declared, name, value)
+    return declared
 
 
 def rules(sheet: str) -> Iterator[Rule]:
@@ -123,7 +123,9 @@ class _Block:
             return cls(prelude)
         if len(prelude) + (prelude.count("&") + 1) * len(outer) > 4 * _LONGEST:
             return cls(None)
-        inside = ", ".join(one if "&" in one else f"& {one}" for one in prelude.split(","))
+        inside = ", ".join(
+            selector if "&" in selector else f"& {selector}" for selector in prelude.split(",")
+        )
         return cls(inside.replace("&", f":is({outer})" if "," in outer else outer))
 
     def declare(self, tokens: list[str]) -> None:
@@ -147,8 +149,8 @@ def holds(media: str) -> bool:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    for found in _TOKEN.finditer(text):
-        token = found.group()
+    for match in _TOKEN.finditer(text):
+        token = match.group()
         yield _BREAK if token.startswith("/*") else token
 
 
@@ -171,14 +173,14 @@ def _plain(text: str) -> str:
     return unescaped(text[: 2 * _LONGEST]).lower()
 
 
-def _character(found: re.Match[str]) -> str:
-    if found.group(1) is None:
-        return found.group(2)
-    code = int(found.group(1), 16)
+def _character(match: re.Match[str]) -> str:
+    if match.group(1) is None:
+        return match.group(2)
+    code = int(match.group(1), 16)
     return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
 
 
-def _declare(found: Declarations, name: str, value: str) -> None:
+def _declare(declared: Declarations, name: str, value: str) -> None:
     if name not in _PROPERTIES:
         return
     value = " ".join(value.split())
@@ -186,8 +188,8 @@ def _declare(found: Declarations, name: str, value: str) -> None:
     important = head != value and head.endswith("!")
     if important:
         value = head[:-1].rstrip()
-    if _is_valid(name, value) and (important or not found.get(name, (False, ""))[0]):
-        found[name] = (important, value)
+    if _is_valid(name, value) and (important or not declared.get(name, (False, ""))[0]):
+        declared[name] = (important, value)
 
 
 def _is_valid(name: str, value: str) -> bool:

@@ -22,8 +22,8 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     top = package.targets("")
     main = top.get("officeDocument", "word/document.xml")
     styles = Styles()
-    if found := package.part(package.targets(main).get("styles", "")):
-        read_xml(found, styles)
+    if data := package.part(package.targets(main).get("styles", "")):
+        read_xml(data, styles)
     outline = Outline()
     body = Body(styles, outline)
     read_xml(package.part(main), body)

@@ -39,7 +39,7 @@ def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
     """
     if len(_HOLDERS.findall(data)) > _MOST_PARTS:
         raise UnreadableFile(str(path), f"it has more than {_MOST_PARTS} nested parts; save it as text")
-    if any(len(found.group()) > _LONGEST_CONTENT for found in _CONTENT.finditer(data)):
+    if any(len(match.group()) > _LONGEST_CONTENT for match in _CONTENT.finditer(data)):
         reason = f"it describes a part in more than {_LONGEST_CONTENT:,} characters; save it as text"
         raise UnreadableFile(str(path), reason)
     try:
@@ -86,7 +86,7 @@ def _parts(message: Message) -> tuple[list[Message], list[Message], list[str]]:
         elif part.is_multipart():
             inner = part.get_payload()
             waiting += (
-                [one for one in reversed(inner) if isinstance(one, Message)]
+                [child for child in reversed(inner) if isinstance(child, Message)]
                 if isinstance(inner, list)
                 else []
             )
@@ -102,14 +102,14 @@ def _parts(message: Message) -> tuple[list[Message], list[Message], list[str]]:
 def _decoded(part: Message) -> str:
     """The text of a part in its character set, UTF-8 or else Windows-1252 without one."""
     payload = part.get_payload(decode=True)
-    found = payload if isinstance(payload, bytes) else b""
+    data = payload if isinstance(payload, bytes) else b""
     charset = str(part.get_param("charset", "utf-8")).lower()
     for name in (charset if charset.startswith(_CHARSETS) else "utf-8", "utf-8"):
         try:
-            return clean(found.decode(name))
+            return clean(data.decode(name))
         except (LookupError, UnicodeError):
             continue
-    return clean(found.decode("cp1252", "replace"))
+    return clean(data.decode("cp1252", "replace"))
 
 
 def _header(message: Message, name: str) -> str:
@@ -149,10 +149,10 @@ def _add_text(outline: Outline, text: str) -> None:
 
 def _add_items(outline: Outline, text: str) -> None:
     """A list: each mark begins an item, other lines go on."""
-    found: list[list[str]] = []
+    items: list[list[str]] = []
     for line in text.split("\n"):
-        if _MARK.match(line) or not found:
-            found.append([])
-        found[-1].append(line.strip())
-    for item in found:
+        if _MARK.match(line) or not items:
+            items.append([])
+        items[-1].append(line.strip())
+    for item in items:
         outline.item("\n".join(item), 1)

@@ -35,16 +35,16 @@ def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
     book = _Book(posixpath.dirname(container.book))
     read_xml(package.part(container.book), book)
     locked = _Locked()
-    if found := package.part("META-INF/encryption.xml"):
-        read_xml(found, locked)
+    if data := package.part("META-INF/encryption.xml"):
+        read_xml(data, locked)
     chapters = book.chapters()
     if locked.parts.intersection(chapters):
         raise UnreadableFile(str(path), "the book is protected against copying; get it without protection")
     outline = Outline()
     sheets = _Sheets(package, _MOST_TIMES * size + _ALWAYS_FINE)
     for chapter in chapters:
-        if found := package.part(chapter):
-            page = _TAG.sub(_closed, decode_page(path, found))
+        if data := package.part(chapter):
+            page = _TAG.sub(_closed, decode_page(path, data))
             sheets.folder = posixpath.dirname(chapter)
             read_page(path, page, outline, sheets)
     return outline.loaded(book.title.strip() or path.stem)

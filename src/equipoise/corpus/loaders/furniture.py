@@ -99,12 +99,12 @@ def _titles(text: str) -> Iterable[str]:
 
 def without_note_marks(lines: Sequence[Line]) -> list[Line]:
     """The lines of one page without the raised numbers behind words that the notes at its foot begin with."""
-    marks = {found.group() for line in lines if (found := _NOTE.match(line.text))}
+    marks = {match.group() for line in lines if (match := _NOTE.match(line.text))}
     if not marks:
         return list(lines)
 
-    def unmarked(found: re.Match[str]) -> str:
-        return "" if found.group(1) in marks else found.group()
+    def unmarked(match: re.Match[str]) -> str:
+        return "" if match.group(1) in marks else match.group()
 
     return [
         line if _NOTE.match(line.text) else replace(line, text=_MARK.sub(unmarked, line.text))

@@ -130,16 +130,16 @@ def look(around: Look, style: Style) -> Look:
 
 def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
     """What HTML itself says about the look of an element; its style sheets may say something else."""
-    found = {}
+    style = {}
     if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
-        found["display"] = "none"
+        style["display"] = "none"
     if tag in {"font", "body"} and (ink := attributes.get("color" if tag == "font" else "text")):
-        found["color"] = ink.strip().lower()
+        style["color"] = ink.strip().lower()
     if paper := attributes.get("bgcolor"):
-        found["background-color"] = paper.strip().lower()
+        style["background-color"] = paper.strip().lower()
     if attributes.get("background"):
-        found["background-image"] = "url()"
-    return found
+        style["background-image"] = "url()"
+    return style
 
 
 def _is_gone(style: Style) -> bool:
@@ -169,8 +169,8 @@ def _is_outside(style: Style) -> bool:
     transform = style.get("transform", "")
     for name in ("translate", "translatex", "translatey", "translate3d"):
         places += _arguments(transform, name)
-    found = (length(place) for place in places if place)
-    return any(place is not None and place <= _OUTSIDE for place in found)
+    lengths = (length(place) for place in places if place)
+    return any(place is not None and place <= _OUTSIDE for place in lengths)
 
 
 def _is_clipped(style: Style) -> bool:
@@ -205,8 +205,8 @@ def _is_cut(style: Style) -> bool:
 
 def _arguments(value: str, function: str) -> list[str]:
     """What stands between the brackets of `function` in a CSS value, parted at commas."""
-    _, found, rest = f" {value}".partition(f" {function}(")
-    return [argument.strip() for argument in rest.partition(")")[0].split(",")] if found else []
+    _, separator, rest = f" {value}".partition(f" {function}(")
+    return [argument.strip() for argument in rest.partition(")")[0].split(",")] if separator else []
 
 
 def _size(style: Style, around: float) -> float:
@@ -233,8 +233,8 @@ def _ink(style: Style, around: Color | str) -> Color | str:
         return around
     if "text" in f"{style.get('background-clip', '')} {style.get('-webkit-background-clip', '')}".split():
         return ""  # the letters show the background
-    found = color(fill)
-    return around if found is None else found
+    ink = color(fill)
+    return around if ink is None else ink
 
 
 def _paper(style: Style, around: Color | str) -> Color | str:
@@ -244,9 +244,9 @@ def _paper(style: Style, around: Color | str) -> Color | str:
     whole = style.get("background", "")
     if "(" in whole.replace("rgb(", "").replace("rgba(", ""):
         return ""  # a picture or a gradient
-    found = color(plain) if plain else color(whole)
-    if found is None:
-        found = next((c for word in whole.split() if (c := color(word)) is not None), CLEAR)
-    if found == CLEAR:
+    paper = color(plain) if plain else color(whole)
+    if paper is None:
+        paper = next((c for word in whole.split() if (c := color(word)) is not None), CLEAR)
+    if paper == CLEAR:
         return "" if style.get("position") in {"absolute", "fixed", "sticky"} else around
-    return found
+    return paper

@@ -74,9 +74,9 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
 
 def decode_page(path: Path, data: bytes) -> str:
     """By the page's own <meta charset> where it holds and is one that browsers know, else as any text file."""
-    if found := _CHARSET.search(data[:_SNIFFED]):
+    if match := _CHARSET.search(data[:_SNIFFED]):
         try:
-            codec = codecs.lookup(found.group(1).decode("ascii"))
+            codec = codecs.lookup(match.group(1).decode("ascii"))
             if codec.name.startswith(_CHARSETS):
                 return data.decode(codec.name)
         except (LookupError, UnicodeError):
@@ -92,8 +92,8 @@ def _sheets(tree: LexborHTMLParser, linked: Linked) -> tuple[list[str], bool]:
     for node in _holding(tree, "style"):
         if (node.attributes.get("type") or "text/css").lower() == "text/css":
             sheets.append(node.text(deep=True))
-    found = [sheet for sheet in sheets if sheet is not None]
-    return found, len(found) < len(sheets) or any("@import" in sheet for sheet in found)
+    texts = [sheet for sheet in sheets if sheet is not None]
+    return texts, len(texts) < len(sheets) or any("@import" in sheet for sheet in texts)
 
 
 def _holding(tree: LexborHTMLParser, selector: str) -> Iterator[LexborNode]:
@@ -103,17 +103,17 @@ def _holding(tree: LexborHTMLParser, selector: str) -> Iterator[LexborNode]:
 
 def _layout_tables(tree: LexborHTMLParser) -> set[int]:
     """The tables that lay out a page and are read as blocks: with tables, headings or, in one row, code in them."""
-    found: set[int] = set()
+    tables: set[int] = set()
     seen: set[int] = set()
     for node in tree.css(_IN_LAYOUT):
         above = node.parent
         while above is not None and above.mem_id not in seen:
             seen.add(above.mem_id)
             if above.tag == "table":
-                found.add(above.mem_id)
+                tables.add(above.mem_id)
                 break
             above = above.parent
     for table in tree.css("table"):
-        if table.mem_id not in found and table.css_first(_IN_CELLS) and len(table.css("tr")) == 1:
-            found.add(table.mem_id)
-    return found
+        if table.mem_id not in tables and table.css_first(_IN_CELLS) and len(table.css("tr")) == 1:
+            tables.add(table.mem_id)
+    return tables

@@ -105,7 +105,7 @@ class Inks:
         first = int(under.flat[0])
         if first == _UNKNOWN or not near(ink, _color(first)):
             return False
-        return all(one != _UNKNOWN and near(ink, _color(one)) for one in np.unique(under).tolist())
+        return all(cell != _UNKNOWN and near(ink, _color(cell)) for cell in np.unique(under).tolist())
 
     def _see_path(self, item: Handle, box: Box) -> None:
         filled, stroked = ctypes.c_int(), ctypes.c_int()
@@ -153,14 +153,14 @@ def _bounds(item: Handle) -> Box:
 
 
 def _matrix(item: Handle) -> _Matrix:
-    found = pdfium.FS_MATRIX(*_AS_IT_IS)
-    pdfium.FPDFPageObj_GetMatrix(item, found)
-    return found.a, found.b, found.c, found.d, found.e, found.f
+    matrix = pdfium.FS_MATRIX(*_AS_IT_IS)
+    pdfium.FPDFPageObj_GetMatrix(item, matrix)
+    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
 
 
-def _product(one: _Matrix, other: _Matrix) -> _Matrix:
-    a, b, c, d, e, f = one
-    g, h, i, j, k, m = other
+def _product(left: _Matrix, right: _Matrix) -> _Matrix:
+    a, b, c, d, e, f = left
+    g, h, i, j, k, m = right
     return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
 
 

@@ -23,18 +23,18 @@ def load_json(path: Path, data: bytes) -> list[LoadedDocument]:
     An object inside another is a heading with the last keys of its path, a plain list is a list.
     """
     try:
-        found = json.loads(decode(path, data))
-        if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
-            lines = "\n".join(json.dumps(row, ensure_ascii=True) for row in found)
+        root = json.loads(decode(path, data))
+        if isinstance(root, list) and root and all(isinstance(row, dict) for row in root):
+            lines = "\n".join(json.dumps(row, ensure_ascii=True) for row in root)
             return load_jsonl(path, lines.encode())
     except RecursionError as error:
         raise UnreadableFile(str(path), "it is nested too deep; flatten it") from error
     except ValueError as error:
         raise UnreadableFile(str(path), f"this is not valid JSON ({error}); correct it") from error
     outline = Outline()
-    for keys, value in _objects(found):
+    for keys, value in _objects(root):
         _add(outline, keys, value)
-    titles = (found.get(key) for key in _TITLES) if isinstance(found, dict) else ()
+    titles = (root.get(key) for key in _TITLES) if isinstance(root, dict) else ()
     title = next((text for text in titles if isinstance(text, str) and text.strip()), "")
     return [outline.loaded(visible.title(title) or path.stem)]
 
@@ -46,12 +46,12 @@ def _objects(value: object) -> Iterator[tuple[_Keys, object]]:
     """Every object and list with the last keys of its path, in their order; no recursion."""
     waiting: list[tuple[_Keys, object]] = [((), value)]
     while waiting:
-        keys, found = waiting.pop()
-        yield keys, found
+        keys, node = waiting.pop()
+        yield keys, node
         inner = [
-            ((*keys, one_line(key)[:_LONGEST_KEY])[-_NAMED:], one)
-            for key, one in _pairs(found)
-            if isinstance(one, dict | list) and not _is_plain(one)
+            ((*keys, one_line(key)[:_LONGEST_KEY])[-_NAMED:], child)
+            for key, child in _pairs(node)
+            if isinstance(child, dict | list) and not _is_plain(child)
         ]
         waiting += reversed(inner)
 
@@ -60,12 +60,12 @@ def _pairs(value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, list):
-        yield from ((str(number), one) for number, one in enumerate(value, 1))
+        yield from ((str(number), child) for number, child in enumerate(value, 1))
 
 
 def _is_plain(value: object) -> bool:
     """True for a list of strings and numbers."""
-    return isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
+    return isinstance(value, list) and not any(isinstance(child, dict | list) for child in value)
 
 
 def _add(outline: Outline, keys: _Keys, value: object) -> None:
@@ -77,17 +77,19 @@ def _add(outline: Outline, keys: _Keys, value: object) -> None:
         return
     if _is_plain(value):
         value = {"": value}
-    shown = [(key, one) for key, one in _pairs(value) if not isinstance(one, dict | list) or _is_plain(one)]
-    if heading and any(one not in (None, "", []) for _, one in shown):
+    shown = [
+        (key, child) for key, child in _pairs(value) if not isinstance(child, dict | list) or _is_plain(child)
+    ]
+    if heading and any(child not in (None, "", []) for _, child in shown):
         outline.add(BlockKind.HEADING, heading, level=level)
-    for key, one in shown:
+    for key, child in shown:
         name = one_line(key)
-        if isinstance(one, list):
-            lead = outline.add(BlockKind.PARAGRAPH, f"{name}:") if name and one else -1
-            for item in one:
+        if isinstance(child, list):
+            lead = outline.add(BlockKind.PARAGRAPH, f"{name}:") if name and child else -1
+            for item in child:
                 outline.add(BlockKind.ITEM, f"- {_shown(item)}", level=1, lead=lead)
-        elif one not in (None, ""):
-            outline.add(BlockKind.PARAGRAPH, f"{name}: {_shown(one)}")
+        elif child not in (None, ""):
+            outline.add(BlockKind.PARAGRAPH, f"{name}: {_shown(child)}")
 
 
 def _shown(value: object) -> str:

@@ -55,8 +55,8 @@ def _row(path: Path, number: int, line: str) -> dict[str, Any]:
 def _first(row: dict[str, Any], keys: tuple[str, ...]) -> str:
     """The first of `keys` that holds a string or a number, as clean text; empty without one."""
     values = (row.get(key) for key in keys)
-    found = next((v for v in values if isinstance(v, str | int | float) and str(v).strip()), "")
-    return clean(str(found))
+    value = next((v for v in values if isinstance(v, str | int | float) and str(v).strip()), "")
+    return clean(str(value))
 
 
 def _text(row: dict[str, Any]) -> str:

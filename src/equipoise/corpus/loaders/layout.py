@@ -111,19 +111,21 @@ def is_note(part: Part, known: Usual) -> bool:
 
 def _edges(lines: Sequence[Line]) -> list[float]:
     """How far to the right each line could have gone: as far as its neighbours above and below it do."""
-    found = []
+    edges = []
     for row, line in enumerate(lines):
         near = lines[max(row - _WINDOW, 0) : row + _WINDOW + 1]
-        found.append(
+        edges.append(
             max(
-                one.right
-                for one in near
-                if one.page == line.page and one.left < line.right and one.right >= line.left
+                neighbour.right
+                for neighbour in near
+                if neighbour.page == line.page
+                and neighbour.left < line.right
+                and neighbour.right >= line.left
             )
             if line.left < line.right
             else line.right
         )
-    return found
+    return edges
 
 
 def _goes_on(part: Part, line: Line, edge: float, known: Usual) -> bool:
@@ -159,7 +161,7 @@ def _describes(part: Part, line: Line, step: float, known: Usual) -> bool:
 def _goes_over(part: Part, line: Line) -> bool:
     """True where a part goes on in the next column or on the next page."""
     before, near = part.last, part.lines[-_WINDOW:]
-    edge = max(one.right for one in near)
+    edge = max(neighbour.right for neighbour in near)
     if not _alike(before.size, line.size) or before.bold != line.bold or before.mono != line.mono:
         return False
     if before.mono:
@@ -199,8 +201,8 @@ def _runs_on(before: Line, line: Line, edge: float) -> bool:
     return full and line.text[:1].islower() and not has_ended(before.text)
 
 
-def _alike(one: float, other: float) -> bool:
-    return max(one, other) <= _SAME_SIZE * min(one, other)
+def _alike(size: float, other: float) -> bool:
+    return max(size, other) <= _SAME_SIZE * min(size, other)
 
 
 def has_ended(text: str) -> bool:

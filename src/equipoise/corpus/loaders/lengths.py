@@ -19,18 +19,18 @@ def length(value: str) -> float | None:
 
     Relative units are taken for those of a page of 1,280 by 800 pixels with letters of 16.
     """
-    found = _LENGTH.fullmatch(value) if len(value) <= _LONGEST else None
-    if found is None or found.group(2) not in _PIXELS:
+    match = _LENGTH.fullmatch(value) if len(value) <= _LONGEST else None
+    if match is None or match.group(2) not in _PIXELS:
         return None
-    return _bounded(found.group(1)) * _PIXELS[found.group(2)]
+    return _bounded(match.group(1)) * _PIXELS[match.group(2)]
 
 
 def is_length(value: str) -> bool:
     """True for a number with a unit of length, and for 0 without one."""
-    found = _LENGTH.fullmatch(value) if len(value) <= _LONGEST else None
-    if found is None:
+    match = _LENGTH.fullmatch(value) if len(value) <= _LONGEST else None
+    if match is None:
         return False
-    return found.group(2) in _PIXELS if found.group(2) else float(found.group(1)) == 0
+    return match.group(2) in _PIXELS if match.group(2) else float(match.group(1)) == 0
 
 
 def amounts(value: str) -> list[float]:

@@ -47,27 +47,27 @@ class Page:
 def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
     """A loaded page, and how many of the `left` objects may still follow. Raises TooMuch."""
     box = _box(page)
-    found = Page(box, pdfium.FPDFPage_GetRotation(page) % 4, Inks(box, left))
-    found.inks.walk(page)
+    content = Page(box, pdfium.FPDFPage_GetRotation(page) % 4, Inks(box, left))
+    content.inks.walk(page)
     text = pdfium.FPDFText_LoadPage(page)
     if not text:
-        return found, found.inks.left
+        return content, content.inks.left
     try:
         count = pdfium.FPDFText_CountChars(text)
         if count > _PAGE_TEXT:
             raise TooMuch
-        found.letters = count
-        found.lines = [line_of(runs, number) for runs in whole(_Letters(found, text).lines(count))]
+        content.letters = count
+        content.lines = [line_of(runs, number) for runs in whole(_Letters(content, text).lines(count))]
     finally:
         pdfium.FPDFText_ClosePage(text)
-    return found, found.inks.left
+    return content, content.inks.left
 
 
 def _box(page: Handle) -> Box:
     """The part of the plane that is printed."""
-    found = pdfium.FS_RECTF()
-    pdfium.FPDF_GetPageBoundingBox(page, found)
-    return found.left, found.bottom, found.right, found.top
+    rect = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page, rect)
+    return rect.left, rect.bottom, rect.right, rect.top
 
 
 class _Stretch(NamedTuple):
@@ -105,16 +105,16 @@ class _Letters:
         letters: list[str] = []
         address = first = last = 0
         for index in range(count):
-            code, found = unicode(text, index), _text_object(text, index)
+            code, owner = unicode(text, index), _text_object(text, index)
             ends = code in _LINE_ENDS
-            if letters and (ends or (found and found != address)):
+            if letters and (ends or (owner and owner != address)):
                 yield _Stretch("".join(letters), address, first, last)
                 letters = []
             if ends:
                 yield None
-            elif found or letters:
-                first, last = first if letters else index, index if found else last
-                address = found or address
+            elif owner or letters:
+                first, last = first if letters else index, index if owner else last
+                address = owner or address
                 letters.append(chr(code))
             if code in _HYPHENS:
                 yield _Stretch("".join(letters), address, first, last)
@@ -145,11 +145,11 @@ class _Letters:
     def _inside(self, stretch: _Stretch) -> str:
         """The text with a space for every letter outside the page."""
         left, bottom, right, top = self.page.box
-        found = []
+        letters = []
         for row, letter in enumerate(stretch.text, stretch.first):
             x, y = self._origin(row)
-            found.append(letter if left <= x <= right and bottom <= y <= top else " ")
-        return "".join(found)
+            letters.append(letter if left <= x <= right and bottom <= y <= top else " ")
+        return "".join(letters)
 
     def _origin(self, row: int) -> tuple[float, float]:
         x, y = ctypes.c_double(), ctypes.c_double()

@@ -111,17 +111,17 @@ def line_of(runs: list[Run], number: int) -> Line:
 
 def _cells(runs: list[Run], size: float, base: float) -> tuple[tuple[float, str], ...]:
     """The texts between wide gaps, each with the place where it begins."""
-    found: list[tuple[float, list[str]]] = []
+    cells: list[tuple[float, list[str]]] = []
     before: Run | None = None
     for run in runs:
         gap = run.left - before.right if before else 0.0
         if before is None or gap > _COLUMN * size:
-            found.append((run.left, []))
+            cells.append((run.left, []))
         elif gap > size / 5 or run.left < before.left:
-            found[-1][1].append(" ")
-        found[-1][1].append(_written(run, size, base))
+            cells[-1][1].append(" ")
+        cells[-1][1].append(_written(run, size, base))
         before = run
-    return tuple((left, one_line("".join(pieces))) for left, pieces in found)
+    return tuple((left, one_line("".join(pieces))) for left, pieces in cells)
 
 
 def _written(run: Run, size: float, base: float) -> str:
@@ -135,10 +135,10 @@ def _written(run: Run, size: float, base: float) -> str:
     return text
 
 
-def _composed(found: re.Match[str]) -> str:
+def _composed(match: re.Match[str]) -> str:
     """An accent and the letter behind it, as TeX's old fonts have them, as one letter if there is one."""
-    letter = normalize("NFC", found.group()[1] + _ACCENTS[found.group()[0]])
-    return letter if len(letter) == 1 else found.group()
+    letter = normalize("NFC", match.group()[1] + _ACCENTS[match.group()[0]])
+    return letter if len(letter) == 1 else match.group()
 
 
 def _in_columns(runs: list[Run]) -> str:

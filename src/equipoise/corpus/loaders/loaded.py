@@ -83,7 +83,7 @@ def with_lines(raw: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
     pages = raw.replace("\r\n", "\n").replace("\r", "\n").split("\f")
     text = clean(raw)
     ends = [len(page) + 2 for page in pages]
-    found: list[Block] = []
+    placed: list[Block] = []
     place, line, page, border = 0, 1, 0, ends[0]
     for block in blocks:
         line += text.count("\n", place, block.start)
@@ -91,8 +91,8 @@ def with_lines(raw: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
         while border <= place and page + 1 < len(ends):
             page, line = page + 1, line - 2
             border += ends[page]
-        found.append(replace(block, line=line))
-    return tuple(found)
+        placed.append(replace(block, line=line))
+    return tuple(placed)
 
 
 def one_line(text: str) -> str:

@@ -126,8 +126,8 @@ class _Scan:
 
     def _end_of_paragraph(self, place: int) -> int:
         if self._paragraph_end < place:
-            found = _BLANK.search(self._text, place)
-            self._paragraph_end = found.start() if found else len(self._text)
+            match = _BLANK.search(self._text, place)
+            self._paragraph_end = match.start() if match else len(self._text)
         return self._paragraph_end
 
     def _after_comment(self, mark: re.Match[str], *, is_block: bool) -> int:
@@ -135,8 +135,8 @@ class _Scan:
         if self._text.startswith((">", "->"), mark.end()):
             return mark.end() + 2
         if self._comment_end < mark.end():
-            found = self._text.find("-->", mark.end())
-            self._comment_end = len(self._text) if found < 0 else found
+            end = self._text.find("-->", mark.end())
+            self._comment_end = len(self._text) if end < 0 else end
         inside = self._comment_end < self._end_of_paragraph(mark.start())
         return min(self._comment_end + 3, len(self._text)) if is_block or inside else 0
 
@@ -161,28 +161,28 @@ class _Scan:
     def _end_of_element(self, tag: str, place: int) -> int:
         depth = 1
         limit = self._end_of_paragraph(place) if tag in _ENDS_WITH_PARAGRAPH else len(self._text)
-        for found in re.compile(rf"<(/?+){tag}(?=[\s/>])[^<>]*+>?+", re.IGNORECASE).finditer(
+        for match in re.compile(rf"<(/?+){tag}(?=[\s/>])[^<>]*+>?+", re.IGNORECASE).finditer(
             self._text, place, limit
         ):
-            depth += -1 if found[1] else 1
+            depth += -1 if match[1] else 1
             if depth == 0:
-                return found.end()
+                return match.end()
         return limit
 
 
 def _attributes(text: str, place: int) -> tuple[dict[str, str | None], int | None]:
     """The attributes of a tag from behind its name, and where the tag ends: None where it is no tag."""
-    found: dict[str, str | None] = {}
+    attributes: dict[str, str | None] = {}
     for _ in range(_MOST_ATTRIBUTES):
         if end := _END.match(text, place):
-            return found, end.end()
-        one = _ATTRIBUTE.match(text, place)
-        if one is None:
-            return found, None
-        value = next((group for group in one.groups()[1:] if group is not None), "")
-        found.setdefault(one[1].lower(), html.unescape(value))
-        place = one.end()
-    return found, None
+            return attributes, end.end()
+        match = _ATTRIBUTE.match(text, place)
+        if match is None:
+            return attributes, None
+        value = next((group for group in match.groups()[1:] if group is not None), "")
+        attributes.setdefault(match[1].lower(), html.unescape(value))
+        place = match.end()
+    return attributes, None
 
 
 def _sheets(text: str) -> Iterator[str]:

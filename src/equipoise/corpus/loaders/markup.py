@@ -100,8 +100,8 @@ def _refuse_attributes(path: Path, count: int) -> None:
 def _root_attributes(text: str) -> int:
     """Attributes of all `<html>` and `<body>` tags: a parser gathers them on two elements."""
     count = 0
-    for found in _ROOT.finditer(text):
-        count += _attributes(text, found.end())
+    for match in _ROOT.finditer(text):
+        count += _attributes(text, match.end())
         if count > MOST_ATTRIBUTES:
             break
     return count
@@ -110,22 +110,22 @@ def _root_attributes(text: str) -> int:
 def _attributes(text: str, place: int) -> int:
     """How many attributes follow from `place` on; counted up to MOST_ATTRIBUTES and one."""
     count = 0
-    while count <= MOST_ATTRIBUTES and (one := _ONE_ATTRIBUTE.match(text, place)):
+    while count <= MOST_ATTRIBUTES and (match := _ONE_ATTRIBUTE.match(text, place)):
         count += 1
-        place = one.end()
+        place = match.end()
     return count
 
 
 def _tags(text: str) -> Iterator[tuple[str, bool, str]]:
     """Name in lower case, whether it closes, and source of every tag outside comments and raw text."""
     place = 0
-    while found := _TOKEN.search(text, place):
-        place = found.end()
-        close, name = found.group("close", "name")
+    while match := _TOKEN.search(text, place):
+        place = match.end()
+        close, name = match.group("close", "name")
         if not name:
             continue
         name = name.lower()
-        yield name, bool(close), found.group()
+        yield name, bool(close), match.group()
         if name in _RAW and not close:
             end = None if name == "plaintext" else _end_of(name).search(text, place)
             place = end.start() if end else len(text)

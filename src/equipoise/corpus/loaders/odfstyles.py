@@ -54,44 +54,44 @@ class Styles:
 
     def style(self, name: str, *, is_paragraph: bool) -> Style:
         """What a style says of the look of text, for a paragraph with what holds for all of them."""
-        own = self._found(name)[0]
+        own = self._resolve(name)[0]
         return {**self._defaults.own, **own} if is_paragraph else own
 
     def is_code(self, name: str) -> bool:
         """True for a style that is made for code, or based on one."""
-        return _CODE.search(self._found(name)[1]) is not None
+        return _CODE.search(self._resolve(name)[1]) is not None
 
     def heading(self, name: str) -> int:
         """The level of a heading's style, 1 for that of a title, 0 for another one."""
-        named = self._found(name)[1].split("\n")
-        found = next((match for one in named if (match := _HEADING.match(one))), None)
-        return int(found[1] or 1) if found else int("title" in named)
+        named = self._resolve(name)[1].split("\n")
+        heading = next((match for label in named if (match := _HEADING.match(label))), None)
+        return int(heading[1] or 1) if heading else int("title" in named)
 
-    def _found(self, name: str) -> tuple[Style, str]:
+    def _resolve(self, name: str) -> tuple[Style, str]:
         """Look, and names of a style and those it is based on, one a line."""
         chain: dict[str, None] = {}
         while name in self._styles and name not in self._resolved and name not in chain:
             chain[name] = None
             name = self._styles[name].parent
-        found = self._resolved.get(name, ({}, ""))
-        for one in reversed(chain):
-            entry = self._styles[one]
-            names = "\n".join([entry.name[:_LONGEST_NAME], *found[1].split("\n")[:_MOST_NAMES]])
-            found = self._resolved[one] = ({**found[0], **entry.own}, names)
-        return found
+        resolved = self._resolved.get(name, ({}, ""))
+        for link in reversed(chain):
+            entry = self._styles[link]
+            names = "\n".join([entry.name[:_LONGEST_NAME], *resolved[1].split("\n")[:_MOST_NAMES]])
+            resolved = self._resolved[link] = ({**resolved[0], **entry.own}, names)
+        return resolved
 
 
 def _properties(attributes: Mapping[str, str]) -> dict[str, str]:
     """Properties of OpenDocument as CSS; nothing where they do not bear on what is seen."""
-    found = {
+    style = {
         name: attributes[name].lower()
         for name in ("color", "font-size", "background-color")
         if attributes.get(name)
     }
     if attributes.get("use-window-font-color") == "true":
-        found["color"] = "canvastext"
+        style["color"] = "canvastext"
     if attributes.get("display") in {"none", "true"}:
-        found["display"] = "none" if attributes["display"] == "none" else "inline"
+        style["display"] = "none" if attributes["display"] == "none" else "inline"
     if attributes.get("fill", "none") != "none":
-        found["background-image"] = "unknown"
-    return found
+        style["background-image"] = "unknown"
+    return style

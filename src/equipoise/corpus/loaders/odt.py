@@ -69,8 +69,8 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
         raise UnreadableFile(str(path), "the file has a password; save it without one")
     styles = Styles()
     for name in ("styles.xml", "content.xml"):
-        if found := package.part(name):
-            read_xml(found, styles)
+        if data := package.part(name):
+            read_xml(data, styles)
     outline = Outline()
     body = _Body(styles, outline)
     read_xml(package.part("content.xml"), body)
@@ -193,9 +193,9 @@ class _Body:
             or attributes.get("is-hidden") == "true"
         ):
             own["display"] = "none"
-        found = look(above, own)
-        self._looks.append(found)
-        self._shows.append(self._shows[-1] if found is above else found.shows)
+        inner = look(above, own)
+        self._looks.append(inner)
+        self._shows.append(self._shows[-1] if inner is above else inner.shows)
 
     def _take(self, text: str) -> None:
         if self._skipped or not self._paragraphs:

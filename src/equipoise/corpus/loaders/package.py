@@ -35,14 +35,14 @@ class Package:
         if name not in self._archive.NameToInfo:
             return b""
         with self._archive.open(name) as opened:
-            found = opened.read(self._left + 1)
-        if len(found) > self._left:
+            data = opened.read(self._left + 1)
+        if len(data) > self._left:
             reason = (
                 f"its part {Path(name).name} unpacks to more than {self._left:,} bytes; split the document"
             )
             raise UnreadableFile(str(self._path), reason)
-        self._left -= len(found)
-        return found
+        self._left -= len(data)
+        return data
 
     def targets(self, source: str) -> dict[str, str]:
         """The parts that a part points at, by the kind of relation; "" stands for the package itself."""
@@ -54,17 +54,17 @@ class Package:
 
     def _relations(self, source: str) -> "_Relations":
         folder, name = posixpath.split(source)
-        found = self.part(posixpath.join(folder, "_rels", f"{name}.rels"))
+        data = self.part(posixpath.join(folder, "_rels", f"{name}.rels"))
         relations = _Relations(folder)
-        if found:
-            read_xml(found, relations)
+        if data:
+            read_xml(data, relations)
         return relations
 
     def title(self, name: str) -> str:
         """The title in a part of properties, empty without one."""
         properties = _Title()
-        if found := self.part(name):
-            read_xml(found, properties)
+        if data := self.part(name):
+            read_xml(data, properties)
         return properties.title
 
 

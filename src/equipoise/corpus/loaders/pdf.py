@@ -60,16 +60,16 @@ def load_pdf(path: Path, data: bytes) -> list[LoadedDocument]:
     """
     try:
         with _alone, _opened(path, data) as document:
-            found = _extract(document, len(data))
+            extract = _extract(document, len(data))
     except TooMuch as error:
         reason = "its pages ask for far more work than their text is worth; print it to a new PDF"
         raise UnreadableFile(str(path), reason) from error
-    if not any(found.lines) and not found.hidden:
-        reason = f"no text on its {len(found.lines)} pages, probably a scan; run it through OCR first"
+    if not any(extract.lines) and not extract.hidden:
+        reason = f"no text on its {len(extract.lines)} pages, probably a scan; run it through OCR first"
         raise UnreadableFile(str(path), reason)
-    text, starts, blocks = _assemble(found)
-    title = found.title or _first_heading(text, blocks) or path.stem
-    return [LoadedDocument(text, title, starts, "", found.hidden, found.invisible, blocks)]
+    text, starts, blocks = _assemble(extract)
+    title = extract.title or _first_heading(text, blocks) or path.stem
+    return [LoadedDocument(text, title, starts, "", extract.hidden, extract.invisible, blocks)]
 
 
 _LOCKED = "the PDF is encrypted; save a copy without a password"
@@ -93,27 +93,27 @@ def _opened(path: Path, data: bytes) -> Iterator[Handle]:
 
 
 def _extract(document: Handle, size: int) -> _Pages:
-    found = _Pages(_title(document), outline=list(_outline(document)))
+    extract = _Pages(_title(document), outline=list(_outline(document)))
     objects, letters = _OBJECTS + _OBJECTS_EACH * size, _TIMES * size + _ALWAYS_FINE
     for number in range(pdfium.FPDF_GetPageCount(document)):
         objects -= _A_PAGE
         if objects < 0:
             raise TooMuch
         page = pdfium.FPDF_LoadPage(document, number)
-        found.lines.append([])
-        found.heights.append(0.0)
+        extract.lines.append([])
+        extract.heights.append(0.0)
         if not page:
             continue
         try:
             read, objects = read_page(page, number, objects)
         finally:
             pdfium.FPDF_ClosePage(page)
-        found.lines[-1], found.heights[-1] = [line for line in read.lines if line.text], read.height
-        found.hidden, found.invisible = found.hidden + read.hidden, found.invisible + read.invisible
+        extract.lines[-1], extract.heights[-1] = [line for line in read.lines if line.text], read.height
+        extract.hidden, extract.invisible = extract.hidden + read.hidden, extract.invisible + read.invisible
         letters -= read.letters
         if letters < 0:
             raise TooMuch
-    return found
+    return extract
 
 
 def _title(document: Handle) -> str:
@@ -156,12 +156,12 @@ def _outline(document: Handle) -> Iterator[Entry]:
             yield Entry(_words(buffer.raw[:length]), level, pdfium.FPDFDest_GetDestPageIndex(document, place))
 
 
-def _assemble(found: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:
+def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:
     """The text of all pages, where each begins, and its blocks."""
-    parts, measures = _parts(found)
+    parts, measures = _parts(extract)
     leads = mark_items(parts, measures)
     known = frozenset(
-        word.lower() for lines in found.lines for line in lines for word in _WORD.findall(line.text)
+        word.lower() for lines in extract.lines for line in lines for word in _WORD.findall(line.text)
     )
     starts: dict[int, int] = {}
     pieces: list[str] = []
@@ -177,19 +177,19 @@ def _assemble(found: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:
             pieces.append(piece)
             place += len(piece)
         blocks.append(Block(part.kind, begin, place, part.level, lead))
-    return "".join(pieces), _page_starts(starts, len(found.lines), place), tuple(blocks)
+    return "".join(pieces), _page_starts(starts, len(extract.lines), place), tuple(blocks)
 
 
-def _parts(found: _Pages) -> tuple[list[Part], Usual]:
+def _parts(extract: _Pages) -> tuple[list[Part], Usual]:
     """What is on the pages, without what stands there for the pages' sake."""
-    pages = without_furniture(found.lines, found.heights)
+    pages = without_furniture(extract.lines, extract.heights)
     lines = [line for page in pages for line in without_note_marks(page)]
     known = usual(lines)
     parts: list[Part] = []
     for kind, stretch in kinds(lines):
         alone = kind is not BlockKind.PARAGRAPH
         parts += [Part([line], kind) for line in stretch] if alone else parted(stretch, known)
-    mark_headings(parts, known, found.outline)
+    mark_headings(parts, known, extract.outline)
     return joined_headings(parts), known
 
 
@@ -200,11 +200,11 @@ def _border(before: BlockKind, kind: BlockKind) -> str:
 
 def _page_starts(starts: dict[int, int], count: int, end: int) -> tuple[int, ...]:
     """Where each page begins; one without text where the next one does."""
-    found = []
+    offsets = []
     for page in reversed(range(count)):
         end = min(starts.get(page, end), end)
-        found.append(end)
-    return tuple(reversed(found))
+        offsets.append(end)
+    return tuple(reversed(offsets))
 
 
 def _written(part: Part, known: frozenset[str]) -> list[str]:
@@ -227,12 +227,12 @@ def _written(part: Part, known: frozenset[str]) -> list[str]:
 def _indented(lines: Sequence[Line]) -> list[str]:
     """Lines of code, each after the first behind a line end, with spaces for how far it is set in."""
     left = min(line.left for line in lines)
-    found = []
+    pieces = []
     for row, line in enumerate(lines):
         width = (line.right - line.left) / max(len(line.text), 1)
         spaces = " " * min(round((line.left - left) / width), _LONGEST_WORD) if width > 0 else ""
-        found.append(f"\n{spaces}{line.text}" if row else line.text)
-    return found
+        pieces.append(f"\n{spaces}{line.text}" if row else line.text)
+    return pieces
 
 
 def _cut_word(text: str) -> str:

@@ -34,9 +34,9 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     heading, rows = "", []
     for slide_id in show.slides:
         rows.append(len(outline.blocks))
-        if found := package.part(parts.get(slide_id, "")):
+        if data := package.part(parts.get(slide_id, "")):
             slide = _Slide(outline, show.size)
-            read_xml(found, slide)
+            read_xml(data, slide)
             heading = heading or slide.heading
     loaded = outline.loaded(package.title(top.get("core-properties", "")) or heading or path.stem)
     starts = [block.start for block in outline.blocks] + [len(loaded.text)]
@@ -98,7 +98,7 @@ class _Slide:
         self._in_text = False
         self._groups = 0
         self._above: list[str] = []
-        self._found: list[_Shape | _Table] = []
+        self._content: list[_Shape | _Table] = []
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         parent = self._above[-1] if self._above else ""
@@ -169,9 +169,9 @@ class _Slide:
             self._tables[-1].rows.append(self._tables[-1].cells)
             self._tables[-1].cells = []
         elif name == "tbl" and self._tables:
-            self._found.append(self._tables.pop())
+            self._content.append(self._tables.pop())
         elif name == "sp":
-            self._found.append(self._shape)
+            self._content.append(self._shape)
             self._shape = _Shape()
         elif name == "spTree":
             self._add_all()
@@ -199,16 +199,16 @@ class _Slide:
             self._shape.paragraphs.append((text, self._level + 1 if is_item or self._level else 0))
 
     def _add_all(self) -> None:
-        titles = [one for one in self._found if isinstance(one, _Shape) and one.kind in _TITLES]
+        titles = [shape for shape in self._content if isinstance(shape, _Shape) and shape.kind in _TITLES]
         for shape in titles:
             text = one_line(" ".join(text for text, _ in shape.paragraphs))
             self.heading = self.heading or text
             self._outline.add(BlockKind.HEADING, text, level=1)
-        for one in self._found:
-            if isinstance(one, _Table):
-                self._outline.table(one.rows, header=one.header, lead=self._outline.announcement())
-            elif one.kind not in _TITLES:
-                self._add_shape(one)
+        for block in self._content:
+            if isinstance(block, _Table):
+                self._outline.table(block.rows, header=block.header, lead=self._outline.announcement())
+            elif block.kind not in _TITLES:
+                self._add_shape(block)
 
     def _add_shape(self, shape: _Shape) -> None:
         is_list = len(shape.paragraphs) > 1 or any(level > 1 for _, level in shape.paragraphs)

@@ -14,7 +14,7 @@ def rst_hidden(text: str) -> list[tuple[int, int]]:
     A comment is `..` that begins no directive, target, footnote or substitution, with the lines after it that
     are indented deeper; literal blocks hold none.
     """
-    found: list[tuple[int, int]] = []
+    comments: list[tuple[int, int]] = []
     place = 0
     comment = literal = -1  # how far the block is indented, -1 outside of one
     before = ""
@@ -24,17 +24,17 @@ def rst_hidden(text: str) -> list[tuple[int, int]]:
         if not line.strip():
             comment = -1 if before.strip() == ".." else comment
         elif 0 <= comment < indent:
-            found.append((place, end))
+            comments.append((place, end))
         elif not 0 <= literal < indent:
             starts = not before.strip() or before.lstrip().startswith("..")
             comment = indent if starts and _is_comment(line) else -1
             literal = indent if _opens_literal(line) else -1
             if comment >= 0:
-                found.append((place, end))
+                comments.append((place, end))
                 literal = -1
         place = end + 1
         before = line
-    return found
+    return comments
 
 
 def _is_comment(line: str) -> bool:

@@ -75,8 +75,8 @@ class _Reading:
 
     def read(self, text: str, path: Path) -> None:
         """Go through the tokens once."""
-        for found in _TOKEN.finditer(text):
-            word, number, code, sign, brace, plain = found.groups()
+        for match in _TOKEN.finditer(text):
+            word, number, code, sign, brace, plain = match.groups()
             if code is None and self._bytes:
                 self._decode()
             if brace:
@@ -114,8 +114,8 @@ class _Reading:
     def _decode(self) -> None:
         """Bytes in the file's own character set, which may take several for a character."""
         if self._bytes:
-            found, self._bytes = bytes(self._bytes), bytearray()
-            self._take(found.decode(self.charset, "replace"))
+            data, self._bytes = bytes(self._bytes), bytearray()
+            self._take(data.decode(self.charset, "replace"))
 
     def _unskipped(self, text: str) -> str:
         kept = text[self._to_skip :]

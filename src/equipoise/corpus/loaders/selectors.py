@@ -67,25 +67,25 @@ class _Test:
         """True where an element fulfils this condition. Kinds that end with `=` compare an attribute."""
         match self.kind:
             case "tag":
-                found = element.tag == self.name
+                matches = element.tag == self.name
             case "class":
-                found = self.name in element.classes
+                matches = self.name in element.classes
             case "id":
-                found = (element.attributes.get("id") or "").lower() == self.name
+                matches = (element.attributes.get("id") or "").lower() == self.name
             case "root":
-                found = element.parent is None
+                matches = element.parent is None
             case "last":
-                found = element.last
+                matches = element.last
             case "nth":
-                found = self._counts(element.place)
+                matches = self._counts(element.place)
             case "is" | "not":
                 inside = any(all(test.holds(element) for test in compound) for compound in self.inner)
-                found = inside == (self.kind == "is")
+                matches = inside == (self.kind == "is")
             case _:
-                found = self.name in element.attributes and self._compares(
+                matches = self.name in element.attributes and self._compares(
                     element.attributes[self.name] or ""
                 )
-        return found
+        return matches
 
     def _counts(self, place: int) -> bool:
         times, offset = self.step
@@ -96,20 +96,20 @@ class _Test:
         value = self.value
         match self.kind:
             case "=":
-                found = text == value
+                matches = text == value
             case "~=":
-                found = value in text.split()
+                matches = value in text.split()
             case "|=":
-                found = text == value or text.startswith(f"{value}-")
+                matches = text == value or text.startswith(f"{value}-")
             case "^=":
-                found = bool(value) and text.startswith(value)
+                matches = bool(value) and text.startswith(value)
             case "$=":
-                found = bool(value) and text.endswith(value)
+                matches = bool(value) and text.endswith(value)
             case "*=":
-                found = bool(value) and value in text
+                matches = bool(value) and value in text
             case _:
-                found = True
-        return found
+                matches = True
+        return matches
 
 
 _Compound = tuple[_Test, ...]
@@ -139,8 +139,8 @@ class Cascade:
             for rule in rules(sheet):
                 for text in _listed(rule.selectors):
                     order += 1
-                    if found := _selector(text, order, rule.declarations):
-                        self._by_key.setdefault(_key(found.compounds[0]), []).append(found)
+                    if selector := _selector(text, order, rule.declarations):
+                        self._by_key.setdefault(_key(selector.compounds[0]), []).append(selector)
 
     @property
     def has_rules(self) -> bool:
@@ -167,8 +167,8 @@ class Cascade:
 
     def _matching(self, element: Element) -> Iterator[_Selector]:
         keys = {"*", element.tag, *(f".{name}" for name in element.classes)}
-        if found := element.attributes.get("id"):
-            keys.add(f"#{found.lower()}")
+        if identifier := element.attributes.get("id"):
+            keys.add(f"#{identifier.lower()}")
         for key in keys:
             for selector in self._by_key.get(key, ()):
                 if self._holds(selector, 0, element):
@@ -208,7 +208,7 @@ def _listed(selectors: str) -> list[str]:
     """A selector list parted at the commas outside brackets and quotes."""
     if not any(mark in selectors for mark in "([\"'\\"):
         return selectors.split(",")
-    found, start, depth, quote = [], 0, 0, ""
+    parts, start, depth, quote = [], 0, 0, ""
     for place, character in enumerate(selectors):
         if quote:
             quote = "" if character == quote else quote
@@ -219,9 +219,9 @@ def _listed(selectors: str) -> list[str]:
         elif character in ")]":
             depth -= 1
         elif character == "," and depth <= 0:
-            found.append(selectors[start:place])
+            parts.append(selectors[start:place])
             start = place + 1
-    return [*found, selectors[start:]]
+    return [*parts, selectors[start:]]
 
 
 def _selector(text: str, order: int, declared: Declarations) -> _Selector | None:
@@ -256,10 +256,10 @@ def _selector(text: str, order: int, declared: Declarations) -> _Selector | None
 
 def _test(part: re.Match[str]) -> _Test | None:
     if part["attribute"] is not None:
-        found = _ATTRIBUTE.fullmatch(part["attribute"])
-        if found is None:
+        match = _ATTRIBUTE.fullmatch(part["attribute"])
+        if match is None:
             return None
-        return _Test(found[2] or "has", found[1].lower(), found[3] or found[4] or found[5] or "")
+        return _Test(match[2] or "has", match[1].lower(), match[3] or match[4] or match[5] or "")
     for kind in ("tag", "class", "id"):
         if part[kind]:
             return _Test(kind, unescaped(part[kind]).lower())
@@ -279,7 +279,9 @@ def _pseudo(name: str, argument: str | None) -> _Test | None:
 
 def _test_of_list(name: str, argument: str) -> _Test | None:
     inner = [_selector(text, 0, {}) for text in _listed(argument)]
-    compounds = tuple(one.compounds[0] for one in inner if one is not None and len(one.compounds) == 1)
+    compounds = tuple(
+        selector.compounds[0] for selector in inner if selector is not None and len(selector.compounds) == 1
+    )
     if len(compounds) < len(inner):
         return None
     return _Test("not" if name == ":not" else "is", inner=compounds)

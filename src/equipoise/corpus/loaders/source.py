@@ -24,20 +24,20 @@ def load_source(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _blocks(text: str) -> list[Block]:
-    found: list[Block] = []
+    blocks: list[Block] = []
     place = start = end = first = 0
     after_blank = False
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             if after_blank and first and _begins(line, number - first):
-                found.append(Block(BlockKind.CODE, start, end, line=first))
+                blocks.append(Block(BlockKind.CODE, start, end, line=first))
                 first = 0
             if not first:
                 start, first = place, number
             end = place + len(line.rstrip())
         after_blank = not line.strip()
         place += len(line) + 1
-    return [*found, Block(BlockKind.CODE, start, end, line=first)] if first else found
+    return [*blocks, Block(BlockKind.CODE, start, end, line=first)] if first else blocks
 
 
 def _begins(line: str, before: int) -> bool:

@@ -65,20 +65,20 @@ def _listed(lines: Sequence[Line]) -> set[int]:
     pages: dict[int, list[int]] = defaultdict(list)
     for row, line in enumerate(lines):
         pages[line.page].append(row)
-    found: set[int] = set()
+    listed: set[int] = set()
     before = False
     for rows in pages.values():
         leaders = {row for row in rows if is_led(lines[row].text)}
-        found |= leaders
+        listed |= leaders
         named = any(_CONTENTS.fullmatch(lines[row].text) for row in rows[:3])
         ends = sum(1 for row in rows if _ends_with_page(lines[row].text))
         by_name = (before or named) and ends >= max(_LISTED * len(rows), _LEAST_CONTENTS)
         if by_name or len(leaders) >= max(_LEAST_CONTENTS, _SHARE_OF_CONTENTS * len(rows)):
-            found |= {row for row in rows if not _CONTENTS.fullmatch(lines[row].text)}
+            listed |= {row for row in rows if not _CONTENTS.fullmatch(lines[row].text)}
             before = True
         else:
             before = False
-    return found
+    return listed
 
 
 def is_led(text: str) -> bool:
@@ -107,28 +107,28 @@ def _ends_with_page(text: str) -> bool:
 
 def _rows(lines: Sequence[Line]) -> set[int]:
     """The rows of lines that stand in columns: three or more, with as many cells, that begin where the others do."""
-    found: set[int] = set()
+    rows: set[int] = set()
     start = 0
     for row in range(1, len(lines) + 1):
         if row < len(lines) and _are_rows(lines[row - 1], lines[row]):
             continue
         if row - start >= _LEAST_ROWS and len(lines[start].cells) > 1:
-            found.update(range(start, row))
+            rows.update(range(start, row))
         start = row
-    return found
+    return rows
 
 
-def _are_rows(one: Line, other: Line) -> bool:
+def _are_rows(line: Line, other: Line) -> bool:
     if (
-        one.page != other.page
-        or len(one.cells) < 2
-        or len(one.cells) != len(other.cells)
-        or one.mono
+        line.page != other.page
+        or len(line.cells) < 2
+        or len(line.cells) != len(other.cells)
+        or line.mono
         or other.mono
     ):
         return False
     return all(
-        abs(a - b) <= _ALIGNED * one.size for (a, _), (b, _) in zip(one.cells, other.cells, strict=True)
+        abs(a - b) <= _ALIGNED * line.size for (a, _), (b, _) in zip(line.cells, other.cells, strict=True)
     )
 
 
@@ -151,16 +151,16 @@ def mark_headings(parts: Sequence[Part], known: Usual, outline: Sequence[Entry])
 
 def joined_headings(parts: Sequence[Part]) -> list[Part]:
     """The parts, a heading that is a number alone ("Chapter 3") put together with the one below it."""
-    found: list[Part] = []
+    joined: list[Part] = []
     for part in parts:
-        before = found[-1] if found else None
+        before = joined[-1] if joined else None
         both = before is not None and before.kind is part.kind is BlockKind.HEADING
         if before and both and len(before.lines) == 1 and NUMBERING.fullmatch(before.first.text):
             before.lines += part.lines
             before.level = min(before.level, part.level)
         else:
-            found.append(part)
-    return found
+            joined.append(part)
+    return joined
 
 
 def _outline_level(part: Part, named: dict[tuple[int, str], int]) -> int:
@@ -174,10 +174,10 @@ def _outline_level(part: Part, named: dict[tuple[int, str], int]) -> int:
 
 def _bare(text: str) -> list[str]:
     """The letters and digits of a heading, with its numbering, without the word before it, and without both."""
-    found, named = NUMBERING.match(text), _NAMED.match(text)
-    variants = [text, text[named.end() :] if named else "", text[found.end() :] if found else ""]
+    number, named = NUMBERING.match(text), _NAMED.match(text)
+    variants = [text, text[named.end() :] if named else "", text[number.end() :] if number else ""]
     bare = ["".join(letter for letter in variant.lower() if letter.isalnum()) for variant in variants]
-    return [one for one in bare if one]
+    return [variant for variant in bare if variant]
 
 
 def _looks_like_one(part: Part, known: Usual, *, bold: bool) -> bool:
@@ -212,10 +212,10 @@ def _bold_counts(parts: Sequence[Part], known: Usual) -> bool:
 
 def _numbered_level(part: Part) -> int:
     """The depth that the number of a heading says, 0 without one."""
-    found = NUMBERING.match(part.first.text)
-    if not found:
+    match = NUMBERING.match(part.first.text)
+    if not match:
         return 0
-    return 1 if _NAMED.match(part.first.text) else found.group().strip().rstrip(".:)").count(".") + 1
+    return 1 if _NAMED.match(part.first.text) else match.group().strip().rstrip(".:)").count(".") + 1
 
 
 def _style(part: Part) -> tuple[float, bool]:

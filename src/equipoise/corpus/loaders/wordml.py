@@ -279,7 +279,7 @@ class Body:
 
 
 def _are_contents(fields: list[str]) -> bool:
-    return any(one.upper().startswith(("TOC", "INDEX")) for one in fields)
+    return any(code.upper().startswith(("TOC", "INDEX")) for code in fields)
 
 
 def _is_hex(text: str) -> bool:

@@ -98,39 +98,43 @@ class Styles:
 
     def named(self, style: str) -> Style:
         """What a style says, with what it is based on."""
-        return self._found(style)[0]
+        return self._resolve(style)[0]
 
     def kind(self, style: str, own: Role) -> tuple[BlockKind, int]:
         """What a paragraph of this style is, which says `own` of itself, and its level."""
-        _, names, role = self._found(style)
+        _, names, role = self._resolve(style)
         role = own.over(role)
         if named := next(filter(None, map(_by_name, names)), None):
             return named
         if role.outline is not None and role.outline < _BODY_TEXT:
             return BlockKind.HEADING, role.outline + 1
-        listed = next((found for name in names if (found := _LIST.match(name))), None)
+        listed = next((match for name in names if (match := _LIST.match(name))), None)
         if role.in_list or (listed and role.in_list is None):
             return BlockKind.ITEM, max((role.depth or 0) + 1, int(listed[1] or 1) if listed else 1)
         return BlockKind.PARAGRAPH, 0
 
-    def _found(self, style: str) -> tuple[Style, tuple[str, ...], Role]:
+    def _resolve(self, style: str) -> tuple[Style, tuple[str, ...], Role]:
         """Look, names and role of a style, with what it is based on; its own name is first."""
         chain: dict[str, None] = {}
         while style in self._styles and style not in self._resolved and style not in chain:
             chain[style] = None
             style = self._styles[style].based_on
-        found: tuple[Style, tuple[str, ...], Role] = self._resolved.get(style, ({}, (), Role()))
-        for one in reversed(chain):
-            entry = self._styles[one]
-            names = (entry.name, *found[1][:_MOST_NAMES])
-            found = self._resolved[one] = ({**found[0], **entry.own}, names, entry.role.over(found[2]))
-        return found
+        resolved: tuple[Style, tuple[str, ...], Role] = self._resolved.get(style, ({}, (), Role()))
+        for link in reversed(chain):
+            entry = self._styles[link]
+            names = (entry.name, *resolved[1][:_MOST_NAMES])
+            resolved = self._resolved[link] = (
+                {**resolved[0], **entry.own},
+                names,
+                entry.role.over(resolved[2]),
+            )
+        return resolved
 
 
 def _by_name(name: str) -> tuple[BlockKind, int] | None:
     """What the name of a style says of its paragraphs, None for nothing."""
-    if found := _HEADING.match(name):
-        return BlockKind.HEADING, int(found[1])
+    if match := _HEADING.match(name):
+        return BlockKind.HEADING, int(match[1])
     if name == "title":
         return BlockKind.HEADING, 1
     if name.startswith(_ASIDES):
@@ -141,18 +145,18 @@ def _by_name(name: str) -> tuple[BlockKind, int] | None:
 def properties(name: str, attributes: Mapping[str, str]) -> Style:
     """A property of a run, paragraph or cell as CSS; nothing where it does not bear on what is seen."""
     value = attributes.get("val", "")
-    found: Style = {}
+    style: Style = {}
     if name == "vanish":
-        found = {"display": "inline" if value in OFF else "none"}
+        style = {"display": "inline" if value in OFF else "none"}
     elif name == "sz" and value[:4].isdecimal():
-        found = {"font-size": f"{int(value[:4]) / 2}pt"}
+        style = {"font-size": f"{int(value[:4]) / 2}pt"}
     elif name == "color":
-        found = {"color": "canvastext" if value == "auto" else f"#{value.lower()}"}
+        style = {"color": "canvastext" if value == "auto" else f"#{value.lower()}"}
     elif (name == "highlight" and value != "none") or (name == "shd" and value not in {"clear", "nil", ""}):
-        found = UNKNOWN_PAPER
+        style = UNKNOWN_PAPER
     elif name == "shd" and (fill := attributes.get("fill", "auto").lower()) != "auto":
-        found = {"background-color": f"#{fill}"}
-    return found
+        style = {"background-color": f"#{fill}"}
+    return style
 
 
 def small_number(text: str) -> int:

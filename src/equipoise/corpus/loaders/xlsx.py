@@ -39,17 +39,17 @@ def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
     read_xml(package.part(main), book)
     targets, parts = package.targets(main), package.targets_by_id(main)
     shared = _Strings()
-    if found := package.part(targets.get("sharedStrings", "")):
-        read_xml(found, shared)
+    if data := package.part(targets.get("sharedStrings", "")):
+        read_xml(data, shared)
     formats = Formats(since_1904=book.since_1904)
-    if found := package.part(targets.get("styles", "")):
-        read_xml(found, formats)
+    if data := package.part(targets.get("styles", "")):
+        read_xml(data, formats)
     outline = Outline()
     budget = _Budget(_SHARED_TIMES * size + _SHARED_FINE)
     for name, part, shows in book.sheets:
         sheet = _Sheet(shared.texts, formats, outline, name, shows=shows, budget=budget)
-        if found := package.part(parts.get(part, "")):
-            read_xml(found, sheet)
+        if data := package.part(parts.get(part, "")):
+            read_xml(data, sheet)
             sheet.end_region()
     return outline.loaded(package.title(top.get("core-properties", "")) or path.stem)
 

@@ -58,7 +58,7 @@ def parsed(url: StoreUrl) -> Address:
         asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         name = dict(asked).get("store", DEFAULT_NAME)
         rest = "&".join(f"{quote(k)}={quote(v)}" for k, v in asked if k != "store")
-        found = conninfo_to_dict(urlunsplit(parts._replace(query=rest)))
+        options = conninfo_to_dict(urlunsplit(parts._replace(query=rest)))
     except (ValueError, psycopg.Error):
         raise InputError(
             "the address of the store cannot be read: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is "
@@ -66,7 +66,7 @@ def parsed(url: StoreUrl) -> Address:
         ) from None
     if not (name.isidentifier() and name.isascii() and len(name) < 60):
         raise InputError("the name after store= is made of letters, digits and _: give another")
-    return Address(_DEFAULTS | {key: str(value) for key, value in found.items()}, name.lower())
+    return Address(_DEFAULTS | {key: str(value) for key, value in options.items()}, name.lower())
 
 
 class Connections:

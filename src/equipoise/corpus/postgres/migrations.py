@@ -60,9 +60,9 @@ def _alone(link: Link) -> Iterator[None]:
 
 def _version(link: Link, name: str) -> int | None:
     """How many migrations were run; None where there is no such store."""
-    if rows.one(link, "SELECT to_regclass(%s) IS NULL", f"{name}.migrations"):
+    if rows.scalar(link, "SELECT to_regclass(%s) IS NULL", f"{name}.migrations"):
         return None
-    return int(rows.one(link, "SELECT coalesce(max(version), 0) FROM migrations"))
+    return int(rows.scalar(link, "SELECT coalesce(max(version), 0) FROM migrations"))
 
 
 def _migrate(link: Link, name: str) -> None:
@@ -71,7 +71,7 @@ def _migrate(link: Link, name: str) -> None:
     link.execute(
         "CREATE TABLE IF NOT EXISTS migrations (version integer PRIMARY KEY, run timestamptz NOT NULL DEFAULT now())"
     )
-    done = rows.one(link, "SELECT coalesce(max(version), 0) FROM migrations")
+    done = rows.scalar(link, "SELECT coalesce(max(version), 0) FROM migrations")
     for version, statements in enumerate(MIGRATIONS[done:], done + 1):
         for statement in statements:
             link.execute(statement)
@@ -80,7 +80,7 @@ def _migrate(link: Link, name: str) -> None:
 
 def bind(link: Link, meta: Mapping[str, str]) -> None:
     """Record the encoder of an empty store; nothing happens where there are documents."""
-    if rows.one(link, "SELECT count(*) FROM documents"):
+    if rows.scalar(link, "SELECT count(*) FROM documents"):
         return
     for key, value in meta.items():
         link.execute(
@@ -93,20 +93,23 @@ def bind(link: Link, meta: Mapping[str, str]) -> None:
 
 def index_vectors(link: Link, name: str) -> None:
     """Make the graph for approximate search, once there are so many passages; writers go on meanwhile."""
-    if rows.one(link, "SELECT passages FROM state") <= EXACT_UP_TO or rows.dimensions(link) > MOST_DIMENSIONS:
+    if (
+        rows.scalar(link, "SELECT passages FROM state") <= EXACT_UP_TO
+        or rows.dimensions(link) > MOST_DIMENSIONS
+    ):
         return
     lock = f"{name}:graph"
-    if not rows.one(link, "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", lock):
+    if not rows.scalar(link, "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", lock):
         return  # another one makes it
     try:
-        found = link.execute(
+        row = link.execute(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (INDEX,)
         ).fetchone()
-        if found == (False,):  # whoever made it was killed
+        if row == (False,):  # whoever made it was killed
             link.execute(f"DROP INDEX CONCURRENTLY {INDEX}".encode())
-        if found != (True,):
+        if row != (True,):
             link.execute(
                 f"CREATE INDEX CONCURRENTLY {INDEX} ON vectors USING hnsw (vector vector_ip_ops)".encode()
             )
     finally:
-        rows.one(link, "SELECT pg_advisory_unlock(hashtextextended(%s, 0))", lock)
+        rows.scalar(link, "SELECT pg_advisory_unlock(hashtextextended(%s, 0))", lock)

@@ -48,8 +48,8 @@ def numbers_of_file(link: Link, path: str) -> list[int]:
 
 def add(link: Link, stems: Stems, entries: Sequence[Entry], path: str | None) -> None:
     """Insert documents after all others. Raises CorpusError for one that cannot be kept as it is."""
-    number = one(link, "SELECT coalesce(max(number), 0) FROM documents")
-    last = one(link, "SELECT coalesce(max(passage_id), 0) FROM passages")
+    number = scalar(link, "SELECT coalesce(max(number), 0) FROM documents")
+    last = scalar(link, "SELECT coalesce(max(passage_id), 0) FROM passages")
     width = dimensions(link)
     for entry in entries:
         _check(link, entry, width)
@@ -64,9 +64,9 @@ def _check(link: Link, entry: Entry, width: int) -> None:
         raise records.taken(entry.document)
 
 
-def add_one(link: Link, stems: Stems, one: Numbered) -> None:
+def add_one(link: Link, stems: Stems, numbered: Numbered) -> None:
     """Insert a document under its number with its passages."""
-    number, first, path, entry = one.number, one.first, one.path, one.entry
+    number, first, path, entry = numbered.number, numbered.first, numbered.path, numbered.entry
     document, count = entry.document, len(entry.spans)
     offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
     row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
@@ -74,17 +74,17 @@ def add_one(link: Link, stems: Stems, one: Numbered) -> None:
         "INSERT INTO documents VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (*row, *offsets, document.text, first, count, entry.vectors is not None),
     )
-    found = list(words.placed(stems, texts_of(document, entry.spans)))
+    postings = list(words.placed(stems, texts_of(document, entry.spans)))
     with (
         link.cursor() as cursor,
         cursor.copy('COPY passages (passage_id, document, start, "end", length) FROM STDIN') as copy,
     ):
         for passage_id, (start, end), (_, length) in zip(
-            range(first, first + count), entry.spans, found, strict=True
+            range(first, first + count), entry.spans, postings, strict=True
         ):
             copy.write_row((passage_id, number, start, end, length))
-    words.write(link, [(passage_id, terms) for passage_id, (terms, _) in enumerate(found, first)])
-    _note(link, count, sum(length for _, length in found))
+    words.write(link, [(passage_id, terms) for passage_id, (terms, _) in enumerate(postings, first)])
+    _note(link, count, sum(length for _, length in postings))
     if entry.vectors is not None:
         write_vectors(link, first, entry.vectors)
 
@@ -106,10 +106,10 @@ def remove(link: Link, stems: Stems, numbers: Sequence[int]) -> None:
         document = document_at(link, number)
         places = link.execute(f"{PLACE} WHERE p.document = %s ORDER BY p.passage_id".encode(), (number,))
         spans = [(i, (place.start, place.end)) for i, place in map(records.read_place, places)]
-        found = list(words.placed(stems, texts_of(document, [span for _, span in spans])))
+        postings = list(words.placed(stems, texts_of(document, [span for _, span in spans])))
         ids = [passage_id for passage_id, _ in spans]
-        words.remove(link, [(i, terms) for i, (terms, _) in zip(ids, found, strict=True)])
-        _note(link, -len(ids), -sum(length for _, length in found))
+        words.remove(link, [(i, terms) for i, (terms, _) in zip(ids, postings, strict=True)])
+        _note(link, -len(ids), -sum(length for _, length in postings))
         link.execute("DELETE FROM vectors WHERE passage_id = ANY(%s)", (ids,))
         link.execute("DELETE FROM passages WHERE document = %s", (number,))
         link.execute("DELETE FROM documents WHERE number = %s", (number,))
@@ -144,13 +144,13 @@ def add_vectors(link: Link, made: Sequence[tuple[Pending, Array]]) -> None:
     Raises CorpusError for vectors that do not fit.
     """
     width = dimensions(link)
-    for found, vectors in made:
-        records.check_vectors(found.document, vectors, (len(found.spans), width))
-        if found.is_like(unembedded(link, found.number)):
+    for pending, vectors in made:
+        records.check_vectors(pending.document, vectors, (len(pending.spans), width))
+        if pending.is_like(unembedded(link, pending.number)):
             write_vectors(
-                link, one(link, "SELECT first FROM documents WHERE number = %s", found.number), vectors
+                link, scalar(link, "SELECT first FROM documents WHERE number = %s", pending.number), vectors
             )
-            link.execute("UPDATE documents SET embedded = true WHERE number = %s", (found.number,))
+            link.execute("UPDATE documents SET embedded = true WHERE number = %s", (pending.number,))
 
 
 def read_vectors(link: Link, ask: str, values: Sequence[object], width: int) -> tuple[Ids, Array]:
@@ -183,14 +183,14 @@ def texts_of(document: Document, spans: Iterable[tuple[int, int]]) -> list[str]:
 def restore(link: Link, stems: Stems, documents: Sequence[Numbered]) -> None:
     """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
     width = dimensions(link)
-    for found in documents:
-        here = link.execute("SELECT doc_id FROM documents WHERE number = %s", (found.number,)).fetchone()
-        if here is not None and here[0] == found.entry.document.doc_id:
+    for numbered in documents:
+        here = link.execute("SELECT doc_id FROM documents WHERE number = %s", (numbered.number,)).fetchone()
+        if here is not None and here[0] == numbered.entry.document.doc_id:
             continue
         if here is not None:
-            raise records.other_at(found)
-        _check(link, found.entry, width)
-        add_one(link, stems, found)
+            raise records.other_at(numbered)
+        _check(link, numbered.entry, width)
+        add_one(link, stems, numbered)
 
 
 def numbered(link: Link) -> Iterator[Numbered]:
@@ -218,7 +218,7 @@ def contents(link: Link) -> Iterator[Row]:
     yield from of_documents(meta(link), files, numbered(link))
 
 
-def one(link: Link, ask: str, *values: object) -> Any:  # noqa: ANN401
+def scalar(link: Link, ask: str, *values: object) -> Any:  # noqa: ANN401
     """The first value that a statement finds. Raises CorpusError where it finds nothing."""
     row = link.execute(ask.encode(), values).fetchone()
     if row is None:

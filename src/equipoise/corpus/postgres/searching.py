@@ -31,7 +31,7 @@ class Remembered:
 
     def of(self, link: Link, name: str, read: Callable[[], T]) -> T:
         """What `read` gives for the state that this connection sees."""
-        token = rows.one(link, "SELECT token FROM state")
+        token = rows.scalar(link, "SELECT token FROM state")
         with self._lock:
             if token == self._token and name in self._kept:
                 kept: T = self._kept[name]
@@ -103,10 +103,10 @@ def vectors(link: Link, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], 
     """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
     asked = [int(passage_id) for passage_id in passage_ids]
     ask = "SELECT passage_id, vector FROM vectors WHERE passage_id = ANY(%s)"
-    ids, found = rows.read_vectors(link, ask, (list(set(asked)),), rows.dimensions(link))
+    ids, embeddings = rows.read_vectors(link, ask, (list(set(asked)),), rows.dimensions(link))
     place = {int(passage_id): row for row, passage_id in enumerate(ids)}
     known = np.array([passage_id in place for passage_id in asked], np.bool_)
-    return known, found[[place[passage_id] for passage_id in asked if passage_id in place]]
+    return known, embeddings[[place[passage_id] for passage_id in asked if passage_id in place]]
 
 
 def storable(text: str) -> str:
@@ -117,4 +117,4 @@ def storable(text: str) -> str:
 def _is_searched_by_graph(link: Link) -> bool:
     """Whether there are so many passages, and the graph is there."""
     ask = "SELECT passages > %s AND (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)) FROM state"
-    return bool(rows.one(link, ask, EXACT_UP_TO, INDEX))
+    return bool(rows.scalar(link, ask, EXACT_UP_TO, INDEX))

@@ -94,7 +94,7 @@ class Session:
     def written(self) -> str:
         """A mark of all changes so far."""
         with mapped(self.url), self._writes.lent(self._timeout, CHECK) as link:
-            return str(rows.one(link, "SELECT pg_current_wal_lsn()::text"))
+            return str(rows.scalar(link, "SELECT pg_current_wal_lsn()::text"))
 
     def read_after(self, mark: str) -> None:
         """From now on a snapshot has at least what the mark was of."""
@@ -106,10 +106,10 @@ class Session:
         with mapped(self.url):
             if self._claims is not None:
                 with suppress(psycopg.OperationalError):
-                    return bool(rows.one(self._claims, ask, f"{self.address.name}:{name}"))
+                    return bool(rows.scalar(self._claims, ask, f"{self.address.name}:{name}"))
                 self._claims.close()
             self._claims = self._writes.made(PRIMARY_WITHIN_S)
-            return bool(rows.one(self._claims, ask, f"{self.address.name}:{name}"))
+            return bool(rows.scalar(self._claims, ask, f"{self.address.name}:{name}"))
 
     def release(self, name: str) -> None:
         """Give a lock back; one that was lost with its connection is gone already."""
@@ -117,13 +117,13 @@ class Session:
             return
         with mapped(self.url), suppress(psycopg.OperationalError):
             ask = "SELECT pg_advisory_unlock(hashtextextended(%s, 0))"
-            rows.one(self._claims, ask, f"{self.address.name}:{name}")
+            rows.scalar(self._claims, ask, f"{self.address.name}:{name}")
 
     def _catch_up(self, link: Link, mark: str) -> None:
         """Wait until the host has replayed what `read_after` asked for."""
         until = time.monotonic() + self._timeout
         ask = "SELECT NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= %s::pg_lsn"
-        while not rows.one(link, ask, mark):
+        while not rows.scalar(link, ask, mark):
             if time.monotonic() >= until:
                 raise StoreLost(f"a replica of the store {self.url} is behind: ask again")
             time.sleep(PAUSE_S)

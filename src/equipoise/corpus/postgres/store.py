@@ -104,8 +104,8 @@ class PostgresStore(Closing):
     def file(self, path: str) -> FileRecord | None:
         """See `store.Reading`."""
         with mapped(self.path):
-            found = self._rows(f"{rows.FILE} WHERE path = %s", path)
-            return records.read_file(found[0]) if found else None
+            hits = self._rows(f"{rows.FILE} WHERE path = %s", path)
+            return records.read_file(hits[0]) if hits else None
 
     def listing(self) -> tuple[Listed, ...]:
         """See `store.Reading`."""
@@ -131,25 +131,25 @@ class PostgresStore(Closing):
 
     def file_of(self, doc_id: str) -> str | None:
         """See `store.Reading`."""
-        found = self._rows("SELECT path FROM documents WHERE doc_id = %s", searching.storable(doc_id))
-        return found[0][0] if found else None
+        hits = self._rows("SELECT path FROM documents WHERE doc_id = %s", searching.storable(doc_id))
+        return hits[0][0] if hits else None
 
     def document(self, doc_id: str) -> Document:
         """See `store.Reading`."""
-        found = self._rows(f"{rows.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
-        if not found:
+        hits = self._rows(f"{rows.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
+        if not hits:
             raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
         with mapped(self.path):
-            return records.read_document(found[0])
+            return records.read_document(hits[0])
 
     def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
         """See `store.Reading`."""
         wanted = list(dict.fromkeys(doc_ids))
         asked = [searching.storable(doc_id) for doc_id in wanted]
         with self._session.reading():
-            found = {row[0]: row for row in self._rows(f"{rows.DOCUMENT} WHERE doc_id = ANY(%s)", asked)}
+            by_id = {row[0]: row for row in self._rows(f"{rows.DOCUMENT} WHERE doc_id = ANY(%s)", asked)}
             return {
-                doc_id: records.read_document(found[doc_id]) if doc_id in found else self.document(doc_id)
+                doc_id: records.read_document(by_id[doc_id]) if doc_id in by_id else self.document(doc_id)
                 for doc_id in wanted
             }
 
@@ -170,19 +170,19 @@ class PostgresStore(Closing):
         """See `store.Reading`."""
         wanted = [int(passage_id) for passage_id in passage_ids]
         with mapped(self.path):
-            found = dict(
+            places = dict(
                 map(records.read_place, self._rows(f"{rows.PLACE} WHERE p.passage_id = ANY(%s)", wanted))
             )
-        if unknown := [passage_id for passage_id in wanted if passage_id not in found]:
+        if unknown := [passage_id for passage_id in wanted if passage_id not in places]:
             raise CorpusError(f"there is no passage {unknown[0]} in {self.path}: it may have been replaced")
-        return tuple(found[passage_id] for passage_id in wanted)
+        return tuple(places[passage_id] for passage_id in wanted)
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """See `store.Reading`."""
         with self._session.reading():
             ask = f"{rows.PLACE} WHERE d.doc_id = %s ORDER BY p.passage_id"
-            found = [row[0] for row in self._rows(ask, searching.storable(doc_id))]
-            return self.passages(found)
+            ids = [row[0] for row in self._rows(ask, searching.storable(doc_id))]
+            return self.passages(ids)
 
     def encoder_name(self) -> str:
         """See `store.Reading`."""
@@ -315,10 +315,10 @@ class PostgresStore(Closing):
 
         def work(link: Link) -> None:
             ask = "SELECT number FROM documents WHERE doc_id = %s AND path IS NULL"
-            found = {one: link.execute(ask, (searching.storable(one),)).fetchone() for one in chosen}
-            if unknown := [doc_id for doc_id, row in found.items() if row is None]:
+            hits = {doc_id: link.execute(ask, (searching.storable(doc_id),)).fetchone() for doc_id in chosen}
+            if unknown := [doc_id for doc_id, row in hits.items() if row is None]:
                 raise CorpusError(f"document {unknown[0]!r} was not added to {self.path} by add_documents")
-            rows.remove(link, self._stems, [row[0] for row in found.values() if row])
+            rows.remove(link, self._stems, [row[0] for row in hits.values() if row])
 
         self._session.write(work, again=False)
 
@@ -352,20 +352,20 @@ class PostgresStore(Closing):
     def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
         """See `store.Embedding`."""
         with self._session.reading() as link:
-            found = [rows.unembedded(link, number) for number in numbers]
-            return tuple(one for one in found if one is not None)
+            documents = [rows.unembedded(link, number) for number in numbers]
+            return tuple(document for document in documents if document is not None)
 
     def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
         """See `store.Embedding`."""
         self._session.write(lambda link: rows.add_vectors(link, made))
 
-    def drop_pending(self, one: Pending) -> None:
+    def drop_pending(self, document: Pending) -> None:
         """See `store.Embedding`."""
 
         def work(link: Link) -> None:
-            if one.path is not None and one.is_like(rows.unembedded(link, one.number)):
-                rows.remove(link, self._stems, rows.numbers_of_file(link, one.path))
-                link.execute("DELETE FROM files WHERE path = %s", (one.path,))
+            if document.path is not None and document.is_like(rows.unembedded(link, document.number)):
+                rows.remove(link, self._stems, rows.numbers_of_file(link, document.path))
+                link.execute("DELETE FROM files WHERE path = %s", (document.path,))
 
         self._session.write(work)
 

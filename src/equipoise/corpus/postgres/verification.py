@@ -34,11 +34,11 @@ def verify(link: Link, stems: Stems) -> None:
     searching.matrix(link)
     counts: Counter[str] = Counter()
     try:
-        for found in rows.numbered(link):
-            entry = found.entry
+        for numbered in rows.numbered(link):
+            entry = numbered.entry
             records.check_entry(entry, rows.dimensions(link))
             texts = rows.texts_of(entry.document, entry.spans)
-            for passage_id, (terms, _) in enumerate(words.placed(stems, texts), found.first):
+            for passage_id, (terms, _) in enumerate(words.placed(stems, texts), numbered.first):
                 _check_postings(link, passage_id, terms)
                 counts.update(terms.keys())
     except CorpusError as error:

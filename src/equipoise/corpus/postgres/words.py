@@ -35,16 +35,16 @@ class Words:
     def bm25(self, plan: Plan, keywords: Keywords, passages: int, tokens: int) -> list[tuple[int, float]]:
         """Every passage that a finding word stands in with its score, best first."""
         words = [*plan.finding, *plan.others]
-        parts = [_parts(found) for found in keywords.stems.of_texts(words)]
+        parts = [_parts(pairs) for pairs in keywords.stems.of_texts(words)]
         by_word = dict(zip(words, parts, strict=True))
         places, lengths = self._places(
-            [by_word[word][0] for word in plan.finding], {term for found in parts for term in found}
+            [by_word[word][0] for word in plan.finding], {term for terms in parts for term in terms}
         )
         times = {word: scoring.phrase([places.get(term, {}) for term in by_word[word]]) for word in words}
-        single = keywords.frequencies([found[0] for found in parts if len(found) == 1])
+        single = keywords.frequencies([terms[0] for terms in parts if len(terms) == 1])
         holding = {
-            word: single[found[0]] if len(found) == 1 else self._phrases(found)
-            for word, found in by_word.items()
+            word: single[terms[0]] if len(terms) == 1 else self._phrases(terms)
+            for word, terms in by_word.items()
         }
         return scoring.scored(
             plan, times=times, holding=holding, lengths=lengths, passages=passages, tokens=tokens
@@ -80,12 +80,12 @@ class Words:
 
 def placed(stems: Stems, texts: Sequence[str]) -> Iterator[tuple[Placed, int]]:
     """The terms of each text, and how many tokens it has."""
-    for found in stems.of_texts(texts):
+    for pairs in stems.of_texts(texts):
         terms: Placed = {}
-        for term, position in found:
+        for term, position in pairs:
             if len(term) <= LONGEST:
                 terms.setdefault(term, []).append(position)
-        yield terms, len(found)
+        yield terms, len(pairs)
 
 
 def write(link: Link, passages: Sequence[tuple[int, Placed]]) -> None:
@@ -122,6 +122,6 @@ def _count(link: Link, passages: Iterable[Placed], sign: int) -> None:
     link.execute(ask, (names, [sign * counts[name] for name in names]))
 
 
-def _parts(found: Sequence[tuple[str, int]]) -> list[str]:
+def _parts(pairs: Sequence[tuple[str, int]]) -> list[str]:
     """The terms of a word in their order."""
-    return [term for term, _ in sorted(found, key=lambda pair: pair[1])]
+    return [term for term, _ in sorted(pairs, key=lambda pair: pair[1])]

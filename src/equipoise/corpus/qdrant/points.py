@@ -71,13 +71,13 @@ class Catalogue:
     def holder(self, passage_id: int) -> Shown | None:
         """The document that a passage is in; None for an unknown one."""
         row = int(np.searchsorted(self.firsts, passage_id, side="right")) - 1
-        found = self.documents[int(self.numbers[row])] if row >= 0 else None
-        return found if found is not None and passage_id < found.first + found.count else None
+        doc = self.documents[int(self.numbers[row])] if row >= 0 else None
+        return doc if doc is not None and passage_id < doc.first + doc.count else None
 
     @property
     def passages(self) -> int:
         """How many there are."""
-        return sum(one.count for one in self.documents.values())
+        return sum(doc.count for doc in self.documents.values())
 
 
 def record_id(name: str) -> str:
@@ -85,15 +85,15 @@ def record_id(name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"equipoise:{name}"))
 
 
-def document_payload(one: Numbered, record: str, tokens: int) -> Payload:
+def document_payload(numbered: Numbered, record: str, tokens: int) -> Payload:
     """What is kept of a document."""
-    document = one.entry.document
+    document = numbered.entry.document
     fields = {name: getattr(document, name) for name in _FIELDS} | {"trust": document.trust.value}
     offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
     kept = {name: base64.b64encode(data).decode() for name, data in zip(_OFFSETS, offsets, strict=True)}
     return {
-        "kind": "document", "number": one.number, "path": one.path, "record": record, "first": one.first,
-        "spans": [list(span) for span in one.entry.spans], "embedded": one.entry.vectors is not None,
+        "kind": "document", "number": numbered.number, "path": numbered.path, "record": record, "first": numbered.first,
+        "spans": [list(span) for span in numbered.entry.spans], "embedded": numbered.entry.vectors is not None,
         "tokens": tokens, **fields, **kept,
     }  # fmt: skip
 
@@ -130,10 +130,10 @@ def catalogue(payloads: dict[int | str, Payload]) -> Catalogue:
     meta: Payload = {}
     files: dict[str, FileRecord] = {}
     listed: dict[str, list[int]] = {}
-    found: dict[int, tuple[Shown, int]] = {}
+    documents: dict[int, tuple[Shown, int]] = {}
     for point_id, payload in payloads.items():
         if payload["kind"] == "document":
-            found[payload["number"]] = (_shown(payload), payload["tokens"])
+            documents[payload["number"]] = (_shown(payload), payload["tokens"])
         elif payload["kind"] == "meta":
             meta = payload
         else:
@@ -141,7 +141,7 @@ def catalogue(payloads: dict[int | str, Payload]) -> Catalogue:
             if payload["kind"] == "file":
                 files[payload["path"]] = _file(payload)
     owners = {number: record for record, numbers in listed.items() for number in numbers}
-    shown = {n: one for n, (one, _) in sorted(found.items()) if owners.get(n) == one.record}
+    shown = {n: doc for n, (doc, _) in sorted(documents.items()) if owners.get(n) == doc.record}
     return Catalogue(
         payloads,
         str(meta.get("token", "")),
@@ -149,9 +149,9 @@ def catalogue(payloads: dict[int | str, Payload]) -> Catalogue:
         shown,
         dict(sorted(files.items(), key=lambda pair: pair[0].encode())),
         listed,
-        sum(tokens for number, (_, tokens) in found.items() if number in shown),
-        np.array([one.first for one in shown.values() if one.count], np.int64),
-        np.array([number for number, one in shown.items() if one.count], np.int64),
+        sum(tokens for number, (_, tokens) in documents.items() if number in shown),
+        np.array([doc.first for doc in shown.values() if doc.count], np.int64),
+        np.array([number for number, doc in shown.items() if doc.count], np.int64),
     )
 
 
@@ -180,8 +180,8 @@ def scrolled(
 
 def vector_of(vector: object) -> Sequence[float] | None:
     """A passage's vector, None where it has none."""
-    found = vector.get(VECTOR) if isinstance(vector, Mapping) else None
-    return list(found) if isinstance(found, list | np.ndarray) and len(found) else None
+    values = vector.get(VECTOR) if isinstance(vector, Mapping) else None
+    return list(values) if isinstance(values, list | np.ndarray) and len(values) else None
 
 
 def standing(term: str) -> models.Filter:

@@ -37,14 +37,14 @@ class Words:
 
     def vocabulary(self) -> dict[str, int]:
         """See `keywords.Terms`."""
-        found = self._client.facet(self._name, "terms", limit=_MOST_TERMS, exact=True).hits
-        counts = {str(one.value): one.count for one in found}
+        hits = self._client.facet(self._name, "terms", limit=_MOST_TERMS, exact=True).hits
+        counts = {str(hit.value): hit.count for hit in hits}
         return {term: counts[term] for term in sorted(counts) if len(term) >= 3 and term.isalpha()}
 
     def with_stem(self, stem: str) -> list[int]:
         """The passages that a term stands in, ascending."""
-        found = points.scrolled(self._client, self._name, points.standing(stem), False)
-        return sorted(int(i) for i, _ in found if self._now.holder(int(i)))
+        hits = points.scrolled(self._client, self._name, points.standing(stem), False)
+        return sorted(int(i) for i, _ in hits if self._now.holder(int(i)))
 
     def bm25(self, query: str, stems: Stems) -> list[tuple[int, float]]:
         """Every passage that a finding word stands in with its score, best first."""
@@ -56,7 +56,7 @@ class Words:
         words = [*plan.finding, *plan.others]
         by_word = dict(zip(words, map(writing.parts, stems.of_texts(words)), strict=True))
         payloads = self._holding([by_word[word][0] for word in plan.finding])
-        times = {word: self._times(found, payloads) for word, found in by_word.items()}
+        times = {word: self._times(terms, payloads) for word, terms in by_word.items()}
         return scoring.scored(
             plan,
             times=times,
@@ -67,19 +67,20 @@ class Words:
         )
 
     def _holding_each(self, plan: Plan, by_word: Mapping[str, Sequence[str]]) -> dict[str, int]:
-        single = self.frequencies([found[0] for found in by_word.values() if len(found) == 1])
+        single = self.frequencies([terms[0] for terms in by_word.values() if len(terms) == 1])
         return {
-            word: single[found[0]] if len(found) == 1 else len(self._times(found, self._holding(found[:1])))
-            for word, found in by_word.items()
+            word: single[terms[0]] if len(terms) == 1 else len(self._times(terms, self._holding(terms[:1])))
+            for word, terms in by_word.items()
         }
 
     def _holding(self, terms: Sequence[str]) -> dict[int, Payload]:
-        found = points.scrolled(self._client, self._name, points.any_of(terms))
-        return {int(i): payload for i, payload in found if self._now.holder(int(i))}
+        hits = points.scrolled(self._client, self._name, points.any_of(terms))
+        return {int(i): payload for i, payload in hits if self._now.holder(int(i))}
 
-    def _times(self, found: Sequence[str], payloads: Mapping[int, Payload]) -> dict[int, int]:
+    def _times(self, terms: Sequence[str], payloads: Mapping[int, Payload]) -> dict[int, int]:
         placed = [
-            {i: one["words"][term] for i, one in payloads.items() if term in one["words"]} for term in found
+            {i: payload["words"][term] for i, payload in payloads.items() if term in payload["words"]}
+            for term in terms
         ]
         return scoring.phrase(placed)
 
@@ -104,7 +105,7 @@ def _best(
     client: QdrantClient, name: str, now: Catalogue, vector: Array, wanted: int, *, exact: bool
 ) -> tuple[Ids, Array, bool]:
     """The best points that are shown, and whether there are no more."""
-    found = client.query_points(
+    hits = client.query_points(
         name,
         query=vector.tolist(),
         using=VECTOR,
@@ -113,8 +114,8 @@ def _best(
         with_payload=False,
         search_params=models.SearchParams(exact=exact),
     ).points
-    shown = [(int(one.id), points.vector_of(one.vector)) for one in found if now.holder(int(one.id))]
-    return *_arrays([(i, row) for i, row in shown if row is not None], len(vector)), len(found) < wanted
+    shown = [(int(hit.id), points.vector_of(hit.vector)) for hit in hits if now.holder(int(hit.id))]
+    return *_arrays([(i, row) for i, row in shown if row is not None], len(vector)), len(hits) < wanted
 
 
 def vectors(
@@ -123,10 +124,10 @@ def vectors(
     """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
     asked = [int(passage_id) for passage_id in passage_ids]
     wanted = [i for i in dict.fromkeys(asked) if now.holder(i)]
-    ids, found = _arrays(_stored(client, name, wanted), int(now.meta.get("dimensions", "0")))
+    ids, embeddings = _arrays(_stored(client, name, wanted), int(now.meta.get("dimensions", "0")))
     place = {int(passage_id): row for row, passage_id in enumerate(ids)}
     known = np.array([passage_id in place for passage_id in asked], np.bool_)
-    return known, found[[place[passage_id] for passage_id in asked if passage_id in place]]
+    return known, embeddings[[place[passage_id] for passage_id in asked if passage_id in place]]
 
 
 def matrix(client: QdrantClient, name: str, now: Catalogue) -> tuple[Ids, Array]:
@@ -137,15 +138,15 @@ def matrix(client: QdrantClient, name: str, now: Catalogue) -> tuple[Ids, Array]
         for i, payload in points.scrolled(client, name, None, False, vectors=True):
             if payload[VECTOR] is not None and now.holder(int(i)):
                 rows.append((int(i), payload[VECTOR]))
-    ids, found = _arrays(sorted(rows, key=lambda row: row[0]), width)
-    ids.flags.writeable = found.flags.writeable = False
-    return ids, found
+    ids, embeddings = _arrays(sorted(rows, key=lambda row: row[0]), width)
+    ids.flags.writeable = embeddings.flags.writeable = False
+    return ids, embeddings
 
 
 def numbered(client: QdrantClient, name: str, numbers: Sequence[int], *, vectors: bool) -> list[Numbered]:
     """Documents by number, those that are there, in the order asked for. Raises Damage."""
-    found = client.retrieve(writing.beside(name), list(numbers), with_payload=True)
-    payloads = {one.id: one.payload or {} for one in found}
+    hits = client.retrieve(writing.beside(name), list(numbers), with_payload=True)
+    payloads = {hit.id: hit.payload or {} for hit in hits}
     made: list[Numbered] = []
     for number in numbers:
         if number not in payloads:
@@ -168,12 +169,12 @@ def verify(
     """Raises Damage for anything that `QdrantStore` would not have written."""
     matrix(client, name, now)
     try:
-        for one in documents:
-            if one.entry.spans:
-                records.check_entry(one.entry, int(now.meta.get("dimensions", "0")))
-            for i, (words, length) in enumerate(writing.placed(one, stems), one.first):
-                found = client.retrieve(name, [i], with_payload=True)
-                payload = (found[0].payload if found else None) or {}
+        for numbered in documents:
+            if numbered.entry.spans:
+                records.check_entry(numbered.entry, int(now.meta.get("dimensions", "0")))
+            for i, (words, length) in enumerate(writing.placed(numbered, stems), numbered.first):
+                hits = client.retrieve(name, [i], with_payload=True)
+                payload = (hits[0].payload if hits else None) or {}
                 if payload.get("words") != words or payload.get("length") != length:
                     raise Damage("full text search does not hold the words of the passages")
     except CorpusError as error:
@@ -188,8 +189,8 @@ def said(error: BaseException) -> str:
 def _stored(client: QdrantClient, name: str, ids: Sequence[int]) -> list[tuple[int, Sequence[float]]]:
     if not ids:
         return []
-    found = client.retrieve(name, list(ids), with_payload=False, with_vectors=True)
-    rows = [(int(one.id), points.vector_of(one.vector)) for one in found]
+    hits = client.retrieve(name, list(ids), with_payload=False, with_vectors=True)
+    rows = [(int(hit.id), points.vector_of(hit.vector)) for hit in hits]
     return sorted([(i, row) for i, row in rows if row is not None], key=lambda pair: pair[0])
 
 

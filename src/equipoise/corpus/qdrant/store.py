@@ -94,8 +94,8 @@ class QdrantStore(Alone, Closing):
         """See `store.Reading`."""
         with self._reading() as now:
             shown = now.documents.values()
-            pending = sum(one.count for one in shown if not one.embedded)
-            trusted = sum(one.trust is Trust.TRUSTED for one in shown)
+            pending = sum(doc.count for doc in shown if not doc.embedded)
+            trusted = sum(doc.trust is Trust.TRUSTED for doc in shown)
             return Counts(len(now.files), len(now.documents), now.passages, pending, trusted)
 
     def files(self) -> dict[str, FileRecord]:
@@ -112,31 +112,31 @@ class QdrantStore(Alone, Closing):
         """See `store.Reading`."""
         with self._reading() as now:
             return tuple(
-                Listed(one.doc_id, one.source, one.title, one.trust, one.count, one.path or "")
-                for one in now.documents.values()
+                Listed(doc.doc_id, doc.source, doc.title, doc.trust, doc.count, doc.path or "")
+                for doc in now.documents.values()
             )
 
     def doc_ids(self) -> tuple[str, ...]:
         """See `store.Reading`."""
-        return tuple(one.doc_id for one in self.listing())
+        return tuple(doc.doc_id for doc in self.listing())
 
     def unfiled(self) -> tuple[str, ...]:
         """See `store.Reading`."""
         with self._reading() as now:
-            return tuple(one.doc_id for one in now.documents.values() if one.path is None)
+            return tuple(doc.doc_id for doc in now.documents.values() if doc.path is None)
 
     def subjects(self, most: int) -> tuple[str, ...]:
         """See `store.Reading`."""
         weights: Counter[str] = Counter()
-        for one in self.listing():
-            if one.trust is Trust.TRUSTED and one.title:
-                weights[one.title] += one.passages
+        for doc in self.listing():
+            if doc.trust is Trust.TRUSTED and doc.title:
+                weights[doc.title] += doc.passages
         return tuple(sorted(weights, key=lambda title: (-weights[title], title.encode()))[:most])
 
     def file_of(self, doc_id: str) -> str | None:
         """See `store.Reading`."""
         with self._reading() as now:
-            return next((one.path for one in now.documents.values() if one.doc_id == doc_id), None)
+            return next((doc.path for doc in now.documents.values() if doc.doc_id == doc_id), None)
 
     def document(self, doc_id: str) -> Document:
         """See `store.Reading`."""
@@ -146,13 +146,14 @@ class QdrantStore(Alone, Closing):
         """See `store.Reading`."""
         wanted = list(dict.fromkeys(doc_ids))
         with self._reading() as now:
-            numbers = {one.doc_id: one.number for one in now.documents.values()}
+            numbers = {doc.doc_id: doc.number for doc in now.documents.values()}
             if unknown := [doc_id for doc_id in wanted if doc_id not in numbers]:
                 raise self._no_document(unknown[0])
-            found = {one.number: one.entry.document for one in self._numbered([numbers[i] for i in wanted])}
-            if gone := [doc_id for doc_id in wanted if numbers[doc_id] not in found]:
+            every = self._numbered([numbers[i] for i in wanted])
+            documents = {doc.number: doc.entry.document for doc in every}
+            if gone := [doc_id for doc_id in wanted if numbers[doc_id] not in documents]:
                 raise self._no_document(gone[0])
-            return {doc_id: found[numbers[doc_id]] for doc_id in wanted}
+            return {doc_id: documents[numbers[doc_id]] for doc_id in wanted}
 
     def passage(self, passage_id: int) -> Passage:
         """See `store.Reading`."""
@@ -172,17 +173,17 @@ class QdrantStore(Alone, Closing):
         wanted = [int(passage_id) for passage_id in passage_ids]
         with self._reading() as now:
             holders = [now.holder(passage_id) for passage_id in wanted]
-            found = {one.number: one for one in self._numbered({one.number for one in holders if one})}
+            documents = {doc.number: doc for doc in self._numbered({h.number for h in holders if h})}
             return tuple(
-                self._place(passage_id, holder, found)
+                self._place(passage_id, holder, documents)
                 for passage_id, holder in zip(wanted, holders, strict=True)
             )
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """See `store.Reading`."""
         with self._reading() as now:
-            found = [one for one in now.documents.values() if one.doc_id == doc_id]
-            return self.passages(i for one in found for i in range(one.first, one.first + one.count))
+            documents = [doc for doc in now.documents.values() if doc.doc_id == doc_id]
+            return self.passages(i for doc in documents for i in range(doc.first, doc.first + doc.count))
 
     def encoder_name(self) -> str:
         """See `store.Reading`."""
@@ -273,7 +274,7 @@ class QdrantStore(Alone, Closing):
     def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
         """See `store.Writing`."""
         with self._writing() as writer:
-            by_id = {one.doc_id: one for one in writer.now.documents.values()}
+            by_id = {doc.doc_id: doc for doc in writer.now.documents.values()}
             chosen = list(doc_ids)
             if unknown := [doc_id for doc_id in chosen if doc_id not in by_id]:
                 raise CorpusError(f"there is no document {unknown[0]!r} in {self.path}")
@@ -287,7 +288,7 @@ class QdrantStore(Alone, Closing):
     def remove_documents(self, doc_ids: Iterable[str]) -> None:
         """See `store.Writing`."""
         with self._writing() as writer:
-            own = {one.doc_id: one for one in writer.now.documents.values() if one.path is None}
+            own = {doc.doc_id: doc for doc in writer.now.documents.values() if doc.path is None}
             chosen = list(dict.fromkeys(doc_ids))
             if unknown := [doc_id for doc_id in chosen if doc_id not in own]:
                 raise CorpusError(f"document {unknown[0]!r} was not added to {self.path} by add_documents")
@@ -313,33 +314,34 @@ class QdrantStore(Alone, Closing):
     def pending(self) -> list[tuple[int, int]]:
         """See `store.Embedding`."""
         with self._reading() as now:
-            waiting = (one for one in now.documents.values() if one.count and not one.embedded)
-            return [(one.number, one.count) for one in waiting]
+            waiting = (doc for doc in now.documents.values() if doc.count and not doc.embedded)
+            return [(doc.number, doc.count) for doc in waiting]
 
     def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
         """See `store.Embedding`."""
         with self._reading() as now:
             wanted = [n for n in numbers if n in now.documents and not now.documents[n].embedded]
             return tuple(
-                Pending(one.number, one.path, one.entry.document, one.entry.spans)
-                for one in self._numbered(wanted)
+                Pending(doc.number, doc.path, doc.entry.document, doc.entry.spans)
+                for doc in self._numbered(wanted)
             )
 
     def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
         """See `store.Embedding`."""
         with self._writing() as writer:
             width = int(writer.now.meta.get("dimensions", "0"))
-            for one, vectors in made:
-                records.check_vectors(one.document, vectors, (len(one.spans), width))
-            for one, vectors in made:
-                if one.is_like(next(iter(self.unembedded([one.number])), None)):
-                    writer.embed(one.number, vectors)
+            for pending, vectors in made:
+                records.check_vectors(pending.document, vectors, (len(pending.spans), width))
+            for pending, vectors in made:
+                if pending.is_like(next(iter(self.unembedded([pending.number])), None)):
+                    writer.embed(pending.number, vectors)
 
-    def drop_pending(self, one: Pending) -> None:
+    def drop_pending(self, document: Pending) -> None:
         """See `store.Embedding`."""
         with self._writing() as writer:
-            if one.path is not None and one.is_like(next(iter(self.unembedded([one.number])), None)):
-                writer.drop(points.record_id(f"file {one.path}"))
+            now = next(iter(self.unembedded([document.number])), None)
+            if document.path is not None and document.is_like(now):
+                writer.drop(points.record_id(f"file {document.path}"))
 
     # Inside
 
@@ -368,8 +370,8 @@ class QdrantStore(Alone, Closing):
 
     def _now(self) -> Catalogue:
         """What is shown now; kept in memory until somebody changes it."""
-        found = self._client.retrieve(writing.beside(self._name), [points.META], with_payload=["token"])
-        token = str((found[0].payload or {}).get("token", "")) if found else ""
+        hits = self._client.retrieve(writing.beside(self._name), [points.META], with_payload=["token"])
+        token = str((hits[0].payload or {}).get("token", "")) if hits else ""
         if self._catalogue is None or self._catalogue.token != token:
             return points.read_catalogue(self._client, writing.beside(self._name))
         return self._catalogue
@@ -377,11 +379,11 @@ class QdrantStore(Alone, Closing):
     def _numbered(self, numbers: Iterable[int], *, vectors: bool = False) -> list[Numbered]:
         return searching.numbered(self._client, self._name, list(numbers), vectors=vectors)
 
-    def _place(self, passage_id: int, holder: Shown | None, found: dict[int, Numbered]) -> Span:
-        if holder is None or holder.number not in found:
+    def _place(self, passage_id: int, holder: Shown | None, documents: dict[int, Numbered]) -> Span:
+        if holder is None or holder.number not in documents:
             raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
-        one = found[holder.number]
-        return Span(one.entry.document.doc_id, *one.entry.spans[passage_id - one.first])
+        doc = documents[holder.number]
+        return Span(doc.entry.document.doc_id, *doc.entry.spans[passage_id - doc.first])
 
     def _no_document(self, doc_id: str) -> CorpusError:
         return CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")

@@ -41,20 +41,20 @@ def sweep(client: QdrantClient, name: str, now: Catalogue) -> None:
         _delete(client, name, [i for i, _ in every if now.holder(int(i)) is None])
 
 
-def placed(one: Numbered, stems: Stems) -> Iterator[tuple[Placed, int]]:
+def placed(numbered: Numbered, stems: Stems) -> Iterator[tuple[Placed, int]]:
     """Where each term stands in each passage of a document, and how many tokens the passage has."""
-    document = one.entry.document
-    texts = [search_text(passage_at(0, start, end, document)) for start, end in one.entry.spans]
-    for found in stems.of_texts(texts):
+    document = numbered.entry.document
+    texts = [search_text(passage_at(0, start, end, document)) for start, end in numbered.entry.spans]
+    for pairs in stems.of_texts(texts):
         terms: Placed = {}
-        for term, position in found:
+        for term, position in pairs:
             terms.setdefault(term, []).append(position)
-        yield terms, len(found)
+        yield terms, len(pairs)
 
 
-def parts(found: Sequence[tuple[str, int]]) -> list[str]:
+def parts(pairs: Sequence[tuple[str, int]]) -> list[str]:
     """The terms of a word in their order."""
-    return [term for term, _ in sorted(found, key=lambda pair: pair[1])]
+    return [term for term, _ in sorted(pairs, key=lambda pair: pair[1])]
 
 
 class Writer:
@@ -86,9 +86,9 @@ class Writer:
     def after_all(self, entries: Sequence[Entry], path: str | None) -> list[Numbered]:
         """Documents with the numbers they get. Raises CorpusError for one that cannot be kept as it is."""
         every = self.now.documents.values()
-        number = max((one.number for one in every), default=0)
-        first = max((one.first + one.count for one in every if one.count), default=1)
-        taken = {one.doc_id for one in every if path is None or one.path != path}
+        number = max((doc.number for doc in every), default=0)
+        first = max((doc.first + doc.count for doc in every if doc.count), default=1)
+        taken = {doc.doc_id for doc in every if path is None or doc.path != path}
         made: list[Numbered] = []
         for entry in entries:
             records.check_entry(entry, int(self.now.meta.get("dimensions", "0")))
@@ -105,14 +105,14 @@ class Writer:
         if documents:
             record = points.record_id(f"own {documents[0].number}")
             self._write(documents, record)
-            self._put(record, {"kind": "own", "numbers": [one.number for one in documents]})
+            self._put(record, {"kind": "own", "numbers": [numbered.number for numbered in documents]})
 
     def replace(self, record: FileRecord, documents: Sequence[Numbered]) -> None:
         """A file, in the place of what it was, which is shown until the new one is."""
         name = points.record_id(f"file {record.path}")
         before = [self.now.documents[n] for n in self.now.records.get(name, []) if n in self.now.documents]
         self._write(documents, name)
-        self._put(name, points.file_payload(record, [one.number for one in documents]))
+        self._put(name, points.file_payload(record, [numbered.number for numbered in documents]))
         self._forget(before)
 
     def record_file(self, record: FileRecord) -> None:
@@ -132,8 +132,8 @@ class Writer:
 
     def remove(self, documents: Sequence[Shown]) -> None:
         """Take documents that came from no file out of their records."""
-        gone = {one.number for one in documents}
-        for name in {one.record for one in documents}:
+        gone = {doc.number for doc in documents}
+        for name in {doc.record for doc in documents}:
             left = [number for number in self.now.records[name] if number not in gone]
             if left:
                 self._set(name, {"numbers": left})
@@ -143,10 +143,10 @@ class Writer:
 
     def trust(self, documents: Sequence[Shown], trust: Trust) -> None:
         """Another trust of documents and their files."""
-        for one in documents:
-            self._set(one.number, {"trust": trust.value})
-            if one.path is not None:
-                self._set(one.record, {"trust": trust.value})
+        for doc in documents:
+            self._set(doc.number, {"trust": trust.value})
+            if doc.path is not None:
+                self._set(doc.record, {"trust": trust.value})
 
     def embed(self, number: int, vectors: Array) -> None:
         """Give a document its vectors."""
@@ -162,43 +162,48 @@ class Writer:
         for record in files:
             name = points.record_id(f"file {record.path}")
             self._put(name, points.file_payload(record, listed.get(name, [])))
-        for one in documents:
-            here = self.now.documents.get(one.number)
-            if here is not None and here.doc_id != one.entry.document.doc_id:
-                raise records.other_at(one)
+        for numbered in documents:
+            here = self.now.documents.get(numbered.number)
+            if here is not None and here.doc_id != numbered.entry.document.doc_id:
+                raise records.other_at(numbered)
             if here is None:
-                records.check_entry(one.entry, int(self.now.meta.get("dimensions", "0")))
-                name = points.record_id(f"own {one.number}" if one.path is None else f"file {one.path}")
-                listed[name] = [*listed.get(name, []), one.number]
-                self._write([one], name)
-                if one.path is None:
-                    self._put(name, {"kind": "own", "numbers": [one.number]})
+                records.check_entry(numbered.entry, int(self.now.meta.get("dimensions", "0")))
+                name = points.record_id(
+                    f"own {numbered.number}" if numbered.path is None else f"file {numbered.path}"
+                )
+                listed[name] = [*listed.get(name, []), numbered.number]
+                self._write([numbered], name)
+                if numbered.path is None:
+                    self._put(name, {"kind": "own", "numbers": [numbered.number]})
                 else:
                     self._set(name, {"numbers": listed[name]})
 
     def _write(self, documents: Iterable[Numbered], record: str) -> None:
         """Passages, then their document; not shown before the record is."""
-        for one in documents:
-            found = list(placed(one, self._stems))
-            made = one.entry.vectors
-            rows = [None] * len(found) if made is None else np.asarray(made, np.float32).tolist()
+        for numbered in documents:
+            postings = list(placed(numbered, self._stems))
+            made = numbered.entry.vectors
+            rows = [None] * len(postings) if made is None else np.asarray(made, np.float32).tolist()
             passages = [
                 models.PointStruct(
                     id=i,
                     vector={} if row is None else {VECTOR: row},
                     payload={"terms": list(words), "words": words, "length": length},
                 )
-                for i, ((words, length), row) in enumerate(zip(found, rows, strict=True), one.first)
+                for i, ((words, length), row) in enumerate(zip(postings, rows, strict=True), numbered.first)
             ]
             if passages:
                 self._client.upsert(self._name, passages, wait=True)
-            self._put(one.number, points.document_payload(one, record, sum(length for _, length in found)))
+            self._put(
+                numbered.number,
+                points.document_payload(numbered, record, sum(length for _, length in postings)),
+            )
 
     def _forget(self, documents: Sequence[Shown]) -> None:
         """Delete what is not shown any more."""
-        self._take_out([one.number for one in documents])
-        for one in documents:
-            _delete(self._client, self._name, list(range(one.first, one.first + one.count)))
+        self._take_out([doc.number for doc in documents])
+        for doc in documents:
+            _delete(self._client, self._name, list(range(doc.first, doc.first + doc.count)))
 
     def _take_out(self, ids: Sequence[int | str]) -> None:
         _delete(self._client, self._beside, ids)

@@ -90,14 +90,16 @@ def calibration() -> Calibration:
     )
 
 
-def features(query: Query, found: Reading) -> Floats:
+def features(query: Query, reading: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
     question = query.last or query.text
-    every = "\n".join("\n".join((one.title, *one.headings, one.text)) for one in found.passages)
+    every = "\n".join(
+        "\n".join((passage.title, *passage.headings, passage.text)) for passage in reading.passages
+    )
     named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
-    window = max(one.score for one in found.windows)
+    window = max(each.score for each in reading.windows)
     values = {
-        "passage": max(float(found.scores[0]), window) / SCALE,
+        "passage": max(float(reading.scores[0]), window) / SCALE,
         "window": window / SCALE,
         "missing_names": missing(named, every),
         "missing_terms": terms_missing(question, every),
@@ -124,8 +126,8 @@ def compounds_missing(question: str, text: str) -> float:
     """The share of the question's words with hyphens, such as 9-ply or no-autoplay, that the text does not hold, with
     any marks between their parts."""
     there = " ".join(words(text))
-    compounds = [" ".join(words(one)) for one in _COMPOUND.findall(question)[:MOST_WORDS]]
-    return sum(one not in there for one in compounds) / len(compounds) if compounds else 0.0
+    compounds = [" ".join(words(compound)) for compound in _COMPOUND.findall(question)[:MOST_WORDS]]
+    return sum(compound not in there for compound in compounds) / len(compounds) if compounds else 0.0
 
 
 def numbers_misplaced(question: str, text: str) -> float:
@@ -155,7 +157,7 @@ def _plain(word: str) -> tuple[str, ...]:
 def terms_missing(question: str, text: str) -> float:
     """The share (0 to 1) of the question's terms, such as onRedirect, smtp_delay, --dry-run, MT940 or 4.2.1, that the
     text does not hold; case aside."""
-    terms = [one for one in _TERM.findall(question) if _is_term(one)]
+    terms = [term for term in _TERM.findall(question) if _is_term(term)]
     there = text.casefold()
     return sum(term.casefold() not in there for term in terms) / len(terms) if terms else 0.0
 
@@ -178,14 +180,14 @@ def missing(wanted: Sequence[str], text: str) -> float:
 def _has(word: str, there: set[str], stems: set[str]) -> bool:
     if word in there or (len(word) >= STEM and word[:STEM] in stems):
         return True
-    near = (one for one in there if abs(len(one) - len(word)) <= 2)
-    return len(word) >= STEM - 1 and not word.isdigit() and any(ratio(word, one) >= ALIKE for one in near)
+    near = (other for other in there if abs(len(other) - len(word)) <= 2)
+    return len(word) >= STEM - 1 and not word.isdigit() and any(ratio(word, other) >= ALIKE for other in near)
 
 
 def _absent(wanted: Sequence[str], there: Sequence[str]) -> float:
     """The share of the numbers that are not there; 2.0 is, where 2.0.1 is."""
-    found = set(there)
+    present = set(there)
     absent = [
-        n for n in set(wanted) if n not in found and not any(each.startswith(f"{n}.") for each in found)
+        n for n in set(wanted) if n not in present and not any(each.startswith(f"{n}.") for each in present)
     ]
     return len(absent) / len(set(wanted)) if wanted else 0.0

@@ -39,10 +39,10 @@ class ExtractiveQAHighlighter:
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The sentences that the likeliest answer stands in; raises ModelUnavailable or InputError."""
-        found = await self.model.find(query.text, [passage.text for passage in passages])
+        predictions = await self.model.find(query.text, [passage.text for passage in passages])
         answers = [
             (answer, passage)
-            for answer, passage in zip(found, passages, strict=True)
+            for answer, passage in zip(predictions, passages, strict=True)
             if answer and answer.probability >= self.threshold
         ]
         answers.sort(key=lambda pair: -pair[0].probability)

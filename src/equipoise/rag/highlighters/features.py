@@ -72,16 +72,16 @@ def _lexical(
 ) -> dict[str, list[float]]:
     asked = set(content_words(question)) - FUNCTION_WORDS
     named = {word.casefold() for word in (*names(question), *numbers(question))}
-    found = [set(content_words(sentence.text)) for sentence in sentences]
+    word_sets = [set(content_words(sentence.text)) for sentence in sentences]
     titles = {rows[0]: set(content_words(sentences[rows[0]].passage.title)) for rows in passages}
     first = {row: rows[0] for rows in passages for row in rows}
-    windows = [titles[first[n]].union(*(found[row] for row in rows)) for n, rows in enumerate(neighbours)]
+    windows = [titles[first[n]].union(*(word_sets[row] for row in rows)) for n, rows in enumerate(neighbours)]
     wholes = {
-        rows[0]: _share(asked, titles[rows[0]].union(*(found[row] for row in rows))) for rows in passages
+        rows[0]: _share(asked, titles[rows[0]].union(*(word_sets[row] for row in rows))) for rows in passages
     }
     kinds = _kinds(question, sentences, asked)
     return {
-        "words": [_share(asked, words) for words in found],
+        "words": [_share(asked, words) for words in word_sets],
         "window_words": [_share(asked, words) for words in windows],
         "passage_words": [wholes[first[n]] for n in range(len(sentences))],
         "missing_names": [1.0 - _share(named, words) if named else 0.0 for words in windows],
@@ -101,8 +101,8 @@ def _kinds(question: str, sentences: Sequence[Sentence], asked: set[str]) -> Seq
     return [None] * len(sentences)
 
 
-def _share(wanted: set[str], found: set[str]) -> float:
-    return len(wanted & found) / len(wanted) if wanted else 0.0
+def _share(wanted: set[str], present: set[str]) -> float:
+    return len(wanted & present) / len(wanted) if wanted else 0.0
 
 
 def _mean(vectors: Array, rows: Sequence[int]) -> Array:

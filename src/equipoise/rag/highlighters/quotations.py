@@ -38,11 +38,11 @@ def place(
     spans: list[Span] = []
     dropped: list[Dropped] = []
     for quotation in quotations:
-        found = align_any(quotation, texts, threshold=threshold)
-        if found is None:
+        match = align_any(quotation, texts, threshold=threshold)
+        if match is None:
             dropped.append(Dropped(DropReason.NOT_FOUND, quotation=quotation))
         else:
-            passage, alignment = passages[found[0]], found[1]
+            passage, alignment = passages[match[0]], match[1]
             offset = passage.start
             spans.append(Span(passage.doc_id, offset + alignment.start, offset + alignment.end))
     return tuple(spans), tuple(dropped)

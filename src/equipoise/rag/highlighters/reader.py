@@ -33,10 +33,10 @@ class ReaderHighlighter:
         return await asyncio.to_thread(self._highlight, query, passages)
 
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
-        found = read(query.text, passages, reader_of(self.reranker, query))
-        if not found.windows:
+        reading = read(query.text, passages, reader_of(self.reranker, query))
+        if not reading.windows:
             return Proposal(())
-        probability = self.fitted.probability(features(query, found))
+        probability = self.fitted.probability(features(query, reading))
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
-        chosen = self.fitted.choose(found.windows) if probability >= threshold else []
-        return Proposal(tuple(one.span for one in chosen), probability=probability, threshold=threshold)
+        chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
+        return Proposal(tuple(window.span for window in chosen), probability=probability, threshold=threshold)

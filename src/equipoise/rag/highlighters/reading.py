@@ -135,8 +135,8 @@ def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> l
     """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
     rows = {window: made for window in windows if (made := cells(window.text))}
     best = sorted(rows, key=_place)[:SEEDS]
-    scores = iter(reranker.scores(question, [cell for one in best for cell in rows[one]]))
-    better = {one: max(float(next(scores)) for _ in rows[one]) for one in best}
+    scores = iter(reranker.scores(question, [cell for window in best for cell in rows[window]]))
+    better = {window: max(float(next(scores)) for _ in rows[window]) for window in best}
     return [replace(window, score=max(window.score, better.get(window, window.score))) for window in windows]
 
 
@@ -163,4 +163,4 @@ def _below_heading(window: Window) -> str:
 
 def _scored(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
     scores = reranker.scores(question, [_below_heading(window) for window in windows])
-    return [replace(one, score=float(score)) for one, score in zip(windows, scores, strict=True)]
+    return [replace(window, score=float(score)) for window, score in zip(windows, scores, strict=True)]

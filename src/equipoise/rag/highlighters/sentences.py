@@ -57,6 +57,6 @@ def numbered(sentences: Sequence[Sentence]) -> str:
 
 def _unsaid(passage: Passage, start: int, end: int) -> str:
     """The headings and labels in a stretch of a passage that do not stand above it, as one clean line."""
-    found = [heading_text(line) for line in passage.text[start:end].splitlines()]
+    headings = [heading_text(line) for line in passage.text[start:end].splitlines()]
     said = {passage.title, *passage.headings}
-    return title(" > ".join(line for line in found if line not in said and any(c.isalnum() for c in line)))
+    return title(" > ".join(line for line in headings if line not in said and any(c.isalnum() for c in line)))

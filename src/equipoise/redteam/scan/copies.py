@@ -101,9 +101,9 @@ def alike(signatures: Signatures) -> list[list[int]]:
         first: dict[bytes, int] = {}
         for row, key in enumerate(np.ascontiguousarray(signatures[:, band : band + ROWS])):
             other = first.setdefault(key.tobytes(), row)
-            one, two = _root(parents, row), _root(parents, other)
-            if one != two and np.mean(signatures[row] == signatures[other]) >= ALIKE:
-                parents[max(one, two)] = min(one, two)
+            root, other_root = _root(parents, row), _root(parents, other)
+            if root != other_root and np.mean(signatures[row] == signatures[other]) >= ALIKE:
+                parents[max(root, other_root)] = min(root, other_root)
     groups: dict[int, list[int]] = defaultdict(list)
     for row in range(len(parents)):
         groups[_root(parents, row)].append(row)

@@ -150,8 +150,8 @@ _ENDINGS = frozenset(
 )
 
 
-def _same_site(one: str, other: str) -> bool:
-    first, second = one.removeprefix("www."), other.removeprefix("www.")
+def _same_site(host: str, other: str) -> bool:
+    first, second = host.removeprefix("www."), other.removeprefix("www.")
     return first == second or first.endswith(f".{second}") or second.endswith(f".{first}")
 
 

@@ -45,10 +45,10 @@ class Abstention:
 def abstention(by: Mapping[str, Sequence[QaRecord]]) -> dict[str, Abstention]:
     """By system, of those that estimate a probability."""
     estimated = {
-        name: [(one.probability, one) for one in records if one.probability is not None]
+        name: [(record.probability, record) for record in records if record.probability is not None]
         for name, records in by.items()
     }
-    return {name: _measured(found) for name, found in estimated.items() if found}
+    return {name: _measured(pairs) for name, pairs in estimated.items() if pairs}
 
 
 def right(record: QaRecord) -> bool | None:
@@ -63,8 +63,8 @@ def right(record: QaRecord) -> bool | None:
 
 
 def _measured(estimated: Sequence[tuple[float, QaRecord]]) -> Abstention:
-    labelled = [(chance, one.answerable) for chance, one in estimated if one.answerable is not None]
-    answered = [(chance, not good) for chance, one in estimated if (good := right(one)) is not None]
+    labelled = [(chance, record.answerable) for chance, record in estimated if record.answerable is not None]
+    answered = [(chance, not good) for chance, record in estimated if (good := right(record)) is not None]
     chances, truths = _columns(labelled)
     coverages, risks = calibration.risk_coverage(*_columns(answered))
     return Abstention(

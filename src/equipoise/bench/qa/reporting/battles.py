@@ -55,13 +55,16 @@ class Battle:
 
 def battles(comparisons: Sequence[ComparisonRecord], models: set[str]) -> list[Battle]:
     """One for each judging model; `models` are those that answered."""
-    found = grouped(comparisons, lambda one: one.judge_model)
-    return [_battle(model, model in models, found[model]) for model in sorted(found)]
+    by_model = grouped(comparisons, lambda record: record.judge_model)
+    return [_battle(model, model in models, by_model[model]) for model in sorted(by_model)]
 
 
 def _battle(model: str, itself: bool, records: Sequence[ComparisonRecord]) -> Battle:
     by_pair = _comparisons(records)
-    matches = [Match(item, first, second, found.verdict) for (item, first, second), found in by_pair.items()]
+    matches = [
+        Match(item, first, second, comparison.verdict)
+        for (item, first, second), comparison in by_pair.items()
+    ]
     whole = [match for match in matches if not _alone(match)]
     return Battle(
         model,
@@ -79,19 +82,19 @@ def _battle(model: str, itself: bool, records: Sequence[ComparisonRecord]) -> Ba
 def _comparisons(records: Sequence[ComparisonRecord]) -> dict[tuple[str, str, str], Comparison]:
     """One verdict for each question and pair, names sorted; both orders that differ make a tie."""
     votes: dict[tuple[str, str, str], list[Vote]] = {}
-    for one in sorted(records, key=lambda one: (one.item_id, one.order)):
-        verdict = Verdict(one.verdict) if one.verdict is not None else None
-        first, second, swapped = one.first, one.second, one.order == Order.SWAPPED
+    for record in sorted(records, key=lambda record: (record.item_id, record.order)):
+        verdict = Verdict(record.verdict) if record.verdict is not None else None
+        first, second, swapped = record.first, record.second, record.order == Order.SWAPPED
         if first > second:
             first, second, swapped = second, first, not swapped
             verdict = verdict.mirrored() if verdict else None
-        votes.setdefault((one.item_id, first, second), []).append(Vote(verdict, "", swapped))
+        votes.setdefault((record.item_id, first, second), []).append(Vote(verdict, "", swapped))
     return {pair: combined(said) for pair, said in votes.items()}
 
 
 def _against_highlights(matches: Sequence[Match]) -> dict[str, Preferences]:
     """By pipeline."""
-    found: dict[str, list[str]] = {}
+    outcomes: dict[str, list[str]] = {}
     for match in matches:
         for whole, part, wins in (
             (match.first, match.second, Verdict.FIRST),
@@ -99,13 +102,13 @@ def _against_highlights(matches: Sequence[Match]) -> dict[str, Preferences]:
         ):
             if part == whole + HIGHLIGHTS_ALONE and match.verdict is not None:
                 ends = {wins: "pipeline", wins.mirrored(): "highlights"}
-                found.setdefault(whole, []).append(ends.get(match.verdict, str(match.verdict)))
-    return {name: _preferences(said) for name, said in sorted(found.items())}
+                outcomes.setdefault(whole, []).append(ends.get(match.verdict, str(match.verdict)))
+    return {name: _preferences(said) for name, said in sorted(outcomes.items())}
 
 
 def _preferences(said: Sequence[str]) -> Preferences:
     kinds = ("pipeline", "highlights", "tie", "neither")
-    pipeline, highlights, tie, neither = (ESTIMATOR.share(one == kind for one in said) for kind in kinds)
+    pipeline, highlights, tie, neither = (ESTIMATOR.share(end == kind for end in said) for kind in kinds)
     return Preferences(len(said), pipeline, highlights, tie, neither)
 
 

@@ -97,26 +97,26 @@ class Spent:
 
 def counts(records: Records) -> Counts:
     """Of one system."""
-    reasons = Counter(one.reason.partition(":")[0] for one in records if one.reason)
+    reasons = Counter(record.reason.partition(":")[0] for record in records if record.reason)
     return Counts(
         len(records),
-        sum(one.answered for one in records),
-        sum(one.declined for one in records),
-        sum(one.failed for one in records),
+        sum(record.answered for record in records),
+        sum(record.declined for record in records),
+        sum(record.failed for record in records),
         dict(sorted(reasons.items())),
-        sum(one.dropped for one in records),
-        {name: sum(one.score(name) is None for one in records) for name in (*SHARES, *MEANS)},
-        sorted({one.model for one in records}),
+        sum(record.dropped for record in records),
+        {name: sum(record.score(name) is None for record in records) for name in (*SHARES, *MEANS)},
+        sorted({record.model for record in records}),
     )
 
 
 def measures(records: Records) -> dict[str, Estimate | None]:
     """Every score's mean or share, the share of answers that were grounded, and of answers at all."""
     return {
-        "answered": ESTIMATOR.share(one.answered for one in records if not one.failed),
-        "grounded": ESTIMATOR.share(one.grounded for one in records if one.answered),
-        **{name: ESTIMATOR.share(one.score(name) for one in records) for name in SHARES},
-        **{name: ESTIMATOR.mean(one.score(name) for one in records) for name in MEANS},
+        "answered": ESTIMATOR.share(record.answered for record in records if not record.failed),
+        "grounded": ESTIMATOR.share(record.grounded for record in records if record.answered),
+        **{name: ESTIMATOR.share(record.score(name) for record in records) for name in SHARES},
+        **{name: ESTIMATOR.mean(record.score(name) for record in records) for name in MEANS},
     }
 
 
@@ -125,8 +125,8 @@ def declining(records: Records) -> Declining | None:
 
     Failed questions said neither and are left out.
     """
-    known = [one for one in records if one.answerable is not None and not one.failed]
-    pairs = [(one.declined, not one.answerable) for one in known]
+    known = [record for record in records if record.answerable is not None and not record.failed]
+    pairs = [(record.declined, not record.answerable) for record in known]
     if not any(unanswerable for _, unanswerable in pairs):
         return None
     return metrics.declining(pairs, seed=ESTIMATOR.seed, level=ESTIMATOR.level)
@@ -137,15 +137,19 @@ def decisions(records: Records) -> Decisions | None:
 
     A declined question counts as neither yes nor no; failed ones are left out.
     """
-    asked = [(one.decision, one.decided) for one in records if one.decision is not None and not one.failed]
+    asked = [
+        (record.decision, record.decided)
+        for record in records
+        if record.decision is not None and not record.failed
+    ]
     return metrics.decisions(asked, seed=ESTIMATOR.seed, level=ESTIMATOR.level) if asked else None
 
 
 def relations(records: Records) -> Relations | None:
     """None without gold passages, or for a system that never highlights."""
-    if not any(one.highlights for one in records):
+    if not any(record.highlights for record in records):
         return None
-    kinds = Counter(kind for one in records if (kind := one.passage_relation) is not None)
+    kinds = Counter(kind for record in records if (kind := record.passage_relation) is not None)
     total = kinds.total()
     if not total:
         return None
@@ -158,13 +162,13 @@ def relations(records: Records) -> Relations | None:
 def worst_guesses(records: Records) -> list[WorstGuess]:
     """The worst guesses (Table 7), worst first: by K-precision, then recall, then id."""
     guesses = [
-        WorstGuess(one.item_id, precision, one.score("guess_recall"))
-        for one in records
-        if (precision := one.score("guess_k_precision")) is not None
+        WorstGuess(record.item_id, precision, record.score("guess_recall"))
+        for record in records
+        if (precision := record.score("guess_k_precision")) is not None
     ]
-    return sorted(guesses, key=lambda one: (one.guess_k_precision, one.guess_recall or 0.0, one.item_id))[
-        :WORST
-    ]
+    return sorted(
+        guesses, key=lambda guess: (guess.guess_k_precision, guess.guess_recall or 0.0, guess.item_id)
+    )[:WORST]
 
 
 def cost(
@@ -190,9 +194,9 @@ def _spent(mine: Mapping[str, float], base: Mapping[str, float] | None) -> Spent
 
 def _used(records: Records, timings: Sequence[QaTiming]) -> dict[str, dict[str, float]]:
     """Seconds, tokens and calls by question, without failed ones."""
-    done = [one for one in records if not one.failed]
-    items = {one.item_id for one in done}
-    used = {"seconds": {one.item_id: one.seconds for one in timings if one.item_id in items}}
+    done = [record for record in records if not record.failed]
+    items = {record.item_id for record in done}
+    used = {"seconds": {timing.item_id: timing.seconds for timing in timings if timing.item_id in items}}
     for name in ("prompt_tokens", "completion_tokens", "calls"):
-        used[name] = {one.item_id: float(getattr(one.usage, name)) for one in done if one.usage}
+        used[name] = {record.item_id: float(getattr(record.usage, name)) for record in done if record.usage}
     return used

@@ -25,11 +25,11 @@ def paired_tests(
             measures.setdefault(measure, {}).setdefault(system, {})[item] = value
 
     for system, records in by.items():
-        for one in records:
+        for record in records:
             for name in SCORES:
-                keep(name, system, one.item_id, one.score(name))
-            if one.answerable is not None and not one.failed:
-                keep(RIGHT, system, one.item_id, float(one.answered == one.answerable))
+                keep(name, system, record.item_id, record.score(name))
+            if record.answerable is not None and not record.failed:
+                keep(RIGHT, system, record.item_id, float(record.answered == record.answerable))
     for system, judgements in judged.items():
         for judgement in judgements:
             keep(judgement.rater, system, judgement.item_id, judgement.value)

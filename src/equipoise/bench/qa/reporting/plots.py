@@ -26,19 +26,19 @@ CONTAINS = {
 
 def win_matrix(battle: Battle) -> str | None:
     """Figure 2: wins of the row over the column."""
-    found = battle.matrix
-    names = list(found)
+    matrix = battle.matrix
+    names = list(matrix)
 
     def draw(axes: Axes) -> None:
         wins = np.array(
-            [[found[me][other].wins if other in found[me] else np.nan for other in names] for me in names]
+            [[matrix[me][other].wins if other in matrix[me] else np.nan for other in names] for me in names]
         )
         axes.imshow(wins, cmap="Blues", vmin=0)
         for row, me in enumerate(names):
             for column, other in enumerate(names):
-                if other in found[me]:
+                if other in matrix[me]:
                     dark = wins[row, column] > 0.6 * np.nanmax(wins)
-                    text = str(found[me][other].wins)
+                    text = str(matrix[me][other].wins)
                     axes.text(column, row, text, ha="center", va="center", color="white" if dark else "black")
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right")
         axes.set_yticks(range(len(names)), names)
@@ -52,9 +52,9 @@ def highest(rating: Rating) -> str | None:
     wins, n = rating.highest.wins, rating.highest.n
 
     def draw(axes: Axes) -> None:
-        for place, found in enumerate(wins.values()):
-            share = Estimate.of(found.share)
-            axes.barh(place, found.count, color=COLOURS[0], alpha=0.8)
+        for place, win in enumerate(wins.values()):
+            share = Estimate.of(win.share)
+            axes.barh(place, win.count, color=COLOURS[0], alpha=0.8)
             if share:
                 axes.plot([share.low * n, share.high * n], [place, place], color="black", linewidth=1)
         _names(axes, list(wins))
@@ -82,30 +82,32 @@ def distribution(rating: Rating) -> str | None:
 
 def alone(battle: Battle) -> str | None:
     """Figure 5: the pipeline, or its highlighter alone."""
-    found = battle.alone
+    preferences = battle.alone
 
     def draw(axes: Axes) -> None:
         shares = {
-            label: [getattr(each, kind).value for each in found.values()] for kind, label in KINDS.items()
+            label: [getattr(each, kind).value for each in preferences.values()]
+            for kind, label in KINDS.items()
         }
-        _stack(axes, list(found), shares, [COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[4]])
+        _stack(axes, list(preferences), shares, [COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[4]])
         axes.set(xlabel="share of questions")
 
-    return svg(draw, _size(len(found))) if found else None
+    return svg(draw, _size(len(preferences))) if preferences else None
 
 
 def relations(section: Section) -> str | None:
     """Figure 6: highlights that contain the gold passage or lie in it."""
-    found = section.relations
+    by_system = section.relations
 
     def draw(axes: Axes) -> None:
         shares = {
-            CONTAINS[kind]: [getattr(each, kind) / each.n for each in found.values()] for kind in RELATIONS
+            CONTAINS[kind]: [getattr(each, kind) / each.n for each in by_system.values()]
+            for kind in RELATIONS
         }
-        _stack(axes, list(found), shares, COLOURS)
+        _stack(axes, list(by_system), shares, COLOURS)
         axes.set(xlabel="share of questions with a gold passage")
 
-    return svg(draw, _size(len(found))) if found else None
+    return svg(draw, _size(len(by_system))) if by_system else None
 
 
 def guess_scatter(correlation: Correlation) -> str | None:
@@ -126,11 +128,11 @@ def guess_scatter(correlation: Correlation) -> str | None:
 
 def reliability(abstention: Mapping[str, Abstention]) -> str | None:
     """Frequency of answerable questions against the probability given; larger dots are bins of more questions."""
-    found = {name: each.bins for name, each in abstention.items() if each.bins}
+    by_system = {name: each.bins for name, each in abstention.items() if each.bins}
 
     def draw(axes: Axes) -> None:
         axes.plot([0, 1], [0, 1], color="#bbbbbb", linestyle="--", linewidth=0.8)
-        for number, (name, bins) in enumerate(found.items()):
+        for number, (name, bins) in enumerate(by_system.items()):
             xs, ys = [each.confidence for each in bins], [each.frequency for each in bins]
             axes.plot(xs, ys, color=f"C{number}", label=name)
             axes.scatter(xs, ys, s=[4 + each.n for each in bins], color=f"C{number}", alpha=0.6)
@@ -139,20 +141,20 @@ def reliability(abstention: Mapping[str, Abstention]) -> str | None:
         )
         axes.legend(frameon=False, fontsize=8)
 
-    return svg(draw) if found else None
+    return svg(draw) if by_system else None
 
 
 def risk_coverage(abstention: Mapping[str, Abstention]) -> str | None:
     """Share of wrong answers against the share answered, most confident first."""
-    found = {name: each.risk_coverage for name, each in abstention.items() if each.risk_coverage}
+    curves = {name: each.risk_coverage for name, each in abstention.items() if each.risk_coverage}
 
     def draw(axes: Axes) -> None:
-        for number, (name, curve) in enumerate(found.items()):
+        for number, (name, curve) in enumerate(curves.items()):
             axes.plot([c for c, _ in curve], [r for _, r in curve], color=f"C{number}", label=name)
         axes.set(xlabel="coverage", ylabel="share of wrong answers", xlim=(0, 1), ylim=(0, 1.02))
         axes.legend(frameon=False, fontsize=8)
 
-    return svg(draw) if found else None
+    return svg(draw) if curves else None
 
 
 def _stack(

@@ -98,17 +98,20 @@ def caption(model: str, *, itself: bool) -> str:
 
 def ratings(by: BySystem, systems: Sequence[str], models: set[str]) -> list[Rating]:
     """One for each judge and its model; `models` are those that answered."""
-    raters = sorted({(one.judge, one.judge_model) for mine in by.values() for one in mine})
+    raters = sorted({(judgement.judge, judgement.judge_model) for mine in by.values() for judgement in mine})
     return [_rating(rater, by, systems, models) for rater in raters]
 
 
 def _rating(rater: tuple[str, str], by: BySystem, systems: Sequence[str], models: set[str]) -> Rating:
     mine = {
-        name: [one for one in by.get(name, ()) if (one.judge, one.judge_model) == rater] for name in systems
+        name: [
+            judgement for judgement in by.get(name, ()) if (judgement.judge, judgement.judge_model) == rater
+        ]
+        for name in systems
     }
     known = {
-        name: {one.item_id: one.value for one in found if one.value is not None}
-        for name, found in mine.items()
+        name: {judgement.item_id: judgement.value for judgement in judgements if judgement.value is not None}
+        for name, judgements in mine.items()
     }
     judged = {name: values for name, values in known.items() if mine[name]}
     return Rating(
@@ -136,7 +139,7 @@ def _highest(known: Mapping[str, Mapping[str, float]]) -> Highest:
 
 def correlations(by: Mapping[str, Sequence[QaRecord]], judged: BySystem) -> list[Correlation]:
     """By system and performance: the judges' ratings, and the answers' recall of the reference."""
-    found = []
+    measured = []
     for name, records in by.items():
         guesses = _scored(records, "guess_k_precision")
         for performance, values in sorted(_performances(records, judged.get(name, ())).items()):
@@ -145,8 +148,8 @@ def correlations(by: Mapping[str, Sequence[QaRecord]], judged: BySystem) -> list
                 xs, ys = [p[0] for p in points], [p[1] for p in points]
                 places = [[x, y, count] for (x, y), count in sorted(Counter(points).items())]
                 pearson = metrics.pearson(xs, ys, level=ESTIMATOR.level)
-                found.append(Correlation(name, performance, pearson, places))
-    return found
+                measured.append(Correlation(name, performance, pearson, places))
+    return measured
 
 
 def agreement(judged: BySystem, comparisons: Sequence[ComparisonRecord]) -> list[Agreed]:
@@ -154,49 +157,49 @@ def agreement(judged: BySystem, comparisons: Sequence[ComparisonRecord]) -> list
     model are two raters."""
     said: dict[str, dict[str, dict[tuple[str, ...], float | None]]] = {}
     for system, judgements in judged.items():
-        for one in judgements:
-            values = said.setdefault(one.judge, {}).setdefault(one.judge_model, {})
-            values[one.item_id, system] = one.value
-    found = [each for judge in sorted(said) for each in _agreed(judge, said[judge])]
+        for judgement in judgements:
+            values = said.setdefault(judgement.judge, {}).setdefault(judgement.judge_model, {})
+            values[judgement.item_id, system] = judgement.value
+    agreed = [each for judge in sorted(said) for each in _agreed(judge, said[judge])]
     orders = {
         f"{model}, {order}": _compared(mine, order)
-        for model, mine in grouped(comparisons, lambda one: one.judge_model).items()
+        for model, mine in grouped(comparisons, lambda record: record.judge_model).items()
         for order in (Order.AS_IS, Order.SWAPPED)
     }
-    return found + _agreed("comparison", {name: values for name, values in orders.items() if values})
+    return agreed + _agreed("comparison", {name: values for name, values in orders.items() if values})
 
 
 def _agreed(judge: str, raters: Mapping[str, Values]) -> list[Agreed]:
-    found = []
+    agreed = []
     for first, second in combinations(sorted(raters), 2):
         kind = KINDS.get(judge, "ordinal")
-        one, other = (
+        left, right = (
             {json.dumps(key): value for key, value in raters[name].items()} for name in (first, second)
         )
-        both = pairs.agreement(one, other, kind=kind, seed=ESTIMATOR.seed, level=ESTIMATOR.level)
+        both = pairs.agreement(left, right, kind=kind, seed=ESTIMATOR.seed, level=ESTIMATOR.level)
         measured = (both.same, both.kappa, both.alpha)
-        found.append(Agreed(judge, (first, second), both.n, both.left_out, *measured))
-    return found
+        agreed.append(Agreed(judge, (first, second), both.n, both.left_out, *measured))
+    return agreed
 
 
 def _compared(comparisons: Sequence[ComparisonRecord], order: Order) -> Values:
     codes = {str(verdict): float(number) for number, verdict in enumerate(Verdict)}
     return {
-        (one.item_id, one.first, one.second): codes.get(str(one.verdict))
-        for one in comparisons
-        if one.order == order
+        (record.item_id, record.first, record.second): codes.get(str(record.verdict))
+        for record in comparisons
+        if record.order == order
     }
 
 
 def _performances(
     records: Sequence[QaRecord], judgements: Sequence[Judgement]
 ) -> dict[str, dict[str, float]]:
-    found = {"answer recall": _scored(records, "answer_recall")}
-    for one in judgements:
-        if one.value is not None:
-            found.setdefault(one.rater, {})[one.item_id] = one.value
-    return found
+    performances = {"answer recall": _scored(records, "answer_recall")}
+    for judgement in judgements:
+        if judgement.value is not None:
+            performances.setdefault(judgement.rater, {})[judgement.item_id] = judgement.value
+    return performances
 
 
 def _scored(records: Sequence[QaRecord], name: str) -> dict[str, float]:
-    return {one.item_id: value for one in records if (value := one.score(name)) is not None}
+    return {record.item_id: value for record in records if (value := record.score(name)) is not None}

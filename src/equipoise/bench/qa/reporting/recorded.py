@@ -43,10 +43,10 @@ class Run:
         """The records of one data set."""
         return replace(
             self,
-            results=[one for one in self.results if one.dataset == dataset],
-            timings=[one for one in self.timings if one.dataset == dataset],
-            judgements=[one for one in self.judgements if one.dataset == dataset],
-            comparisons=[one for one in self.comparisons if one.dataset == dataset],
+            results=[record for record in self.results if record.dataset == dataset],
+            timings=[record for record in self.timings if record.dataset == dataset],
+            judgements=[record for record in self.judgements if record.dataset == dataset],
+            comparisons=[record for record in self.comparisons if record.dataset == dataset],
         )
 
     def system(self, record: OfPipeline) -> str:
@@ -56,10 +56,10 @@ class Run:
 
     def by_system(self, records: Iterable[P]) -> dict[str, list[P]]:
         """The records of each system, sorted by name."""
-        found: dict[str, list[P]] = {}
+        groups: dict[str, list[P]] = {}
         for record in records:
-            found.setdefault(self.system(record), []).append(record)
-        return {name: found[name] for name in sorted(found)}
+            groups.setdefault(self.system(record), []).append(record)
+        return {name: groups[name] for name in sorted(groups)}
 
 
 def read(folder: Path) -> Run:
@@ -83,9 +83,9 @@ def _meta(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        found = json.loads(path.read_bytes())
+        meta = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({error}): delete it or repair it") from None
-    if not isinstance(found, dict):
+    if not isinstance(meta, dict):
         raise InputError(f"{path} is no JSON object: delete it or repair it")
-    return found
+    return meta

@@ -92,12 +92,12 @@ def _rated(section: Section) -> list[Figure]:
             Figure("highest", f"{three}.", None, missing),
             Figure("ratings", f"{four}.", None, missing),
         ]
-    found = []
+    drawn = []
     for row in section.ratings:
         what, none = f"{row.judge}, {row.caption}", "No question was rated for all systems."
-        found.append(Figure("highest", f"{three}: {what}.", plots.highest(row), none))
-        found.append(Figure("ratings", f"{four}: {what}.", plots.distribution(row), missing))
-    return found
+        drawn.append(Figure("highest", f"{three}: {what}.", plots.highest(row), none))
+        drawn.append(Figure("ratings", f"{four}: {what}.", plots.distribution(row), missing))
+    return drawn
 
 
 def _guessed(section: Section) -> list[Figure]:
@@ -121,32 +121,32 @@ def _guessed(section: Section) -> list[Figure]:
 
 
 def _declined(section: Section) -> list[Figure]:
-    found = section.abstention
-    errors = ", ".join(f"{name} {interval(each.ece)}" for name, each in found.items())
-    areas = ", ".join(f"{name} {interval(each.aurc)}" for name, each in found.items())
+    by_system = section.abstention
+    errors = ", ".join(f"{name} {interval(each.ece)}" for name, each in by_system.items())
+    areas = ", ".join(f"{name} {interval(each.aurc)}" for name, each in by_system.items())
     missing = "Not computed: no row has a label."
     return [
         Figure(
             "reliability",
             f"Reliability of the probability to be answerable; larger dots: more questions. Error: {errors}.",
-            plots.reliability(found),
+            plots.reliability(by_system),
             missing,
         ),
-        Figure("risk", f"Risk and coverage. AURC: {areas}.", plots.risk_coverage(found), missing),
+        Figure("risk", f"Risk and coverage. AURC: {areas}.", plots.risk_coverage(by_system), missing),
     ]
 
 
 def _texts(run: Run, section: Section) -> Texts:
     """Questions and best guesses of Table 7, where the records have them."""
-    found: dict[tuple[str, str], tuple[str, str]] = {}
+    texts: dict[tuple[str, str], tuple[str, str]] = {}
     for system, records in run.by_system(run.results).items():
-        wanted = {one.item_id for one in section.worst_guesses.get(system, ())}
+        wanted = {guess.item_id for guess in section.worst_guesses.get(system, ())}
         for record in records:
             if record.item_id in wanted and record.guesses:
                 best = best_guess(record.question, record.guesses)
-                said = next(one for one in record.guesses if best_guess(record.question, [one]) == best)
-                found[system, record.item_id] = record.question, said
-    return found
+                said = next(guess for guess in record.guesses if best_guess(record.question, [guess]) == best)
+                texts[system, record.item_id] = record.question, said
+    return texts
 
 
 def _missing(name: str) -> str:

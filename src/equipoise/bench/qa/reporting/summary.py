@@ -74,8 +74,8 @@ def summarise(run: Run) -> QaSummary:
 def section(run: Run) -> Section:
     """The numbers of one data set."""
     by, judged = run.by_system(run.results), run.by_system(run.judgements)
-    items = {one.item_id: one.answerable for one in run.results}
-    models = {one.model for one in run.results}
+    items = {record.item_id: record.answerable for record in run.results}
+    models = {record.model for record in run.results}
     return Section(
         len(items),
         sum(known is True for known in items.values()),
@@ -101,7 +101,7 @@ def _each(
     by: Mapping[str, Sequence[QaRecord]], measure: Callable[[Sequence[QaRecord]], M | None]
 ) -> dict[str, M]:
     """The measure of each system that has one."""
-    return {name: found for name, records in by.items() if (found := measure(records))}
+    return {name: value for name, records in by.items() if (value := measure(records))}
 
 
 def _costs(by: Mapping[str, Sequence[QaRecord]], run: Run) -> dict[str, dict[str, Spent]]:

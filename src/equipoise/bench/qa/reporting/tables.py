@@ -28,8 +28,8 @@ def paper() -> Mapping[str, Any]:
 
 def names() -> Mapping[str, str]:
     """The paper's names of its pipelines, in the order of its tables."""
-    found: Mapping[str, str] = paper()["names"]
-    return found
+    printed: Mapping[str, str] = paper()["names"]
+    return printed
 
 
 def pipeline_of(name: str) -> str | None:
@@ -45,7 +45,7 @@ def printed_of(table: str, dataset: str) -> Printed:
     """The part of a table to show beside a data set of ours: that of the same name, or else all of it."""
     every: Printed = paper()[table] if table else {}
     mine = [name for name in every if name.lower() in dataset.lower()]
-    return {name: found for name, found in every.items() if not mine or name in mine}
+    return {name: rows for name, rows in every.items() if not mine or name in mine}
 
 
 def tables(name: str, section: Section, texts: Texts | None = None) -> list[Table]:
@@ -53,17 +53,17 @@ def tables(name: str, section: Section, texts: Texts | None = None) -> list[Tabl
 
     With `texts`, Table 7 holds the questions and guesses themselves; without, ids.
     """
-    found: list[Table] = []
+    collected: list[Table] = []
     for key, layout in layouts.layouts("qa").items():
         if key in ("standings", "matrix"):
-            found += _by_judge(name, section, layout, matrix=key == "matrix")
+            collected += _by_judge(name, section, layout, matrix=key == "matrix")
         elif key == "worst_guesses":
-            found.append(_worst_guesses(layout, section, texts or {}))
+            collected.append(_worst_guesses(layout, section, texts or {}))
         elif key == "unscored":
-            found.append(_unscored(layout, section))
+            collected.append(_unscored(layout, section))
         elif not layout.optional or value_at(section, layout.rows):
-            found.append(_table(layout, section, name))
-    return found
+            collected.append(_table(layout, section, name))
+    return collected
 
 
 def _table(layout: Layout, section: object, dataset: str, **context: object) -> Table:
@@ -116,13 +116,13 @@ def _highest() -> list[Line]:
 
 def _by_judge(name: str, section: Section, layout: Layout, *, matrix: bool) -> list[Table]:
     """Tables 2 and 9, one for each judge that compared."""
-    judged: Sequence[Battle | None] = [one for one in section.battles if one.standings] or [None]
-    found = []
+    judged: Sequence[Battle | None] = [battle for battle in section.battles if battle.standings] or [None]
+    collected = []
     for battle in judged:
         said = f", {battle.caption}" if battle else ""
         made = _matrix(layout, battle, name, said) if matrix else _table(layout, battle, name, judge=said)
-        found.append(made)
-    return found
+        collected.append(made)
+    return collected
 
 
 def _matrix(layout: Layout, battle: Battle | None, dataset: str, said: str) -> Table:
@@ -139,26 +139,26 @@ def _matrix(layout: Layout, battle: Battle | None, dataset: str, said: str) -> T
             cells = tuple(_battle(fights.get(str(pipeline_of(other)))) for other in columns)
             total = _battle([sum(pair[part] for pair in fights.values()) for part in (0, 1)])
             lines.append(Line(f"{names()[key]}, {name}", (*cells, total), paper=True))
-    found = layouts.whole(layout, battle, lines, ours=bool(ours), judge=said)
-    return Table(found.title, ("", *columns, "total"), found.lines, found.note, found.missing)
+    table = layouts.whole(layout, battle, lines, ours=bool(ours), judge=said)
+    return Table(table.title, ("", *columns, "total"), table.lines, table.note, table.missing)
 
 
 def _worst_guesses(layout: Layout, section: Section, texts: Texts) -> Table:
     """Table 7; the paper's examples are shown with ours where texts are."""
     lines = []
     for system, guesses in section.worst_guesses.items():
-        for one in guesses:
-            scores = tuple(filled(cell, row=one) for cell in layout.cells)
-            said = texts.get((system, one.item_id), ("", ""))
-            lines.append(Line(f"{system}, {one.item_id}", (*scores, *(said if texts else ()))))
+        for guess in guesses:
+            scores = tuple(filled(cell, row=guess) for cell in layout.cells)
+            said = texts.get((system, guess.item_id), ("", ""))
+            lines.append(Line(f"{system}, {guess.item_id}", (*scores, *(said if texts else ()))))
     if texts:
         lines += [
             Line("H&S Structured, RepliQA", (number(0.0), MISSING, *pair), paper=True)
             for pair in paper()["table_7"]
         ]
-    found = layouts.whole(layout, section, lines, ours=bool(section.worst_guesses))
-    head = (*found.head, *(("real question", "best guess") if texts else ()))
-    return Table(found.title, head, found.lines, found.note, found.missing)
+    table = layouts.whole(layout, section, lines, ours=bool(section.worst_guesses))
+    head = (*table.head, *(("real question", "best guess") if texts else ()))
+    return Table(table.title, head, table.lines, table.note, table.missing)
 
 
 def _unscored(layout: Layout, section: Section) -> Table:
@@ -166,7 +166,7 @@ def _unscored(layout: Layout, section: Section) -> Table:
     counts = section.counts
     measured = next(iter(counts.values())).unscored if counts else ()
     columns: dict[str, Mapping[str, int]] = {
-        name: {who: found.unscored[name] for who, found in counts.items()} for name in measured
+        name: {who: count.unscored[name] for who, count in counts.items()} for name in measured
     }
     for row in section.ratings:
         columns[f"{row.judge} by {row.model}"] = row.unscored
@@ -176,8 +176,8 @@ def _unscored(layout: Layout, section: Section) -> Table:
     ]
     without = "; ".join(f"{row.model}: {row.unscored}" for row in section.battles if row.unscored)
     more = f" Comparisons without a verdict: {without}." if without else ""
-    found = layouts.whole(layout, section, lines, ours=True, more=more)
-    return Table(found.title, ("", *section.systems), found.lines, found.note)
+    table = layouts.whole(layout, section, lines, ours=True, more=more)
+    return Table(table.title, ("", *section.systems), table.lines, table.note)
 
 
 def _fight(tally: Tally | None) -> str:
