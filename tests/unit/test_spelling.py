@@ -62,9 +62,9 @@ def test_a_word_that_nobody_knows_is_the_nearest_one_of_the_documents(store, que
         ("diffrence betwen harmonic and inharmonic", {"diffrence": "difference", "betwen": "between"}),
         (
             "is ther a grafical mantenance screen",
-            {"grafical": "graphical", "mantenance": "maintenance"},
+            {"ther": "their", "grafical": "graphical", "mantenance": "maintenance"},
         ),
-        ("how do i acces it onley once", {"acces": "access"}),  # of short words only double letters
+        ("how do i acces it onley once", {"acces": "access", "onley": "only"}),
         (
             "wifi modem for a vegan with varnish, toner and a backend to debug?",
             {},
@@ -74,6 +74,37 @@ def test_a_word_that_nobody_knows_is_the_nearest_one_of_the_documents(store, que
 )
 def test_a_word_that_the_documents_lack_is_the_nearest_one_of_english(store, question, expected):
     assert dict(store.corrections(question, english_words())) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("wat dose teh weir do wen menny boats pass", {"wat": "what", "dose": "does", "teh": "the", "wen": "when",
+                                                       "menny": "many"}),
+        ("wich boat evry day", {"wich": "which", "evry": "every"}),
+        ("how meny thing shoud I pay taht tehy want", {"meny": "many", "shoud": "should", "taht": "that",
+                                                       "tehy": "they"}),
+        ("Does ssh or wal work with a hat, and can Wen or WAT?", {}),  # names, and words that mean something
+        ("dam resevoir nein", {"resevoir": "reservoir"}),
+    ],
+)  # fmt: skip
+def test_the_small_words_of_english_are_read_as_they_were_meant(store, question, expected):
+    assert dict(store.corrections(question, english_words())) == expected
+
+
+def test_a_small_word_stays_where_a_document_has_it_or_the_language_is_another(tmp_path):
+    (tmp_path / "dose.txt").write_text("The first dose is given in the morning.")
+    with Store.open(tmp_path / "s.db", create=True) as opened:
+        index([tmp_path / "dose.txt"], opened, ENCODER)
+        assert opened.corrections("wich dose", english_words()) == (("wich", "which"),)
+        assert opened.corrections("wich dose", {}) == ()
+
+
+def test_who_spells_by_ear_is_understood():
+    assert near("kalibrate", ["calibrate", "celebrate"]) == ["calibrate"]
+    assert near("scrue", ["screw", "score"]) == ["screw"]
+    assert near_stems("kalibrate", ["calibr", "celebr"]) == ["calibr"]
+    assert near("hurdy", ["hard"]) == near("tofu", ["tefa"]) == []  # the same consonants are not enough
 
 
 def test_the_nearest_word_has_the_fewest_slips_then_likely_ones_then_the_most_passages():

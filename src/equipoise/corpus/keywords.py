@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from equipoise.core.types import Passage
 from equipoise.corpus.pieces import search_text
-from equipoise.corpus.spelling import Correction, chosen, near_stems, unknown
+from equipoise.corpus.spelling import Correction, chosen, near_stems, small, unknown
 from equipoise.corpus.stems import Stems
 from equipoise.text.function_words import FUNCTION_WORDS
 
@@ -106,11 +106,13 @@ class Keywords:
         self, text: str, known: Mapping[str, int], holding: Callable[[str], Iterable[Passage]]
     ) -> tuple[Correction, ...]:
         """See `store.Searching.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
-        pairs = [
-            (word, chosen(word, self._words(stems, holding), self.passages, known))
-            for word, stems in self.misspelt(text, known)
-        ]
-        return tuple(pair for pair in pairs if pair[1])
+        slips = dict(small(text, known))
+        unheard = self.unheard(list(slips))
+        pairs = {word: slips[word] for word in unheard}
+        for word, stems in self.misspelt(text, known):
+            if word not in pairs:
+                pairs[word] = chosen(word, self._words(stems, holding), self.passages, known)
+        return tuple(pair for pair in pairs.items() if pair[1])
 
     def _words(self, stems: Iterable[str], holding: Callable[[str], Iterable[Passage]]) -> Iterator[str]:
         """The words with one of the stems in some passages that hold one."""

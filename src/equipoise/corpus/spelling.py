@@ -3,6 +3,7 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from jellyfish import metaphone
 from rapidfuzz.distance import OSA, Levenshtein
 from rapidfuzz.process import cdist
 
@@ -22,6 +23,20 @@ ACRONYM = 5
 PLAIN = 6
 """Letters from which on any likely slip makes a word of English: among shorter ones too many that few know (wifi,
 toner) are near to a common one."""
+HEARD, PREFIX = 2, 3
+"""Slips of a word that sounds like the right one, and letters that are right then: an ear gets the end wrong."""
+RARE = 5_000
+"""Rank from which on a common word of English is rarer than a slip in one of `SMALL`, where no document has it."""
+_SMALL = """
+    about after all also and any are because been before being between both but can could did does
+    doing down during each every few for from get had has have her here his how into its make many
+    more most much must not only other our out over own same should some such than that the their
+    them then there these they this those through too under until very want was were what when where
+    which while who why will with would you your
+"""
+SMALL = frozenset(_SMALL.split())
+"""Words of English that questions are full of. No document is found by them, but a reader stumbles over "wat dose"."""
+_ALIKE = ({"c", "k"}, {"c", "s"}, {"f", "p"}, {"f", "v"}, {"g", "j"}, {"k", "q"}, {"s", "z"})
 _LONGEST = 30
 _ENDINGS = ("ed", "er", "est", "ing")
 _VOWELS = frozenset("aeiouy")
@@ -67,28 +82,76 @@ def _forms(word: str) -> Iterator[str]:
 def near(typed: str, words: Iterable[str]) -> list[str]:
     """The words that a slip or two turn into `typed`, in lower case: a letter too many, too few, another one, or two
     that changed places (optimal string alignment). The first letter is right, or has changed places with the second.
+    Words that sound like `typed` may have one slip anywhere, or HEARD behind their first PREFIX letters.
     """
-    most = _slips(typed)
-    like = [word for word in words if abs(len(word) - len(typed)) <= most and begins_like(typed, word)]
+    most = max(HEARD, _slips(typed))
+    like = [word for word in words if abs(len(word) - len(typed)) <= most and _begins(typed, word)]
     slips = cdist([typed], like, scorer=OSA.distance, score_cutoff=most)[0].tolist() if like else []
-    return [word for word, count in zip(like, slips, strict=True) if count <= most]
+    return [word for word, count in zip(like, slips, strict=True) if _is_near(typed, word, count)]
 
 
 def near_stems(typed: str, stems: Iterable[str]) -> list[str]:
     """The stems, at most NEAREST, that are `near` to what `typed` begins with, the longest of the nearest first."""
-    most = _slips(typed)
+    most = max(HEARD, _slips(typed))
     by_length: dict[int, list[str]] = {}
     for stem in stems:
-        if len(typed) <= 2 * len(stem) <= 2 * (len(typed) + most) and begins_like(typed, stem):
+        if len(typed) <= 2 * len(stem) <= 2 * (len(typed) + most) and _begins(typed, stem):
             by_length.setdefault(len(stem), []).append(stem)
     distances: dict[str, int] = {}
     for length, some in by_length.items():
         for begins in {typed[:size] for size in range(length - 1, length + 2)}:
             slips = cdist([begins], some, scorer=OSA.distance, score_cutoff=most)[0].tolist()
             distances |= {
-                s: min(n, distances.get(s, n)) for s, n in zip(some, slips, strict=True) if n <= most
+                stem: min(count, distances.get(stem, count))
+                for stem, count in zip(some, slips, strict=True)
+                if _is_near(typed, stem, count, begins)
             }
     return sorted(distances, key=lambda stem: (distances[stem], -len(stem), stem))[:NEAREST]
+
+
+def _begins(typed: str, word: str) -> bool:
+    """Whether the first letters are those of one word, or sound alike."""
+    return begins_like(typed, word) or {typed[:1], word[:1]} in _ALIKE
+
+
+def _is_near(typed: str, word: str, slips: int, begins: str = "") -> bool:
+    """Whether `word` is so many slips from `typed`, or from what it `begins` with, and no more than a hand or an ear
+    makes."""
+    if slips <= _slips(typed) and begins_like(typed, word):
+        return True
+    heard = slips <= 1 or (slips <= HEARD and typed[:PREFIX] == word[:PREFIX])
+    return heard and not _differs(begins or typed, word)
+
+
+def small(text: str, known: Mapping[str, int]) -> list[Correction]:
+    """The words of `text` that are probably one of SMALL, misspelt, where no document has them: in lower case, three
+    letters or more, rare in English or none of its words. `known` as in `chosen`; empty for other languages."""
+    words = dict.fromkeys(match.group() for match in WORD.finditer(text)) if known else {}
+    plain = (word for word in words if word.isalpha() and word.islower() and 3 <= len(word) <= _LONGEST)
+    rare = [word for word in plain if word not in SMALL and known.get(word, RARE) >= RARE]
+    slips = {
+        word: {right: OSA.distance(word, right) for right in SMALL if _is_small(word, right)} for word in rare
+    }
+    return [
+        (word, min(rights, key=lambda right: (rights[right], _differs(word, right), known.get(right, RARE))))
+        for word, rights in slips.items()
+        if rights
+    ]
+
+
+def _differs(typed: str, word: str) -> bool:
+    """Whether the two sound differently (the Metaphone of Lawrence Philips, 1990)."""
+    return metaphone(typed) != metaphone(word)
+
+
+def _is_small(typed: str, right: str) -> bool:
+    """Whether two letters changed places, a longer word has lost one, or both sound alike."""
+    slips = OSA.distance(typed, right)
+    if slips > (HEARD if len(typed) >= SHORTEST else 1) or not begins_like(typed, right):
+        return False
+    longer = len(typed) > SHORTEST and len(right) == len(typed) + 1
+    slip = slips == 1 and (longer or sorted(typed) == sorted(right))
+    return slip or not _differs(typed, right)
 
 
 def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) -> str:
@@ -151,7 +214,8 @@ def _unlikely(typed: str, word: str) -> int:
                 typed[edit.src_pos + 1 : edit.src_pos + 2],
             )
         elif edit.tag == "replace":
-            count += not {letter, word[edit.dest_pos]} <= _VOWELS
+            both = {letter, word[edit.dest_pos]}
+            count += not (both <= _VOWELS or both in _ALIKE)
     return count
 
 
