@@ -2,9 +2,10 @@
 
     python benchmarks/calibration/reader.py [--cache DIR] [--data data] [--out .equipoise/bench-reader]
 
-Every question of the sets of benchmarks/field whose halves are `fitting` or `reporting` (fetch them first; the second
-was reported on once, and is used up), a follow-up with the question before it, each part of a question in two parts by
-itself, and a sample of those on the fitting documents of squad2, covid_qa and bioasq12b (`splits.py`), goes through
+Every question of the sets of benchmarks/field but those of the newest part (fetch them first; the others were reported
+on once, and are used up; `--only` leaves sets out, such as those in other languages), a follow-up with the question
+before it, each part of a question in two parts by itself, and a sample of those on the fitting documents of squad2,
+covid_qa and bioasq12b (`splits.py`), goes through
 retrieval, reranking and reading as in the product. Rows are kept, so that interrupted runs resume; after a change of
 the text's structure or the reader use another --out. Then a logistic model over the features is fitted, with the least
 threshold that refuses REFUSED of the field questions without an answer, by probabilities out of fold. Figures are from
@@ -53,7 +54,7 @@ from splits import SEED, bioasq_part, covid_part  # noqa: E402
 
 TARGET = ROOT / "src" / "equipoise" / "rag" / "highlighters" / "reader.json"
 SAMPLE = {"squad2": 160, "covid_qa": 40, "bioasq12b": 40}
-WEIGHT = {"field": 0.55, "squad2": 0.2, "covid_qa": 0.1, "bioasq12b": 0.15}
+WEIGHT = {"field": 0.7, "squad2": 0.15, "covid_qa": 0.05, "bioasq12b": 0.1}
 CANDIDATES, K, FOLDS = 20, 5, 8
 HALVES = ("fitting", "reporting", "fresh", "unseen")
 RIDGE = 2e-3

@@ -23,6 +23,9 @@ from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 
 CHECK = "evidence-check-v1"
+READ = 3
+"""Passages, best first, that a language model is shown with its question: reading more takes most of its time, and the
+reranker has nearly always put one that answers among the first three (docs/results.md, "Retrieval")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,9 @@ class Check:
 async def check_odds(
     chat: ChatModel, query: Query, passages: Sequence[Passage], options: ChatOptions
 ) -> tuple[float, Usage]:
-    """The model's log-odds that the passages answer (0 where it says neither), and the cost; raises ModelError."""
-    sentences = numbered(sentences_of(passages))
+    """The model's log-odds that the first READ passages answer (0 where it says neither), and the cost; raises
+    ModelError."""
+    sentences = numbered(sentences_of(passages[:READ]))
     messages = prompts.load(CHECK, sentences=sentences, question=query.text)
     reply = await chat.complete(messages, options=first_token(options))
     return yes_odds(reply) or 0.0, reply.usage

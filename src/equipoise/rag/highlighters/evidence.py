@@ -30,11 +30,14 @@ FEATURES = (
     "unheard_unknown",
     "unheard_names",
     "unheard_words",
+    "anything_absent",
 )
-"""The highest logit of a passage or window, the highest of a window, what the question names and no passage has, and
-words of it that no document has: names and terms that nobody knows, other names, other words. A near miss (another
-version, an option that does not exist) is told by these. More of them, such as margins to the next best, words missing
-in passage or window, or the cosine of question and passage, did not help."""
+"""The highest logit of a passage or window, the highest of a window, what the question names and no passage has, words
+of it that no document has (names and terms that nobody knows, other names, other words), and whether there is any of
+these. A near miss (another version, an option that does not exist) is told by them. More of them, such as margins to
+the next best, words missing in passage or window, or the cosine of question and passage, did not help."""
+ABSENT = FEATURES[2:-1]
+"""The features that speak of something absent."""
 SCALE = 10.0
 """Logits are divided by it, so that all features are of like size."""
 ALIKE = 80.0
@@ -105,6 +108,7 @@ def features(query: Query, reading: Reading) -> Floats:
         "misplaced_numbers": numbers_misplaced(question, every),
         **_unheard(query, frozenset(named)),
     }
+    values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
     return np.array([values[name] for name in FEATURES])
 
 

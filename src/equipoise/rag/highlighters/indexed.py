@@ -18,7 +18,7 @@ from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query,
 from equipoise.models.odds import first_token, yes_odds
 from equipoise.models.structured import complete_as
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters.abstention import Check
+from equipoise.rag.highlighters.abstention import READ, Check
 from equipoise.rag.highlighters.sentences import Sentence, numbered, sentences_of
 from equipoise.text.polar import is_yes_no
 from equipoise.text.spans import DropReason
@@ -39,7 +39,7 @@ class PickReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class IndexedHighlighter:
-    """All passages at once. `check` decides whether to decline; without one, only an empty pick declines."""
+    """The first READ passages at once. `check` decides whether to decline; without one, only an empty pick declines."""
 
     chat: ChatModel
     options: ChatOptions = ChatOptions()
@@ -53,7 +53,7 @@ class IndexedHighlighter:
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         """The spans under the numbers the model chose; raises ModelError."""
-        sentences = sentences_of(passages)
+        sentences = sentences_of(passages[:READ])
         if not sentences:
             return Proposal(())
         if self.check is None:
