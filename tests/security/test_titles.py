@@ -33,9 +33,9 @@ def highlights(*titles, quotes=QUOTES, context=""):
     return Highlights(tuple(items))
 
 
-def sent(highlights):
-    system, user = request(highlights, frozenset(), guesses=1)
-    assert system == request(highlights("plain"), frozenset(), guesses=1)[0] or highlights.items[0].context
+def sent(quotes):
+    system, user = request(quotes, frozenset(), guesses=1)
+    assert system == request(highlights("plain"), frozenset(), guesses=1)[0] or quotes.items[0].context
     return user.content
 
 
