@@ -38,7 +38,7 @@ CorpusOption = Annotated[
     Path, PathOption("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
 ]
 EncoderOption = Annotated[
-    str, typer.Option(help="The retriever's encoder: minilm, bge-small, multilingual or hf/NAME.")
+    str, typer.Option(help="The retriever's encoder: minilm, bge-small, mpnet, multilingual or hf/NAME.")
 ]
 
 
