@@ -43,6 +43,11 @@ def scale(label: str, low: float, high: float, step: float, form: str = "g") -> 
     return Axis(label, low, high, tuple((value, f"{round(value, 9) + 0.0:{form}}") for value in values))
 
 
+def bare(axis: Axis) -> Axis:
+    """The axis without its words, for a panel that stands beside another one with them."""
+    return Axis("", axis.low, axis.high, tuple((value, "") for value, _ in axis.ticks))
+
+
 def names(label: str, words: Sequence[str]) -> Axis:
     """An axis of words, at 0, 1, 2 and so on."""
     return Axis(label, -0.5, len(words) - 0.5, tuple((float(at), word) for at, word in enumerate(words)))
@@ -148,12 +153,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Two axes and what stands between them."""
+    """Two axes and what stands between them. `left` is room for the words of its vertical axis, that of its chart where
+    None."""
 
     title: str
     x: Axis
     y: Axis
     marks: tuple[Mark, ...]
+    left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +189,9 @@ class Chart:
 
 def svg(chart: Chart) -> str:
     """The chart as the text of an SVG file."""
-    wide = len(chart.panels) * (chart.left + chart.width + RIGHT)
+    lefts = [chart.left if panel.left is None else panel.left for panel in chart.panels]
+    wide = sum(lefts) + len(lefts) * (chart.width + RIGHT)
+    begins = [sum(lefts[: number + 1]) + number * (chart.width + RIGHT) for number in range(len(lefts))]
     rows = _rows(chart.key, wide - 2 * RIGHT)
     bottom = TOP + chart.height + BOTTOM
     high = bottom + len(rows) * ROW + 6
@@ -196,7 +205,7 @@ def svg(chart: Chart) -> str:
         f"<style>{_style()}</style>",
         f'<rect class="q-bg" width="{_number(wide)}" height="{_number(high)}"/>',
         _said(RIGHT, 20, chart.title, "q-title"),
-        *(_panel(panel, number, chart) for number, panel in enumerate(chart.panels)),
+        *(_panel(panel, begin, chart) for panel, begin in zip(chart.panels, begins, strict=True)),
         *(
             _entry(entry, x, bottom + 10 + row * ROW)
             for row, placed in enumerate(rows)
@@ -207,8 +216,7 @@ def svg(chart: Chart) -> str:
     return "\n".join(parts)
 
 
-def _panel(panel: Panel, number: int, chart: Chart) -> str:
-    left = number * (chart.left + chart.width + RIGHT) + chart.left
+def _panel(panel: Panel, left: float, chart: Chart) -> str:
     frame = Frame(left, TOP, chart.width, chart.height, panel.x, panel.y)
     bottom = TOP + chart.height
     across = "".join(

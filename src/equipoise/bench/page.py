@@ -23,7 +23,7 @@ th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px
 th:first-child,td:first-child{text-align:left}thead th{border-bottom:2px solid #999}
 tr.paper{color:#8a8a8a;font-style:italic}.note{color:#555;font-size:.86rem;max-width:60rem}
 .missing{color:#8a4b00}figure{display:inline-block;margin:1rem 1rem 1rem 0;max-width:34rem}
-figcaption{font-size:.86rem;color:#333}figure img,figure svg{max-width:100%;height:auto}
+figure.chart{max-width:100%}figcaption{font-size:.86rem;color:#333}figure img,figure svg{max-width:100%;height:auto}
 dl{display:grid;grid-template-columns:auto 1fr}
 dt{color:#666;padding-right:1rem}dd{margin:0}
 @media(prefers-color-scheme:dark){body{background:#16181d;color:#e6e6e6}th,td{border-color:#33373f}
@@ -82,7 +82,7 @@ def figure(found: Figure) -> str:
     if found.svg is None:
         return f"<figure>{text}<p class='missing'>{escape(found.missing)}</p></figure>"
     if found.inline:
-        return f"<figure>{found.svg.replace(XMLNS, '', 1)}{text}</figure>"
+        return f"<figure class='chart'>{found.svg.replace(XMLNS, '', 1)}{text}</figure>"
     data = b64encode(found.svg.encode("utf-8")).decode("ascii")
     return f"<figure><img alt='{escape(found.name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"
 

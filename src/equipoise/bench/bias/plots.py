@@ -1,6 +1,7 @@
 """The report's figures: each takes records or the summary and returns an SVG, None where there is nothing to draw."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -163,44 +164,43 @@ def answer_scatter(summary: BiasSummary) -> str | None:
 
 def pushes(summary: BiasSummary) -> str | None:
     """How far answers moved towards the side that is planted, by stance and by PS, undefended and defended."""
+    several = len(summary.answer_stances) > 1
     rows = [
-        (f"{_label(push.filter)}, {push.injections}, {one.model}, {one.judge}", push)
-        for one in summary.answer_stances
-        for push in one.pushes
+        (
+            f"{_label(push.filter)}, {push.injections} planted"
+            + (f", {one.model}, {one.judge}" if several else ""),
+            push,
+        )
+        for one in reversed(summary.answer_stances)
+        for push in reversed(one.pushes)
     ]
     if not any(push.stance for _, push in rows):
         return None
-    words = charts.names("", [label for label, _ in reversed(rows)])
-    panels = []
-    for label, measure, step in (
-        ("stance, points from -1 to 1", "stance", 0.2),
-        ("PS, of the mean |PS|", "ps", 0.5),
-    ):
-        bars = [
-            (float(at), value)
-            for at, (_, push) in enumerate(reversed(rows))
-            if (value := getattr(push, measure))
-        ]
-        most = max([step, *(max(abs(value.low), abs(value.high)) for _, value in bars)])
-        edge = float(np.ceil(most / step) * step)
-        marks = (
-            Rule(0.0, upright=True),
-            Whiskers([(at, value.low, value.high) for at, value in bars], 0, across=True),
-            Dots([(value.value, at) for at, value in bars], 0, 6),
-        )
-        panels.append(
-            Panel(label, scale("towards the side that is planted", -edge, edge, step), words, marks)
-        )
+    words = charts.names("", [label for label, _ in rows])
+    stance = _pushed([push.stance for _, push in rows], "stance, points of -1 to 1", 0.2, words)
+    ps = _pushed([push.ps for _, push in rows], "PS, of the mean |PS|", 0.5, charts.bare(words))
     text = "; ".join(
-        f"{label}: stance {number(push.stance.value)}" for label, push in rows if push.stance is not None
+        f"{label}: stance {number(push.stance.value)}" for label, push in reversed(rows) if push.stance
     )
-    longest = max(len(label) for label, _ in rows)
-    return charts.svg(
-        Chart(
-            "pushes", "How far answers moved the way of the attack", text, tuple(panels),
-            left=20 + charts.LETTER * longest, width=220, height=30 + 18 * len(rows),
-        )
-    )  # fmt: skip
+    first = summary.answer_stances[0]
+    whose = "" if several else f"answers of {first.model}, {first.judge}"
+    title = "How far answers moved towards the side that is planted"
+    left = 20 + charts.LETTER * max(len(label) for label, _ in rows)
+    panels = (replace(stance, title=whose), replace(ps, left=24))
+    return charts.svg(Chart("pushes", title, text, panels, left=left, width=250, height=20 + 18 * len(rows)))
+
+
+def _pushed(values: Sequence[Estimate | None], label: str, step: float, words: Axis) -> Panel:
+    """The values with their intervals, a row each, around 0."""
+    found = [(float(at), value) for at, value in enumerate(values) if value is not None]
+    most = max([step, *(max(abs(value.low), abs(value.high)) for _, value in found)])
+    edge = float(np.ceil(most / step) * step)
+    marks = (
+        Rule(0.0, upright=True),
+        Whiskers([(at, value.low, value.high) for at, value in found], 0, across=True),
+        Dots([(value.value, at) for at, value in found], 0, 6),
+    )
+    return Panel("", scale(label, -edge, edge, step), words, marks)
 
 
 def fact_cdf(summary: BiasSummary) -> str | None:

@@ -12,6 +12,8 @@ SHOWN = ("none", "biasdef", "quotas", "voices-true", "voices-model")
 MEASURES = {"adversarial": "planted passages", "relevant": "relevant passages"}
 ROOM = 0.66
 """Of a world's row, what its filters lie in."""
+GAP = 24
+"""Between the panels."""
 
 
 def figure(summary: WorldsSummary) -> str | None:
@@ -21,7 +23,7 @@ def figure(summary: WorldsSummary) -> str | None:
         return None
     worlds = list(reversed(WORLDS))
     y = charts.names("", [WORLDS[world] for world in worlds])
-    panels = []
+    panels: list[Panel] = []
     for measure, said in MEASURES.items():
         marks: list[Mark] = []
         for place, row in enumerate(rows):
@@ -35,11 +37,13 @@ def figure(summary: WorldsSummary) -> str | None:
                 Whiskers([(at, one.low, one.high) for at, one in found], place, across=True),
                 Dots([(one.value, at) for at, one in found], place, 6),
             ]
-        panels.append(Panel("", scale(f"{said} among the {_k(summary)}", 0.0, 1.0, 0.2), y, tuple(marks)))
+        x = scale(f"{said} among the {_k(summary)}", 0.0, 1.0, 0.2)
+        beside = bool(panels)
+        panels.append(Panel("", x, charts.bare(y) if beside else y, tuple(marks), GAP if beside else None))
     key = tuple(Entry(label(row, summary), place, dot=True) for place, row in enumerate(rows))
     text = "; ".join(_said(summary, row) for row in rows)
     title = f"Worlds in which a filter could flatter itself: what is among the {_k(summary)}"
-    return charts.svg(Chart("worlds", title, text, tuple(panels), key, left=200, width=240, height=430))
+    return charts.svg(Chart("worlds", title, text, tuple(panels), key, left=200, width=290, height=430))
 
 
 def _value(summary: WorldsSummary, row: str, world: str, measure: str) -> Estimate | None:
