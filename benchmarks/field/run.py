@@ -3,7 +3,7 @@
     python benchmarks/field/run.py [SET ...] [--half fitting] [--out .equipoise/bench-field] [--set KEY=VALUE ...]
 
 Each set is indexed by itself, through `equipoise.rag.library`, and asked with the pipeline's own settings; without
-`--set model.llm=...` there is no language model. Without SET and --half the unseen sets are left out: they are for one
+`--set model.llm=...` there is no language model. Without SET and --half the later sets are left out: they are for one
 last run, which names them. A run resumes: a question that stands in the output folder's
 rows.jsonl is not asked again. Rows hold places of quotes, never text. The table goes to standard output.
 """
@@ -51,12 +51,12 @@ def main() -> None:
 
 
 def _wanted(names: list[str], half: str | None) -> tuple[DocumentSet, ...]:
-    """The sets to ask: the unseen ones only where their name or their half is given."""
+    """The sets to ask: the later ones only where their name or their half is given."""
     some = sets.chosen(names, half=half)
     if names or half:
         return some
-    print("the unseen sets are left out: --half unseen asks them", file=sys.stderr)
-    return tuple(one for one in some if one.half != "unseen")
+    print("the later sets are left out: --half later asks them", file=sys.stderr)
+    return tuple(one for one in some if one.half != "later")
 
 
 def outcome(question: Question, result: Answer | Refusal) -> str:

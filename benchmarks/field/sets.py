@@ -11,8 +11,8 @@ import platformdirs
 from equipoise.core.errors import InputError
 
 HERE = Path(__file__).resolve().parent
-HALVES = ("fitting", "reporting", "fresh", "unseen")
-"""The parts; there were two at first. Nothing is fitted, chosen or tried on `unseen`; the others are open."""
+HALVES = ("fitting", "reporting", "fresh", "unseen", "later")
+"""The parts; there were two at first. Nothing is fitted, chosen or tried on `later`; the others are open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from equipoise.maths.measures import ndcg_at_k
 from equipoise.maths.statistics import bootstrap_interval, wilson
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.english import english_words
 from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever, candidates, dense, fused
@@ -72,7 +73,7 @@ class Ranker:
 
     def ranks(self, store: Store, asked: Asked) -> dict[str, list[int]]:
         """By ranking, the ranks (from 1, up to DEEP) of the right passages; misspelt words are corrected first."""
-        text = corrected(asked.text, store.corrections(asked.text, known=self.encoder.words()))
+        text = corrected(asked.text, store.corrections(asked.text, known=english_words()))
         vector = self.encoder.encode([text])[0]
         with store.snapshot():
             near, words = dense(store, vector, DEEP), store.bm25(text, DEEP)

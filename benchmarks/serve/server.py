@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
+from equipoise.apps.listening import bound
 from equipoise.apps.server import run
 from equipoise.apps.server.app import create_app, with_edge
 from equipoise.apps.server.service import open_service
@@ -56,7 +57,7 @@ def main() -> None:
             "serve": {"queue": 500, "wait": 60, "answers": 2},
         }
     )
-    with run.bound("127.0.0.1", 0) as listening:
+    with bound("127.0.0.1", 0) as listening:
         print(listening.getsockname()[1], flush=True)
         run.run(settings, listening, int(workers))
 

@@ -190,23 +190,24 @@ def test_a_question_is_asked_once_in_all_parts_and_no_package_belongs_to_two_of_
     assert [name for name, halves in homes.items() if len(halves) > 1] == []
 
 
-def test_the_unseen_sets_are_asked_only_by_name(field, capsys):
+def test_the_later_sets_are_asked_only_by_name(field, capsys):
     wanted, sets = field("run")._wanted, field("sets")
-    unseen = {one.name for one in sets.chosen((), half="unseen")}
-    assert {one.name for one in wanted([], "unseen")} == unseen
-    assert [one.name for one in wanted(["phylip"], None)] == ["phylip"]
+    later = {one.name for one in sets.chosen((), half="later")}
+    assert {one.name for one in wanted([], "later")} == later
+    assert [one.name for one in wanted(["signalk"], None)] == ["signalk"]
     assert capsys.readouterr().err == ""
-    assert {one.name for one in wanted([], None)} == {one.name for one in sets.load()} - unseen
-    assert "--half unseen" in capsys.readouterr().err
+    assert {one.name for one in wanted([], None)} == {one.name for one in sets.load()} - later
+    assert "--half later" in capsys.readouterr().err
 
 
-def test_every_unseen_set_has_the_same_mix_of_kinds(field):
+@pytest.mark.parametrize("half", ["unseen", "later"])
+def test_every_unseen_and_later_set_has_the_same_mix_of_kinds(field, half):
     sets, questions = field("sets"), field("questions")
     mix = {"plain": 3, "vague": 2, "misspelt": 1, "one_word": 1, "follow_up": 1, "several_documents": 1}
     mix |= {"near_miss": 3, "none": 2}
-    unseen = sets.chosen((), half="unseen")
-    assert len(unseen) == 10
-    for one in unseen:
+    chosen = sets.chosen((), half=half)
+    assert len(chosen) == 10
+    for one in chosen:
         asked = questions.load(one.name)
         assert Counter(question.kind for question in asked) == mix
         assert all(question.absent for question in asked if not question.answerable)

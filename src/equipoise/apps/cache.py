@@ -11,7 +11,7 @@ from equipoise.apps.options import group
 from equipoise.apps.terminal import Terminal, complain, one_line
 from equipoise.core.errors import EquipoiseError, StoreError
 from equipoise.corpus.store import Store
-from equipoise.rag.library import private_folder
+from equipoise.rag.library import private_indexes
 
 app = group("The indexes that --docs made: list, clear.")
 
@@ -24,7 +24,7 @@ def listing() -> None:
     """Each index: its folders, size, last change."""
     rows = [
         (_folders(path), f"{_size(path) / 1e6:,.1f} MB", f"{_changed(path):%Y-%m-%d %H:%M}")
-        for path in _indexes()
+        for path in private_indexes()
     ]
     if rows:
         Terminal().table(("documents", "size", "last change"), rows)
@@ -40,7 +40,7 @@ def clear(
 ) -> None:
     """Delete them; `--docs` makes an index again when it needs one."""
     before = datetime.now(UTC) - timedelta(days=days)
-    old = [path for path in _indexes() if days == 0 or _changed(path) < before]
+    old = [path for path in private_indexes() if days == 0 or _changed(path) < before]
     freed = sum(map(_size, old))
     for path in old:
         for ending in BESIDE:
@@ -49,10 +49,6 @@ def clear(
             except OSError as error:
                 raise StoreError(f"{path} cannot be deleted ({error.strerror})") from error
     Terminal().print(f"{len(old)} indexes deleted, {freed / 1e6:,.1f} MB")
-
-
-def _indexes() -> list[Path]:
-    return sorted(path for path in private_folder().glob("*.db") if path.is_file())
 
 
 def _size(path: Path) -> int:

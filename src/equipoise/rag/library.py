@@ -19,6 +19,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Trust
 from equipoise.corpus import catalogue
 from equipoise.corpus.indexing import IndexReport, Progress, document_id, index, prepare
+from equipoise.corpus.lending import LendingEncoder
 from equipoise.corpus.records import Listed
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
@@ -196,10 +197,11 @@ def update(
     encoder: str = build.AUTO,
 ) -> IndexReport:
     """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
-    of the encoder."""
+    of the encoder. What an index of `private_index` holds of the same files is not embedded again."""
     build.encoder(encoder)  # a name that cannot be used leaves no file behind
     with Store.open(path, create=True) as store:
-        made = build.encoder(encoder, store)
+        lenders = [private for private in private_indexes() if private != path]
+        made = LendingEncoder(build.encoder(encoder, store), store, lenders)
         return index(docs, store, made, trust=trust, gone=gone, progress=progress)
 
 
@@ -228,6 +230,11 @@ def _one(kind: type[Choice], given: str, what: str) -> Choice:
 def private_folder() -> Path:
     """Where the indexes of `private_index` are."""
     return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
+
+
+def private_indexes() -> list[Path]:
+    """The indexes that `private_index` names and that are there."""
+    return sorted(path for path in private_folder().glob("*.db") if path.is_file())
 
 
 def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
