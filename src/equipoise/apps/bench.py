@@ -41,6 +41,25 @@ CorpusOption = Annotated[
 EncoderOption = Annotated[
     str, typer.Option(help="The retriever's encoder: minilm, bge-small, mpnet, multilingual or hf/NAME.")
 ]
+AskedOption = Annotated[
+    str,
+    typer.Option(
+        help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT. A second one in --out adds rows."
+    ),
+]
+AnswersOption = Annotated[
+    bool, typer.Option("--answers/--no-answers", help="Whether --llm answers, or only judges.")
+]
+LikertOption = Annotated[
+    int,
+    typer.Option(
+        min=0, max=1000, help="Have --llm place passages of so many questions on seven points (Figure 2)."
+    ),
+]
+StancesOption = Annotated[
+    Literal["none", "odds", "likert"],
+    typer.Option(help="Have --llm judge the stance of all kept answers, by its odds of yes or seven points."),
+]
 
 
 @app.command()
@@ -58,27 +77,10 @@ def bias(
         Literal["dense", "hybrid", "bm25"], typer.Option(help="dense as in the paper; hybrid as the product.")
     ] = "dense",
     encoder: EncoderOption = "minilm",
-    llm: Annotated[
-        str,
-        typer.Option(
-            help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT. Another name adds its rows."
-        ),
-    ] = "none",
-    answers: Annotated[
-        bool, typer.Option("--answers/--no-answers", help="Whether --llm answers, or only judges.")
-    ] = True,
-    likert: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Have --llm place passages of so many questions on seven points (Figure 2)."
-        ),
-    ] = 0,
-    stances: Annotated[
-        Literal["none", "odds", "likert"],
-        typer.Option(
-            help="Have --llm judge the stance of all kept answers, by its odds of yes or seven points."
-        ),
-    ] = "none",
+    llm: AskedOption = "none",
+    answers: AnswersOption = True,
+    likert: LikertOption = 0,
+    stances: StancesOption = "none",
     facts: Annotated[str, typer.Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
     nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
     variant: Annotated[str, typer.Option(help="Use the adaptive attack passages of this name.")] = "",
