@@ -85,7 +85,9 @@ class MpnetEncoder:
             if self._loaded is None:
                 path = weights.needed(WEIGHTS, folder=self._folder, catalogue=self._catalogue)
                 graph = self._graph or checked(DATA, GRAPH, MANIFEST, SCRIPT)
-                self._held = {name: one for name, one in tensors(path).items() if not name.startswith(UNUSED)}
+                self._held = {
+                    name: values for name, values in tensors(path).items() if not name.startswith(UNUSED)
+                }
                 running = session(graph, self._held)
                 pool = ThreadPoolExecutor(self._threads, thread_name_prefix="mpnet")
                 self._loaded = _tokenizer(), running, pool
@@ -101,12 +103,12 @@ def tensors(path: Path) -> Mapping[str, Array]:
     whole = np.memmap(path, np.uint8, "r")
     begin = 8 + int.from_bytes(whole[:8].tobytes(), "little")
     header = json.loads(whole[8:begin].tobytes())
-    found = {}
+    values = {}
     for name, entry in header.items():
         if name != "__metadata__" and entry["dtype"] == "F32":
             first, last = (begin + offset for offset in entry["data_offsets"])
-            found[name] = whole[first:last].view("<f4").reshape(entry["shape"])
-    return found
+            values[name] = whole[first:last].view("<f4").reshape(entry["shape"])
+    return values
 
 
 def _tokenizer() -> Tokenizer:

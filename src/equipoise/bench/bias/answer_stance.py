@@ -122,31 +122,33 @@ async def ask(
     `questions` are the texts by query id, `name` is that of the judge in records. Equal texts are judged once. Raises
     ModelUnavailable, and InputError for answers whose texts are not in the folder; what was judged before stays.
     """
-    if bare := next((one for one in answers if one.ps is not None and not one.text), None):
+    if bare := next((answer for answer in answers if answer.ps is not None and not answer.text), None):
         raise InputError(
             f"the answer of {bare.model} to {bare.query_id} has no text, so its stance cannot be judged: judge in the "
             "output folder of the run that asked it"
         )
-    planned = {_key(one, name) for one in answers}
+    planned = {_key(answer, name) for answer in answers}
     with RecordFile(workspace.out / STANCES, AnswerStance) as file:
-        settled = {one.key for one in file if not one.failed}
-        left = [one for one in answers if _key(one, name) not in settled]
-        for query, mine in grouped(left, lambda one: one.query_id).items():
+        settled = {record.key for record in file if not record.failed}
+        left = [answer for answer in answers if _key(answer, name) not in settled]
+        for query, mine in grouped(left, lambda record: record.query_id).items():
             workspace.progress(len(planned) - len(left), len(planned), f"stance of answers to {query}")
-            sides = await _sides(Query(questions[query]), [one.text for one in mine], judge)
-            for one in mine:
-                value, why = sides[one.text]
-                file.append(_record(one, name, value, why))
-        return [one for one in file.finish() if one.key in planned]
+            sides = await _sides(Query(questions[query]), [answer.text for answer in mine], judge)
+            for answer in mine:
+                value, why = sides[answer.text]
+                file.append(_record(answer, name, value, why))
+        return [record for record in file.finish() if record.key in planned]
 
 
 def summarised(
     plan: BiasPlan, answers: Sequence[AnswerRecord], stances: Sequence[AnswerStance]
 ) -> tuple[JudgedAnswers, ...]:
     """One for each model and judge, by name."""
-    by_both = grouped(stances, lambda one: (one.model, one.judge))
+    by_both = grouped(stances, lambda record: (record.model, record.judge))
     return tuple(
-        _judged(model, judge, plan, [one for one in answers if one.model == model], by_both[model, judge])
+        _judged(
+            model, judge, plan, [answer for answer in answers if answer.model == model], by_both[model, judge]
+        )
         for model, judge in sorted(by_both)
     )
 
@@ -154,11 +156,16 @@ def summarised(
 def _judged(
     model: str, judge: str, plan: BiasPlan, answers: Sequence[AnswerRecord], stances: Sequence[AnswerStance]
 ) -> JudgedAnswers:
-    records, unattacked = by_place(stances), [one for one in answers if one.sign == UNATTACKED]
-    sides = {place: _means((one.query_id, one.side) for one in mine) for place, mine in records.items()}
-    ps = {place: _means((one.query_id, one.ps) for one in mine) for place, mine in by_place(answers).items()}
+    records, unattacked = by_place(stances), [answer for answer in answers if answer.sign == UNATTACKED]
+    sides = {
+        place: _means((record.query_id, record.side) for record in mine) for place, mine in records.items()
+    }
+    ps = {
+        place: _means((answer.query_id, answer.ps) for answer in mine)
+        for place, mine in by_place(answers).items()
+    }
     size = {
-        name: _means((one.query_id, None if one.ps is None else abs(one.ps)) for one in mine)
+        name: _means((answer.query_id, None if answer.ps is None else abs(answer.ps)) for answer in mine)
         for (name, _), mine in by_place(unattacked).items()
     }
     cells = tuple(
@@ -192,7 +199,7 @@ def _cell(name: str, condition: Condition, sides: Places, records: Sequence[Answ
         ESTIMATOR.mean(after[query] for query in sorted(after)),
         ESTIMATOR.mean(shifts),
         ESTIMATOR.rate(side * shift > 0 for shift in shifts) if side else None,
-        sum(one.side is None for one in records),
+        sum(record.side is None for record in records),
         len(records),
     )
 
@@ -205,9 +212,9 @@ def _pushed(name: str, count: int, values: Places) -> dict[str, float]:
     """
     before = values.get((name, (UNATTACKED, 0)), {})
     after = [(side, values.get((name, (sign, count)), {})) for sign, side in SIDE.items()]
-    queries = set(before).intersection(*(found for _, found in after))
+    queries = set(before).intersection(*(attacked for _, attacked in after))
     return {
-        query: float(np.mean([side * (found[query] - before[query]) for side, found in after]))
+        query: float(np.mean([side * (attacked[query] - before[query]) for side, attacked in after]))
         for query in sorted(queries)
     }
 
@@ -232,25 +239,25 @@ async def _sides(query: Query, texts: Sequence[str], judge: Stance) -> dict[str,
     if not asked:
         return nothing
     try:
-        found = (await judge.sides(query, asked)).values.tolist()
+        values = (await judge.sides(query, asked)).values.tolist()
     except ModelReplyError as error:
         return nothing | dict.fromkeys(asked, (None, f"not scored: {error}"))
     return nothing | {
         text: (None, "not scored: the judge said no side")
         if np.isnan(value)
         else (round(value, DIGITS) + 0.0, "")
-        for text, value in zip(asked, found, strict=True)
+        for text, value in zip(asked, values, strict=True)
     }
 
 
-def _key(one: AnswerRecord, judge: str) -> tuple[str | int, ...]:
-    return (*one.place, one.generation, one.model, judge)
+def _key(answer: AnswerRecord, judge: str) -> tuple[str | int, ...]:
+    return (*answer.place, answer.generation, answer.model, judge)
 
 
-def _record(one: AnswerRecord, judge: str, side: float | None, why: str) -> AnswerStance:
-    query, name, sign, injections = one.place
+def _record(answer: AnswerRecord, judge: str, side: float | None, why: str) -> AnswerStance:
+    query, name, sign, injections = answer.place
     more = {"why": why} if why else {}
     return AnswerStance(
-        query_id=query, filter=name, sign=sign, injections=injections, generation=one.generation,
-        model=one.model, judge=judge, side=side, **more,
+        query_id=query, filter=name, sign=sign, injections=injections, generation=answer.generation,
+        model=answer.model, judge=judge, side=side, **more,
     )  # fmt: skip

@@ -56,7 +56,7 @@ def answered(
     plan: BiasPlan, results: Sequence[BiasRecord], answers: Sequence[AnswerRecord]
 ) -> tuple[Answered, ...]:
     """One for each model among the answers, by name: the columns of Tables 6 and 8."""
-    models = grouped(answers, lambda one: one.model)
+    models = grouped(answers, lambda record: record.model)
     return tuple(_answered(name, plan, results, models[name]) for name in sorted(models))
 
 
@@ -66,7 +66,7 @@ def _answered(
     records = by_place(answers)
     cells = tuple(_cell(name, condition, records) for name in plan.filters for condition in plan.conditions())
     points = answer_points(results, answers)
-    queries = len({one.query_id for one in answers})
+    queries = len({record.query_id for record in answers})
     by_query = ESTIMATOR.mean_by_unit(_by_query(points))
     return Answered(model, queries, cells, tuple(points), _spearman(points), by_query)
 
@@ -86,15 +86,15 @@ def _cell(
         metrics.signed_shift_interval(means, before),
         metrics.moved(means, before, condition[0]),
         metrics.noise_interval(_ps_of_answers(mine)),
-        ESTIMATOR.mean_by_unit((one.query_id, float(one.ps is None)) for one in mine),
+        ESTIMATOR.mean_by_unit((record.query_id, float(record.ps is None)) for record in mine),
     )
 
 
 def answer_points(results: Sequence[BiasRecord], answers: Sequence[AnswerRecord]) -> list[Point]:
     """One point for each record with an answer."""
-    written = grouped(answers, lambda one: one.place)
+    written = grouped(answers, lambda record: record.place)
     points = []
-    for record in (one for one in results if one.first == 0):
+    for record in (record for record in results if record.first == 0):
         kept, ps = metrics.kept_ps(record), _answer_ps(written.get(record.place, ()))
         if kept is not None and ps:
             points.append((record.query_id, kept.mean, ps[record.query_id].mean))
@@ -120,8 +120,8 @@ def _answer_ps(records: Sequence[AnswerRecord]) -> dict[str, PsSample]:
 
 def _ps_of_answers(records: Sequence[AnswerRecord]) -> dict[str, list[float]]:
     """The PS of each answer by query; queries without an answer are left out."""
-    known = [one for one in records if one.ps is not None]
+    known = [record for record in records if record.ps is not None]
     return {
-        query: [float(one.ps or 0.0) for one in mine]
-        for query, mine in grouped(known, lambda one: one.query_id).items()
+        query: [float(record.ps or 0.0) for record in mine]
+        for query, mine in grouped(known, lambda record: record.query_id).items()
     }

@@ -45,9 +45,9 @@ class Asked:
     def only(self, queries: Collection[str]) -> "Asked":
         """The part about `queries`."""
         return Asked(
-            [one for one in self.answers if one.query_id in queries],
-            [one for one in self.likert if one.query_id in queries],
-            [one for one in self.stances if one.query_id in queries],
+            [record for record in self.answers if record.query_id in queries],
+            [record for record in self.likert if record.query_id in queries],
+            [record for record in self.stances if record.query_id in queries],
         )
 
 
@@ -104,19 +104,19 @@ class _Ours:
         first = subject.questions[:count]
         samples = likert.samples(first, subject.corpus, subject.passages, workspace)
         await likert.ask(samples, self.chat, workspace, self.options)
-        known = {(one.passage.query_id, one.passage.id) for one in samples}
+        known = {(sample.passage.query_id, sample.passage.id) for sample in samples}
         every = read_records(workspace.out / likert.LIKERT, LikertRecord)
-        return [one for one in every if (one.query_id, one.id) in known]
+        return [record for record in every if (record.query_id, record.id) in known]
 
     async def stances(self, name: str, kept: Sequence[AnswerRecord]) -> list[AnswerStance]:
         """Of all kept answers, by every judge that has read them."""
         workspace = self.workspace
         judge = answer_stance.judge_of(name, self.chat, self.options, workspace.concurrency)
-        questions = {one.attack.query_id: one.attack.question for one in self.subject.questions}
+        questions = {known.attack.query_id: known.attack.question for known in self.subject.questions}
         await answer_stance.ask(kept, questions, judge, f"{name} by {self.chat.name}", workspace)
-        places = {one.place for one in kept}
+        places = {answer.place for answer in kept}
         every = read_records(workspace.out / answer_stance.STANCES, AnswerStance)
-        return [one for one in every if one.place in places]
+        return [record for record in every if record.place in places]
 
 
 def _passages(subject: Subject) -> Mapping[str, Passage]:

@@ -11,7 +11,7 @@ from equipoise.bench.page import Figure
 
 def figures(summary: BiasSummary, passages: Sequence[PassageRecord]) -> list[Figure]:
     """Figures 2, 4, 5 and 7 of the paper, how PS is distributed, curves by injections, one question's passages."""
-    first = min((one.query_id for one in passages), default="")
+    first = min((passage.query_id for passage in passages), default="")
     missing = {name: layout.missing for name, layout in layouts("bias").items()}
     two = "Figure 2. PS against stance. The paper: Spearman 0.896 against a language model."
     five = "Figure 5. Fact checking: distributions over passages."
@@ -41,12 +41,12 @@ def likert_figures(summary: BiasSummary) -> list[Figure]:
     """Figure 2 with the points of each model that was asked."""
     return [
         _figure(
-            plots.likert_name(one),
-            f"Figure 2, with the points of {one.model}.",
-            plots.likert(one),
+            plots.likert_name(judged),
+            f"Figure 2, with the points of {judged.model}.",
+            plots.likert(judged),
             "No passage was scored.",
         )
-        for one in summary.likert
+        for judged in summary.likert
     ]
 
 
@@ -63,5 +63,5 @@ def _figure(name: str, caption: str, drawn: str | None, missing: str = "") -> Fi
 
 
 def _correlations(summary: BiasSummary) -> str:
-    found = [(one.model, one.spearman) for one in summary.answers if one.spearman is not None]
-    return "; ".join(f"Spearman {rho:.2f} over all points of {model}" for model, rho in found)
+    known = [(by.model, by.spearman) for by in summary.answers if by.spearman is not None]
+    return "; ".join(f"Spearman {rho:.2f} over all points of {model}" for model, rho in known)

@@ -109,10 +109,10 @@ class Likert:
 
 
 def _fields(sample: Shown, ran: Ran[Score]) -> dict[str, object]:
-    one, score = sample.passage, ran.value
+    passage, score = sample.passage, ran.value
     point = None if score.value is None else int(score.value)
     why = {} if point is not None else {"why": score.explanation}
-    return {"kind": one.kind, "ps": one.ps, "stance": one.stance, "likert": point, **why}
+    return {"kind": passage.kind, "ps": passage.ps, "stance": passage.stance, "likert": point, **why}
 
 
 FORM: RecordForm[Shown, Score, LikertRecord] = RecordForm(
@@ -133,11 +133,11 @@ async def ask(
     system: Call[Shown, Score] = Call(
         chat.name, lambda sample: judge.judge(question=sample.question, text=sample.text)
     )
-    found = await evaluate(
+    run = await evaluate(
         samples, [system], (), workspace.out, form=FORM, file=LIKERT, progress=workspace.progress,
         concurrency=workspace.concurrency, errors=(),
     )  # fmt: skip
-    return found.records
+    return run.records
 
 
 def samples(
@@ -152,20 +152,20 @@ def samples(
 
     `passages` are the profiles of planted and relevant ones; the anchors' PS is measured here.
     """
-    by_query = grouped(passages, lambda one: one.query_id)
-    found = []
-    for one in questions:
-        known = [*_anchors(one, workspace), *by_query.get(one.attack.query_id, ())]
-        texts = _texts(one, corpus)
+    by_query = grouped(passages, lambda record: record.query_id)
+    shown: list[Shown] = []
+    for attacked in questions:
+        known = [*_anchors(attacked, workspace), *by_query.get(attacked.attack.query_id, ())]
+        texts = _texts(attacked, corpus)
         for kind in GROUPS["all"]:
             mine = sorted((p for p in known if p.kind == kind), key=lambda p: p.id)
-            found += [Shown(p, one.attack.question, texts[p.id]) for p in _spread(mine, each)]
-    return found
+            shown += [Shown(p, attacked.attack.question, texts[p.id]) for p in _spread(mine, each)]
+    return shown
 
 
 def summarised(records: Sequence[LikertRecord]) -> tuple[Likert, ...]:
     """One for each model, by name."""
-    models = grouped(records, lambda one: one.model)
+    models = grouped(records, lambda record: record.model)
     return tuple(
         Likert(
             name,
@@ -177,11 +177,11 @@ def summarised(records: Sequence[LikertRecord]) -> tuple[Likert, ...]:
 
 
 def _row(group: str, kinds: Sequence[str], records: Sequence[LikertRecord]) -> LikertRow:
-    mine = [one for one in records if one.kind in kinds]
-    scored = [one for one in mine if one.likert is not None]
+    mine = [record for record in records if record.kind in kinds]
+    scored = [record for record in mine if record.likert is not None]
     questions = {
         query: those
-        for query, those in grouped(scored, lambda one: one.query_id).items()
+        for query, those in grouped(scored, lambda record: record.query_id).items()
         if len(those) >= LEAST
     }
 
@@ -195,51 +195,55 @@ def _row(group: str, kinds: Sequence[str], records: Sequence[LikertRecord]) -> L
 
 
 def _with_ps(records: Sequence[LikertRecord]) -> float | None:
-    return spearman([one.ps for one in records], [float(one.likert or 0) for one in records])
+    return spearman([record.ps for record in records], [float(record.likert or 0) for record in records])
 
 
 def _with_stance(records: Sequence[LikertRecord]) -> float | None:
     known = _labelled(records)
-    return spearman([one.stance or 0.0 for one in known], [float(one.likert or 0) for one in known])
+    return spearman(
+        [record.stance or 0.0 for record in known], [float(record.likert or 0) for record in known]
+    )
 
 
 def _ps_with_stance(records: Sequence[LikertRecord]) -> float | None:
     known = _labelled(records)
-    return spearman([one.stance or 0.0 for one in known], [one.ps for one in known])
+    return spearman([record.stance or 0.0 for record in known], [record.ps for record in known])
 
 
 def _auc(records: Sequence[LikertRecord]) -> float | None:
-    sided = [one for one in records if one.stance]
-    return auc([float(one.likert or 0) for one in sided], [(one.stance or 0) > 0 for one in sided])
+    sided = [record for record in records if record.stance]
+    return auc(
+        [float(record.likert or 0) for record in sided], [(record.stance or 0) > 0 for record in sided]
+    )
 
 
 def _labelled(records: Sequence[LikertRecord]) -> list[LikertRecord]:
-    return [one for one in records if one.stance is not None]
+    return [record for record in records if record.stance is not None]
 
 
 def _points(records: Sequence[LikertRecord]) -> list[Point]:
     """What the figure shows."""
-    scored = [one for one in records if one.likert is not None]
+    scored = [record for record in records if record.likert is not None]
     means = {
-        query: float(np.mean([one.ps for one in those]))
-        for query, those in grouped(scored, lambda one: one.query_id).items()
+        query: float(np.mean([record.ps for record in those]))
+        for query, those in grouped(scored, lambda record: record.query_id).items()
     }
     return [
-        (one.kind, float(one.likert or 0), round(one.ps - means[one.query_id], DIGITS) + 0.0)
-        for one in scored
+        (record.kind, float(record.likert or 0), round(record.ps - means[record.query_id], DIGITS) + 0.0)
+        for record in scored
     ]
 
 
-def _anchors(one: AttackedQuestion, workspace: Workspace) -> list[PassageRecord]:
+def _anchors(attacked: AttackedQuestion, workspace: Workspace) -> list[PassageRecord]:
     """The synthetic passages with their SS and PS."""
-    written = one.attack.passages[Kind.SYNTHETIC]
+    written = attacked.attack.passages[Kind.SYNTHETIC]
     if not written:
         return []
     rows = vectors.encode([passage.text for passage in written], workspace, "synthetic")
-    ss, ps = rows @ one.vector, polarization_scores(rows, one.axis)
+    ss, ps = rows @ attacked.vector, polarization_scores(rows, attacked.axis)
     return [
         PassageRecord(
-            query_id=one.attack.query_id, id=passage.passage_id, kind=Kind.SYNTHETIC.value,
+            query_id=attacked.attack.query_id, id=passage.passage_id, kind=Kind.SYNTHETIC.value,
             ss=round(float(similarity), DIGITS), ps=round(float(score), DIGITS), stance=passage.stance,
             property_1=None, property_2=None,
         )
@@ -247,10 +251,10 @@ def _anchors(one: AttackedQuestion, workspace: Workspace) -> list[PassageRecord]
     ]  # fmt: skip
 
 
-def _texts(one: AttackedQuestion, corpus: Corpus) -> dict[str, str]:
+def _texts(attacked: AttackedQuestion, corpus: Corpus) -> dict[str, str]:
     """The text of every passage of the question by its id."""
-    written = {p.passage_id: p.text for passages in one.attack.passages.values() for p in passages}
-    relevant = corpus.relevant.get(one.attack.query_id, ())
+    written = {p.passage_id: p.text for passages in attacked.attack.passages.values() for p in passages}
+    relevant = corpus.relevant.get(attacked.attack.query_id, ())
     return {doc_id: corpus.documents[doc_id].text for doc_id in relevant} | written
 
 

@@ -131,7 +131,7 @@ async def rewrite(
     first = sorted(corpus.queries)[:limit]
     samples = [Closed(query, corpus.queries[query], _subjects(corpus, query)) for query in first]
     system: Call[Closed, tuple[str | None, str]] = Call(chat.name, lambda sample: _rewritten(sample, chat))
-    found = await evaluate(
+    run = await evaluate(
         samples,
         [system],
         (),
@@ -142,12 +142,12 @@ async def rewrite(
         concurrency=concurrency,
         errors=(),
     )
-    return found.records
+    return run.records
 
 
 def open_ended(corpus: Corpus, rewritings: Sequence[Rewriting]) -> Corpus:
     """The corpus with its questions rewritten; without those that were not, whose paragraphs stay as background."""
-    queries = {one.query_id: one.rewritten for one in rewritings if one.rewritten is not None}
+    queries = {made.query_id: made.rewritten for made in rewritings if made.rewritten is not None}
     return replace(corpus, queries=queries, relevant={query: corpus.relevant[query] for query in queries})
 
 

@@ -37,17 +37,20 @@ GOLDEN = 0.618034
 
 def scatter(passages: Sequence[PassageRecord], query_id: str) -> str | None:
     """PS against SS of a question's relevant documents and attack passages."""
-    mine = [one for one in passages if one.query_id == query_id]
-    groups = _by_kind([(one.kind, one) for one in mine])
+    mine = [passage for passage in passages if passage.query_id == query_id]
+    groups = _by_kind([(passage.kind, passage) for passage in mine])
     if not groups:
         return None
-    marks = [Dots([(one.ps, one.ss) for one in found], KINDS[kind][0], 6) for kind, found in groups.items()]
-    x = _around([one.ps for one in mine], "PS (polarization score)")
-    y = _around([one.ss for one in mine], "SS (similarity to the question)")
+    marks = [
+        Dots([(passage.ps, passage.ss) for passage in some], KINDS[kind][0], 6)
+        for kind, some in groups.items()
+    ]
+    x = _around([passage.ps for passage in mine], "PS (polarization score)")
+    y = _around([passage.ss for passage in mine], "SS (similarity to the question)")
     text = "; ".join(
-        f"{KINDS[kind][1]}: mean PS {np.mean([one.ps for one in found]):.2f}, mean SS "
-        f"{np.mean([one.ss for one in found]):.2f}"
-        for kind, found in groups.items()
+        f"{KINDS[kind][1]}: mean PS {np.mean([passage.ps for passage in some]):.2f}, mean SS "
+        f"{np.mean([passage.ss for passage in some]):.2f}"
+        for kind, some in groups.items()
     )
     title = f"PS and SS of the passages of one question, {query_id}"
     return _single("ps-ss", title, text, Panel("", x, y, tuple(marks)), _kinds(groups, dots=True))
@@ -55,13 +58,13 @@ def scatter(passages: Sequence[PassageRecord], query_id: str) -> str | None:
 
 def histogram(passages: Sequence[PassageRecord]) -> str | None:
     """How PS is distributed, less the question's mean, by kind of passage."""
-    groups = _by_kind(list(zip([one.kind for one in passages], _centred(passages), strict=True)))
+    groups = _by_kind(list(zip([passage.kind for passage in passages], _centred(passages), strict=True)))
     if not groups:
         return None
     marks, said, top = [], [], 0.0
-    for kind, found in groups.items():
+    for kind, some in groups.items():
         colour, name = KINDS[kind]
-        values = np.array(found)
+        values = np.array(some)
         counts = np.histogram(np.clip(values, BINS[0], BINS[-1]), BINS)[0] / len(values)
         top = max(top, float(counts.max()))
         heights = [0.0, *counts.tolist(), 0.0]
@@ -77,18 +80,18 @@ def histogram(passages: Sequence[PassageRecord]) -> str | None:
 def curves(summary: BiasSummary, sign: str) -> str:
     """Adversarial and relevant share by number of injections, with intervals, one panel each."""
     places = [(UNATTACKED, 0), *((sign, count) for count in summary.injections)]
-    cells = {(one.filter, one.condition): one for one in summary.cells}
+    cells = {(cell.filter, cell.condition): cell for cell in summary.cells}
     side, panels = KINDS[sign][1], []
     for name, measure in (("adversarial", "adversarial_share"), ("relevant", "relevant_share")):
         marks: list[Mark] = []
         for place, filter_name in enumerate(summary.filters):
             aside = (place - (len(summary.filters) - 1) / 2) * 0.06
-            found = [
+            points = [
                 (at + aside, value)
                 for at, where in enumerate(places)
                 if (value := getattr(cells[filter_name, where], measure)) is not None
             ]
-            marks += _with_intervals(found, _colour(place))
+            marks += _with_intervals(points, _colour(place))
         x = charts.names(f"passages planted, {side}", [str(count) for _, count in places])
         y = scale(f"{name} share of the top {summary.k}", 0.0, 1.0, 0.2)
         panels.append(Panel("", x, y, tuple(marks)))
@@ -101,16 +104,16 @@ def curves(summary: BiasSummary, sign: str) -> str:
 
 def share_cdf(summary: BiasSummary) -> str | None:
     """Figure 7: how the adversarial share is distributed over all attacked rows."""
-    found = {name: shares for name, shares in summary.share_distribution.items() if shares}
-    if not found:
+    known = {name: shares for name, shares in summary.share_distribution.items() if shares}
+    if not known:
         return None
     marks = [
-        Line(_cumulative(found[name]), _colour(place), steps=True)
+        Line(_cumulative(known[name]), _colour(place), steps=True)
         for place, name in enumerate(summary.filters)
-        if name in found
+        if name in known
     ]
     clean = ", ".join(
-        f"{_label(name)} {np.mean([share == 0 for share in shares]):.0%}" for name, shares in found.items()
+        f"{_label(name)} {np.mean([share == 0 for share in shares]):.0%}" for name, shares in known.items()
     )
     x = scale(f"adversarial share of the top {summary.k}", 0.0, 1.0, 0.2)
     y = scale("share of attacked rows", 0.0, 1.0, 0.2)
@@ -122,41 +125,44 @@ def share_cdf(summary: BiasSummary) -> str | None:
 
 def ps_by_stance(passages: Sequence[PassageRecord]) -> str | None:
     """Figure 2 with stances that people or authors gave: PS, centred by question, against stance."""
-    labelled = [one for one in passages if one.stance is not None]
+    labelled = [passage for passage in passages if passage.stance is not None]
     points = [
-        (one.kind, float(one.stance or 0), ps) for one, ps in zip(labelled, _centred(labelled), strict=True)
+        (passage.kind, float(passage.stance or 0), ps)
+        for passage, ps in zip(labelled, _centred(labelled), strict=True)
     ]
     label = "stance towards yes: people's of relevant passages, the author's of attacks"
     ticks = tuple((float(value), f"{value:+d}" if value else "0") for value in range(-2, 3))
     return _cloud("ps-by-stance", "PS and stance", Axis(label, -2.6, 2.6, ticks), points)
 
 
-def likert(found: Likert) -> str | None:
+def likert(judged: Likert) -> str | None:
     """Figure 2: PS, centred by question, against the seven points that a chat model gave."""
-    label = f"stance by {found.model}: 1 strongly against, 7 strongly in favour"
+    label = f"stance by {judged.model}: 1 strongly against, 7 strongly in favour"
     ticks = tuple((float(value), str(value)) for value in range(1, 8))
     title = "Figure 2: PS and the stance that a language model reads"
-    return _cloud(likert_name(found), title, Axis(label, 0.4, 7.6, ticks), found.points)
+    return _cloud(likert_name(judged), title, Axis(label, 0.4, 7.6, ticks), judged.points)
 
 
-def likert_name(found: Likert) -> str:
+def likert_name(judged: Likert) -> str:
     """The name of the figure of one model's points, which can be that of a file."""
-    return "likert-" + "".join(letter if letter.isalnum() or letter == "." else "-" for letter in found.model)
+    return "likert-" + "".join(
+        letter if letter.isalnum() or letter == "." else "-" for letter in judged.model
+    )
 
 
 def answer_scatter(summary: BiasSummary) -> str | None:
     """Figure 4: PS of answers against PS of what was retrieved, a colour for each model."""
-    found = [(one.model, [(x, y) for _, x, y in one.points]) for one in summary.answers if one.points]
-    every = [value for _, points in found for point in points for value in point]
+    models = [(by.model, [(x, y) for _, x, y in by.points]) for by in summary.answers if by.points]
+    every = [value for _, points in models for point in points for value in point]
     if not every:
         return None
-    marks = tuple(Dots(points, _colour(place), 5, faint=True) for place, (_, points) in enumerate(found))
+    marks = tuple(Dots(points, _colour(place), 5, faint=True) for place, (_, points) in enumerate(models))
     x, y = (_around(every, f"mean PS of {what}") for what in ("the passages kept", "the answers"))
-    key = tuple(Entry(model, _colour(place), dot=True) for place, (model, _) in enumerate(found))
+    key = tuple(Entry(model, _colour(place), dot=True) for place, (model, _) in enumerate(models))
     text = "; ".join(
-        f"{one.model}: Spearman {one.spearman:.2f} over {len(one.points)} points"
-        for one in summary.answers
-        if one.spearman is not None
+        f"{by.model}: Spearman {by.spearman:.2f} over {len(by.points)} points"
+        for by in summary.answers
+        if by.spearman is not None
     )
     title = "Figure 4: PS of answers and of what they were written from"
     return _single("answers", title, text, Panel("", x, y, marks), key)
@@ -168,11 +174,11 @@ def pushes(summary: BiasSummary) -> str | None:
     rows = [
         (
             f"{_label(push.filter)}, {push.injections} planted"
-            + (f", {one.model}, {one.judge}" if several else ""),
+            + (f", {by.model}, {by.judge}" if several else ""),
             push,
         )
-        for one in reversed(summary.answer_stances)
-        for push in reversed(one.pushes)
+        for by in reversed(summary.answer_stances)
+        for push in reversed(by.pushes)
     ]
     if not any(push.stance for _, push in rows):
         return None
@@ -192,35 +198,35 @@ def pushes(summary: BiasSummary) -> str | None:
 
 def _pushed(values: Sequence[Estimate | None], label: str, step: float, words: Axis) -> Panel:
     """The values with their intervals, a row each, around 0."""
-    found = [(float(at), value) for at, value in enumerate(values) if value is not None]
-    most = max([step, *(max(abs(value.low), abs(value.high)) for _, value in found)])
+    known = [(float(at), value) for at, value in enumerate(values) if value is not None]
+    most = max([step, *(max(abs(value.low), abs(value.high)) for _, value in known)])
     edge = float(np.ceil(most / step) * step)
     marks = (
         Rule(0.0, upright=True),
-        Whiskers([(at, value.low, value.high) for at, value in found], 0, across=True),
-        Dots([(value.value, at) for at, value in found], 0, 6),
+        Whiskers([(at, value.low, value.high) for at, value in known], 0, across=True),
+        Dots([(value.value, at) for at, value in known], 0, 6),
     )
     return Panel("", scale(label, -edge, edge, step), words, marks)
 
 
 def fact_cdf(summary: BiasSummary) -> str | None:
     """Figure 5: shares of sentences without a verdict, and of supports among verdicts."""
-    found = summary.facts or {}
-    if not found:
+    facts = summary.facts or {}
+    if not facts:
         return None
     panels = []
     for label, measure in (("NOT ENOUGH INFO share", "unknown_shares"), ("support ratio", "support_ratios")):
         marks = tuple(
             Line(_cumulative(getattr(values, measure)), KINDS[kind][0], steps=True)
-            for kind, values in found.items()
+            for kind, values in facts.items()
         )
         y = scale("share of passages", 0.0, 1.0, 0.2)
         panels.append(Panel("", scale(label, 0.0, 1.0, 0.2), y, marks))
     text = "; ".join(
-        f"{KINDS[kind][1]}: {len(values.unknown_shares)} passages" for kind, values in found.items()
+        f"{KINDS[kind][1]}: {len(values.unknown_shares)} passages" for kind, values in facts.items()
     )
     title = "Figure 5: fact checking by kind of passage"
-    return charts.svg(Chart("facts", title, text, tuple(panels), _kinds(found)))
+    return charts.svg(Chart("facts", title, text, tuple(panels), _kinds(facts)))
 
 
 def _cloud(name: str, title: str, x: Axis, points: Sequence[tuple[str, float, float]]) -> str | None:
@@ -252,11 +258,11 @@ def _single(name: str, title: str, text: str, panel: Panel, key: tuple[Entry, ..
     return charts.svg(Chart(name, title, text, (panel,), key, width=WIDE))
 
 
-def _with_intervals(found: Sequence[tuple[float, Estimate]], colour: int) -> list[Mark]:
-    if not found:
+def _with_intervals(estimates: Sequence[tuple[float, Estimate]], colour: int) -> list[Mark]:
+    if not estimates:
         return []
-    points = [(at, one.value) for at, one in found]
-    bars = [(at, one.low, one.high) for at, one in found]
+    points = [(at, value.value) for at, value in estimates]
+    bars = [(at, value.low, value.high) for at, value in estimates]
     return [Whiskers(bars, colour), Line(points, colour), Dots(points, colour)]
 
 
@@ -279,15 +285,15 @@ def _shares(summary: BiasSummary, wanted: Callable[[Cell], bool]) -> str:
 def _centred(passages: Sequence[PassageRecord]) -> list[float]:
     """The PS of each passage less the mean of its question's passages."""
     groups: dict[str, list[float]] = {}
-    for one in passages:
-        groups.setdefault(one.query_id, []).append(one.ps)
+    for passage in passages:
+        groups.setdefault(passage.query_id, []).append(passage.ps)
     means: Mapping[str, float] = {query: float(np.mean(values)) for query, values in groups.items()}
-    return [one.ps - means[one.query_id] for one in passages]
+    return [passage.ps - means[passage.query_id] for passage in passages]
 
 
 def _by_kind(pairs: Sequence[tuple[str, T]]) -> dict[str, list[T]]:
     """By kind, in the order of KINDS, what there is of it."""
-    return {kind: mine for kind in KINDS if (mine := [one for of, one in pairs if of == kind])}
+    return {kind: mine for kind in KINDS if (mine := [value for of, value in pairs if of == kind])}
 
 
 def _around(values: Sequence[float], label: str) -> Axis:
@@ -296,8 +302,8 @@ def _around(values: Sequence[float], label: str) -> Axis:
     return scale(label, low, max(float(np.ceil(max(values) * 10) / 10), low + 0.1), 0.1)
 
 
-def _kinds(found: Mapping[str, object], *, dots: bool = False) -> tuple[Entry, ...]:
-    return tuple(Entry(name, colour, dots) for kind, (colour, name) in KINDS.items() if kind in found)
+def _kinds(shown: Mapping[str, object], *, dots: bool = False) -> tuple[Entry, ...]:
+    return tuple(Entry(name, colour, dots) for kind, (colour, name) in KINDS.items() if kind in shown)
 
 
 def _filters(names: Sequence[str]) -> tuple[Entry, ...]:

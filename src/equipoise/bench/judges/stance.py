@@ -73,13 +73,13 @@ class LikertJudge:
         gate = asyncio.Semaphore(self.concurrency)
         scores: list[Score] = [Score(None, "")] * len(texts)
 
-        async def one(place: int, text: str) -> None:
+        async def score(place: int, text: str) -> None:
             async with gate:
                 scores[place] = await self.judge(question=query.text, text=text)
 
-        await together(one(place, text) for place, text in enumerate(texts))
-        values = np.array([np.nan if score.value is None else side(score.value) for score in scores])
-        return Sides(values, sum((score.usage for score in scores), Usage()))
+        await together(score(place, text) for place, text in enumerate(texts))
+        values = np.array([np.nan if each.value is None else side(each.value) for each in scores])
+        return Sides(values, sum((each.usage for each in scores), Usage()))
 
 
 def side(point: float) -> float:

@@ -28,14 +28,14 @@ def figure(summary: WorldsSummary) -> str | None:
         marks: list[Mark] = []
         for place, row in enumerate(rows):
             aside = ROOM * (0.5 - (place + 0.5) / len(rows))
-            found = [
+            points = [
                 (at + aside, value)
                 for at, world in enumerate(worlds)
                 if (value := _value(summary, row, world, measure)) is not None
             ]
             marks += [
-                Whiskers([(at, one.low, one.high) for at, one in found], place, across=True),
-                Dots([(one.value, at) for at, one in found], place, 6),
+                Whiskers([(at, share.low, share.high) for at, share in points], place, across=True),
+                Dots([(share.value, at) for at, share in points], place, 6),
             ]
         x = scale(f"{said} among the {_k(summary)}", 0.0, 1.0, 0.2)
         beside = bool(panels)
@@ -48,8 +48,8 @@ def figure(summary: WorldsSummary) -> str | None:
 
 def _value(summary: WorldsSummary, row: str, world: str, measure: str) -> Estimate | None:
     cell = summary.cell(row, world)
-    found: Estimate | None = getattr(cell, measure) if cell else None
-    return None if measure == "adversarial" and world == "clean" else found
+    share: Estimate | None = getattr(cell, measure) if cell else None
+    return None if measure == "adversarial" and world == "clean" else share
 
 
 def _said(summary: WorldsSummary, row: str) -> str:
