@@ -215,6 +215,10 @@ class TestAnswers:
         with pytest.raises(InputError, match="has no text, so its stance cannot be judged"):
             run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), stances="likert")
 
+    def test_where_nothing_was_answered_there_is_nothing_to_judge(self, inputs, tmp_path):
+        with pytest.raises(InputError, match="holds no answers to judge the stance of"):
+            run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), stances="likert")
+
     def test_an_unknown_judge_is_named(self, inputs, tmp_path):
         run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), answers=True)
         with pytest.raises(InputError, match=r"no judge of stance 'dice': choose odds or likert"):

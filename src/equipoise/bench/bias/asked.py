@@ -109,8 +109,12 @@ class _Ours:
         return [record for record in every if (record.query_id, record.id) in known]
 
     async def stances(self, name: str, kept: Sequence[AnswerRecord]) -> list[AnswerStance]:
-        """Of all kept answers, by every judge that has read them."""
+        """Of all kept answers, by every judge that has read them. Raises InputError where there are none."""
         workspace = self.workspace
+        if not kept:
+            raise InputError(
+                f"{workspace.out} holds no answers to judge the stance of: ask for answers first"
+            )
         judge = answer_stance.judge_of(name, self.chat, self.options, workspace.concurrency)
         questions = {known.attack.query_id: known.attack.question for known in self.subject.questions}
         await answer_stance.ask(kept, questions, judge, f"{name} by {self.chat.name}", workspace)
