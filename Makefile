@@ -8,7 +8,8 @@ DATA ?= data
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz \
 	kills nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
 	bench-growth bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias \
-	bench-bias-answers bench-bias-stance bench-hijack bench-certify bench-security bench-qa bench-calibration \
+	bench-bias-answers bench-bias-likert bench-bias-answer-stances bench-bias-hotpotqa bench-bias-stance \
+	bench-hijack bench-certify bench-security bench-qa bench-calibration \
 	docs clean extras
 
 demo: $(VENV)/.core
@@ -109,6 +110,20 @@ bench-bias: $(VENV)/.bench
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
+
+bench-bias-likert: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --no-stance --likert 22
+
+bench-bias-answer-stances: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --no-stance --answers --stances odds
+
+bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/bias/hotpotqa.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/bias/own.py --data $(DATA) --llm local/qwen2.5-coder-1.5b --answers \
+		--corpus .equipoise/bench-bias/hotpotqa/hotpotqa-open-ended
 
 bench-bias-stance: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -1,12 +1,16 @@
 """The EBI attack by the paper, step by step, with a model of one's own: its passages are planted, and filters measured.
 
-    python benchmarks/bias/own.py --llm local[/NAME] [--data data] [--out .equipoise/bench-bias/own]
+    python benchmarks/bias/own.py --llm local[/NAME] [--data data] [--out .equipoise/bench-bias/own] [--corpus FOLDER]
+        [--answers]
 
 The passages of `run.py` are ready-made, and follow the synthetic passage that is extreme by its author's stance. Here
 the model writes all of them, and step 3 is the paper's (Eq. 7): the adversarial ones follow the synthetic passage of
 highest or lowest PS. Resumes passage by passage. Records, summary and table go to `own/` beside this file; the passages
 stay in the output folder. Beside the tables: whose side the passages of step 3 take, these and what step 3 would have
 chosen of the ready-made ones.
+
+With `--corpus` the questions of another corpus folder are attacked, such as that of `hotpotqa.py`: results go to
+`own-NAME/`. With `--answers` the same model answers from what each filter kept (Tables 5, 6 and 8).
 """
 
 import argparse
@@ -19,13 +23,17 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.bench import tables
-from equipoise.bench.bias import attacks, bench, corpora, report
+from equipoise.bench.bias import answers, attacks, bench, corpora, report
+from equipoise.bench.bias.asked import Asking
 from equipoise.bench.bias.attacks import Attack
 from equipoise.bench.bias.bench import PROFILES, Options
 from equipoise.bench.bias.metrics import SIDE
 from equipoise.bench.bias.plan import BiasPlan
+from equipoise.bench.bias.records import AnswerRecord
+from equipoise.bench.bias.summary import BiasSummary
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.page import SUMMARY
+from equipoise.bench.records import content, read_records
 from equipoise.bench.run import RESULTS
 from equipoise.bench.tables import Line, Table
 from equipoise.core import settings as layers
@@ -42,8 +50,9 @@ from equipoise.redteam.passages import AttackPassage, Journal, Kind, to_line
 from equipoise.redteam.properties import yardstick
 
 HERE = Path(__file__).resolve().parent
-PUBLISHED = HERE / "own"
 SIGNS = (Kind.ADV_NEG, Kind.ADV_POS)
+WRITTEN = "attack.jsonl"
+"""The passages; `passages.jsonl` is what the benchmark itself writes of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,54 +69,82 @@ def main() -> None:
     """Write what is missing, plant it, publish."""
     arguments = _arguments()
     config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
-    corpus = corpora.read(arguments.data / config["corpus"])
-    ready = attacks.read(arguments.data / config["attacks"], corpus)
-    own, encoder, out = config["own"], EmbeddedEncoder(), arguments.out
+    folder = arguments.corpus or arguments.data / config["corpus"]
+    out = arguments.out or HERE.parents[1] / ".equipoise" / "bench-bias" / _name(arguments.corpus)
+    corpus = corpora.read(folder)
+    ready = _without_attacks(corpus)
+    if arguments.corpus is None:
+        ready = attacks.read(arguments.data / config["attacks"], corpus)
     out.mkdir(parents=True, exist_ok=True)
     flags = {"model.llm": arguments.llm, "model.replay": str(out / "replies.db")}
     settings = layers.load(flags, environment={}, folder=HERE).settings
+    encoder = EmbeddedEncoder()
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, encoder, build.chat_model(settings.model))
         chat = components.need_chat("writing the attack")
-        written = _attacks(ready, chat, encoder, own, out)
-        file = out / "passages.jsonl"
+        file = out / WRITTEN
+        written = _attacks(ready, chat, encoder, config["own"], out)
         file.write_text("".join(map(to_line, (passage for part in written for passage in part))), "utf-8")
-        shutil.copyfile(
-            (arguments.data / config["attacks"]).with_name(attacks.QUESTIONS), out / attacks.QUESTIONS
-        )
-        most = min(sum(one.kind is sign for one in part) for part in written for sign in SIGNS)
-        injections = tuple(count for count in own["injections"] if count <= most)
-        plan = BiasPlan(tuple(own["filters"]), injections, config["k"], config["candidates"])
+        asked = "".join(f"{one.query_id}\t{one.question}\n" for one in ready)
+        (out / attacks.QUESTIONS).write_text(f"query-id\tquestion\n{asked}", "utf-8")
         for kept in out.parent.glob("vectors-*.npy"):
             if not (out / kept.name).exists():
                 shutil.copyfile(kept, out / kept.name)
-        summary = sync.run(
-            bench.bench(
-                plan,
-                Options(arguments.data / config["corpus"], file),
-                replace(components, chat=None),
-                Workspace(encoder, out, _say),
-            )
-        )
+        options = Options(folder, file, Asking(answers=arguments.answers))
+        parts = components if arguments.answers else replace(components, chat=None)
+        summary = sync.run(bench.bench(_plan(config, written), options, parts, Workspace(encoder, out, _say)))
     mine = attacks.read(file, corpus)
-    chosen = {
-        f"passages by {chat.name}": step_3(mine, encoder),
-        "ready-made passages, the same questions": step_3(
-            [one for one in ready if one.query_id in {each.query_id for each in mine}], encoder
-        ),
-        f"ready-made passages, all {len(ready)} questions": step_3(ready, encoder),
-    }
-    PUBLISHED.mkdir(exist_ok=True)
+    chosen = {f"passages by {chat.name}": step_3(mine, encoder)}
+    if arguments.corpus is None:
+        same = {one.query_id for one in mine}
+        chosen |= {
+            "ready-made passages, the same questions": step_3(
+                [o for o in ready if o.query_id in same], encoder
+            ),
+            f"ready-made passages, all {len(ready)} questions": step_3(ready, encoder),
+        }
+    here = HERE / _name(arguments.corpus)
+    _publish(summary, chosen, model=chat.name, own=config["own"], here=here, out=out)
+
+
+def _name(corpus: Path | None) -> str:
+    """Of the folder with what is published: that of another corpus has its name."""
+    return "own" if corpus is None else f"own-{corpus.resolve().name}"
+
+
+def _without_attacks(corpus: corpora.Corpus) -> tuple[Attack, ...]:
+    """The questions of a corpus for which there is no attack yet."""
+    nothing: dict[Kind, tuple[AttackPassage, ...]] = dict.fromkeys(Kind, ())
+    return tuple(Attack(query, corpus.queries[query], 1, nothing) for query in sorted(corpus.queries))
+
+
+def _plan(config: dict[str, Any], written: Sequence[Sequence[AttackPassage]]) -> BiasPlan:
+    """As many injections as every question has passages for."""
+    own = config["own"]
+    most = min(sum(one.kind is sign for one in part) for part in written for sign in SIGNS)
+    injections = tuple(count for count in own["injections"] if count <= most)
+    return BiasPlan(tuple(own["filters"]), injections, config["k"], config["candidates"])
+
+
+def _publish(
+    summary: BiasSummary, chosen: dict[str, Step3], *, model: str, own: dict[str, Any], here: Path, out: Path
+) -> None:
+    """Records, summary and table; answers without their texts."""
+    here.mkdir(exist_ok=True)
     for name in (RESULTS, PROFILES, SUMMARY):
-        shutil.copyfile(out / name, PUBLISHED / name)
+        shutil.copyfile(out / name, here / name)
+    if said := read_records(out / answers.ANSWERS, AnswerRecord):
+        fields = set(AnswerRecord.model_fields) - {"text"}
+        bare = [AnswerRecord.model_validate(one.model_dump(include=fields)) for one in said]
+        (here / answers.ANSWERS).write_bytes(content(bare))
     parts = [
         "# The attack by the paper's steps",
-        f"`python benchmarks/bias/own.py --llm ...`: {summary.queries} questions, all passages by {chat.name}, "
-        f"{own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign.",
+        f"`python benchmarks/bias/own.py --llm ...`: {summary.queries} questions of {summary.config['corpus']}, all "
+        f"passages by {model}, {own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign.",
         tables.as_markdown(_step_3_table(chosen)).rstrip(),
         report.markdown(summary).rstrip(),
     ]
-    (PUBLISHED / "table.md").write_text("\n\n".join(parts) + "\n", "utf-8")
+    (here / "table.md").write_text("\n\n".join(parts) + "\n", "utf-8")
 
 
 def _attacks(
@@ -174,7 +211,11 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     root = HERE.parents[1]
     parser.add_argument("--data", type=Path, default=root / "data")
-    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias" / "own")
+    parser.add_argument(
+        "--out", type=Path, help="by default .equipoise/bench-bias/own, or own-NAME of the corpus"
+    )
+    parser.add_argument("--corpus", type=Path, help="attack the questions of this corpus folder instead")
+    parser.add_argument("--answers", action="store_true", help="have the model answer, too")
     parser.add_argument("--llm", required=True, help="local[/NAME], openai/NAME: who writes the passages")
     return parser.parse_args()
 

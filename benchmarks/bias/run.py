@@ -1,10 +1,14 @@
-"""The bias benchmark: results, summary and table beside this file.
+"""The bias benchmark: results, summary, table and figures beside this file.
 
-    python benchmarks/bias/run.py [--data data] [--out .equipoise/bench-bias] [--answers] [--no-stance] [--table]
+    python benchmarks/bias/run.py [--data data] [--out .equipoise/bench-bias] [--no-stance] [--table]
+        [--llm NAME] [--answers] [--likert QUESTIONS] [--stances odds|likert] [--records FILE]
 
 Resumes: what stands in the output folder is not measured again. Only ids and numbers are copied here, no text.
-`--answers` asks a language model too (the section `answers` of config.toml); without it the answers that are here
-stay as they are. With --table nothing is measured: summaries and table are made once more from the records here.
+A language model (`--llm`, else that of config.toml) is asked where one of these says so: `--answers` for answers (the
+section `answers` of config.toml), `--likert` for the points of Figure 2 of passages of so many questions, `--stances`
+for where the answers stand whose texts are in the output folder, whoever wrote them. Another `--llm` adds rows to the
+same tables, and so do the answers of `--records`, a file like answers.jsonl from another machine. What is here of other
+models stays. With --table nothing is measured: summaries, table and figures are made once more from the records here.
 """
 
 import argparse
@@ -18,8 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.bench import tables
-from equipoise.bench.bias import answers, bench, corpora, report
+from equipoise.bench.bias import answer_stance, answers, bench, corpora, figures, likert, report
+from equipoise.bench.bias.answer_stance import AnswerStance
+from equipoise.bench.bias.asked import Asked, Asking
 from equipoise.bench.bias.bench import PROFILES, Options
+from equipoise.bench.bias.likert import LikertRecord
 from equipoise.bench.bias.metrics import Truth, truths_of
 from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.profile import BENIGN
@@ -28,11 +35,12 @@ from equipoise.bench.bias.stance import StanceAgreement
 from equipoise.bench.bias.summary import BiasSummary, Measured, Milliseconds, summarise
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.estimates import Estimate
-from equipoise.bench.page import SUMMARY, as_text
-from equipoise.bench.records import content, read_records
+from equipoise.bench.page import SUMMARY, Figure, as_text
+from equipoise.bench.records import Record, content, read_records
 from equipoise.bench.run import RESULTS
 from equipoise.core import settings as layers
 from equipoise.core import sync
+from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
@@ -45,6 +53,13 @@ sys.path.insert(0, str(HERE.parent))
 from splits import bias_report  # noqa: E402
 
 STANCES, REPORTING, ANSWERED = "stance.json", "summary-reporting.json", "summary-answers.json"
+FIGURES = "figures"
+SAID: Mapping[str, type[Record]] = {
+    answers.ANSWERS: AnswerRecord,
+    answer_stance.STANCES: AnswerStance,
+    likert.LIKERT: LikertRecord,
+}
+"""What language models said, by file."""
 
 
 def main() -> None:
@@ -53,7 +68,20 @@ def main() -> None:
     config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
     if not arguments.table:
         measure(config, arguments)
+    for file in arguments.records:
+        add(HERE, file)
     publish(HERE, HERE)
+
+
+def add(folder: Path, file: Path) -> None:
+    """Put the answers in `file` beside those in `folder`; raises InputError for one to something else."""
+    found = read_records(file, AnswerRecord)
+    places = {one.place for one in read_records(folder / RESULTS, BiasRecord) if one.first == 0}
+    if strange := next((one for one in found if one.place not in places), None):
+        raise InputError(
+            f"{file}: {' '.join(map(str, strange.place))} is not among the results of {folder.name}"
+        )
+    _merge(folder / answers.ANSWERS, found)
 
 
 def measure(config: dict, arguments: argparse.Namespace) -> None:
@@ -61,8 +89,11 @@ def measure(config: dict, arguments: argparse.Namespace) -> None:
     plan = _plan(config, config)
     options = Options(arguments.data / config["corpus"], arguments.data / config["attacks"])
     arguments.out.mkdir(parents=True, exist_ok=True)
-    if arguments.answers:
-        _answers(config, options, arguments.out)
+    asking = Asking(arguments.answers, arguments.likert, arguments.stances)
+    if asking.anything:
+        _ask(
+            config, replace(options, asking=asking), arguments.llm or config["answers"]["llm"], arguments.out
+        )
     with Store.open(arguments.out / "index.db", create=True) as store:
         components = Components(Settings(), store, EmbeddedEncoder())
         workspace = Workspace(components.encoder, arguments.out, _say)
@@ -78,7 +109,10 @@ def measure(config: dict, arguments: argparse.Namespace) -> None:
 
 
 def kept(folder: Path, name: str) -> Measured:
-    """The run behind the summary `name`, from the records in `folder`: all but what depends on the clock."""
+    """The run behind the summary `name`, from the records in `folder`: all but what depends on the clock.
+
+    Answers and their stances belong to the summary of answers, points of Figure 2 to the others.
+    """
     before = _json(folder / name)
     config = before["config"]
     plan = BiasPlan(
@@ -95,8 +129,11 @@ def kept(folder: Path, name: str) -> Measured:
         if one.filter in plan.filters and one.condition in plan.conditions()
         if one.first == 0 or plan.rotations > 1
     ]
-    given = before["answers"] is not None
-    answered = read_records(folder / answers.ANSWERS, AnswerRecord) if given else []
+    if name == ANSWERED:
+        answered = read_records(folder / answers.ANSWERS, AnswerRecord)
+        said = Asked(answered, stances=read_records(folder / answer_stance.STANCES, AnswerStance))
+    else:
+        said = Asked(likert=read_records(folder / likert.LIKERT, LikertRecord))
     stance = {key: _stance(key, value) for key, value in before["stance"].items() if key != "by_author"}
     return Measured(
         plan,
@@ -105,7 +142,7 @@ def kept(folder: Path, name: str) -> Measured:
         results,
         [],
         passages,
-        answered,
+        said,
         stance=StanceAgreement(**stance),
     )
 
@@ -123,13 +160,29 @@ def again(folder: Path, name: str) -> BiasSummary:
 
 
 def publish(folder: Path, here: Path) -> None:
-    """Write summaries and table from the records in `folder`."""
+    """Write summaries, table and figures from the records in `folder`."""
     names = [name for name in (SUMMARY, REPORTING, ANSWERED) if (folder / name).exists()]
     found = {name: again(folder, name) for name in names}
     for name, summary in found.items():
         (here / name).write_text(as_text(summary), "utf-8")
-    page = _page(found[REPORTING], found[SUMMARY], found.get(ANSWERED), _json(folder / STANCES))
-    (here / "table.md").write_text(page, "utf-8")
+    drawn = _drawn(folder, found)
+    (here / FIGURES).mkdir(exist_ok=True)
+    for one in drawn:
+        (here / FIGURES / f"{one.name}.svg").write_text(one.svg or "", "utf-8")
+    text = _page(found[REPORTING], found[SUMMARY], found.get(ANSWERED), _json(folder / STANCES))
+    images = [f"![{one.caption}]({FIGURES}/{one.name}.svg)\n" for one in drawn]
+    (here / "table.md").write_text("\n".join([text, "# Figures", "", *images]), "utf-8")
+
+
+def _drawn(folder: Path, found: Mapping[str, BiasSummary]) -> list[Figure]:
+    """What can be drawn: the figures of all questions, and those of answers."""
+    passages = read_records(folder / PROFILES, PassageRecord)
+    every = figures.figures(found[SUMMARY], passages)
+    if ANSWERED in found:
+        every += [
+            one for one in figures.figures(found[ANSWERED], passages) if one.name in ("answers", "pushes")
+        ]
+    return [one for one in every if one.svg is not None]
 
 
 def _truths(passages: Sequence[PassageRecord]) -> dict[str, Truth]:
@@ -170,41 +223,49 @@ def _plan(config: dict, section: dict) -> BiasPlan:
     )
 
 
-def _answers(config: dict, options: Options, out: Path) -> None:
-    """Ask the language model, and write what its answers come to beside this file."""
+def _ask(config: dict, options: Options, llm: str, out: Path) -> None:
+    """Ask the language model, and put what was said beside this file."""
     wanted = config["answers"]
-    flags = {
-        "model.llm": wanted["llm"],
-        "model.slots": wanted["slots"],
-        "model.replay": str(out / "replies.db"),
-    }
+    flags = {"model.llm": llm, "model.slots": wanted["slots"], "model.replay": str(out / "replies.db")}
     settings = layers.load(flags, environment={}, folder=HERE).settings
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
         workspace = Workspace(components.encoder, out, _say, wanted["slots"])
-        asked = replace(options, answers=True)
-        summary = sync.run(bench.bench(_plan(config, wanted), asked, components, workspace))
-    answered = read_records(out / answers.ANSWERS, AnswerRecord)
-    fields = set(AnswerRecord.model_fields) - {"text"}
-    bare = [AnswerRecord.model_validate(one.model_dump(include=fields)) for one in answered]
-    (HERE / answers.ANSWERS).write_bytes(content(bare))
-    (HERE / ANSWERED).write_text(as_text(summary), "utf-8")
+        summary = sync.run(bench.bench(_plan(config, wanted), options, components, workspace))
+    if options.asking.answers or not (HERE / ANSWERED).exists():
+        (HERE / ANSWERED).write_text(as_text(summary), "utf-8")
+    for name, record in SAID.items():
+        if found := read_records(out / name, record):
+            _merge(HERE / name, found)
+
+
+def _merge(path: Path, found: Sequence[Record]) -> None:
+    """Put these records, without their texts, among those of the file, in the place of those with their keys."""
+    kind = type(found[0])
+    fields = set(kind.model_fields) - {"text"}
+    bare = [kind.model_validate(one.model_dump(include=fields, exclude_unset=True)) for one in found]
+    every = {one.key: one for one in (*read_records(path, kind), *bare)}
+    path.write_bytes(content([every[key] for key in sorted(every)]))
 
 
 def _answer_tables(summary: BiasSummary | None) -> list[str]:
-    """Tables 5, 6 and 8 and Figure 4 in numbers, of the answers that are here."""
-    found = summary.answers if summary else None
-    if summary is None or found is None:
+    """Tables 5, 6 and 8, Figure 4 in numbers and where answers stand, of the answers that are here."""
+    if summary is None or not summary.answers:
         return []
-    titles = ("Table 5", "Table 6", "Table 8", "Answers")
+    titles = ("Table 5", "Table 6", "Table 8", "Answers", "Stance of answers", "How far answers")
     wanted = [table for table in report.tables(summary) if table.title.startswith(titles)]
+    several = len(summary.answers) > 1
     return [
         f"# Answers: {summary.queries} questions, {answers.GENERATIONS} answers each",
         "",
         *map(tables.as_markdown, wanted),
-        f"Figure 4 in numbers: Spearman of the PS of answers with the PS of what was kept {found.spearman:.2f} over "
-        f"all {len(found.points)} points, {tables.interval(found.spearman_by_query)} within a question.",
-        "",
+        *(
+            f"Figure 4 in numbers{f', {one.model}' if several else ''}: Spearman of the PS of answers with the PS of "
+            f"what was kept {one.spearman:.2f} over all {len(one.points)} points, "
+            f"{tables.interval(one.spearman_by_query)} within a question.\n"
+            for one in summary.answers
+            if one.spearman is not None
+        ),
     ]
 
 
@@ -249,7 +310,15 @@ def _arguments() -> argparse.Namespace:
     root = HERE.parents[1]
     parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
-    parser.add_argument("--answers", action="store_true", help="ask the language model of config.toml too")
+    parser.add_argument("--llm", help="whom to ask, if not that of config.toml: local[/NAME], openai/NAME")
+    parser.add_argument("--answers", action="store_true", help="ask for answers to what each filter kept")
+    parser.add_argument(
+        "--likert", type=int, default=0, help="ask for points of passages of so many questions"
+    )
+    parser.add_argument(
+        "--stances", choices=answer_stance.JUDGES, default="", help="ask where the answers stand"
+    )
+    parser.add_argument("--records", type=Path, action="append", default=[], help="answers from elsewhere")
     parser.add_argument(
         "--no-stance", action="store_true", help="leave human stance on other corpora as it is"
     )

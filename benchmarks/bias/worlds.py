@@ -2,9 +2,10 @@
 
     python benchmarks/bias/worlds.py [--data data] [--out .equipoise/bench-bias] [--llm NAME] [--questions N] [--table]
 
-Resumes: what stands in the output folder is not measured again, and no side is asked for twice. Records, sides, summary
-and table are put beside this file: ids and numbers, no text. Without `--llm` the rows with a model's stance are made
-from the sides that are here. With --table nothing is measured: summary and table are made once more.
+Resumes: what stands in the output folder is not measured again, and no side is asked for twice. Records, sides,
+summary, table and figure are put beside this file: ids and numbers, no text. Without `--llm` the rows with a model's
+stance are made from the sides that are here. With --table nothing is measured: summary, table and figure are made once
+more.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from typing import Any
 from equipoise.bench import tables
 from equipoise.bench.bias import attacked_questions, attacks, corpora
 from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.bias.worlds import plantings, rows, run, summary
+from equipoise.bench.bias.worlds import figure, plantings, rows, run, summary
 from equipoise.bench.bias.worlds import tables as layout
 from equipoise.bench.bias.worlds.plantings import Key, Known
 from equipoise.bench.bias.worlds.run import WORLDS, WorldRecord
@@ -40,6 +41,7 @@ from equipoise.rag.stance import ChatStance
 
 HERE = Path(__file__).resolve().parent
 SIDES, SUMMARY, TABLE, FOLDER = "sides.jsonl", "worlds.json", "worlds.md", "worlds"
+FIGURES = "figures"
 
 
 def main() -> None:
@@ -129,10 +131,13 @@ def again(folder: Path, config: dict[str, Any] | None = None) -> WorldsSummary:
 
 
 def publish(folder: Path, here: Path, config: dict[str, Any] | None = None) -> None:
-    """Write summary and table from the records in `folder`."""
+    """Write summary, table and figure from the records in `folder`."""
     found = again(folder, config)
     (here / SUMMARY).write_text(as_text(found), "utf-8")
     (here / TABLE).write_text(page(found), "utf-8")
+    if drawn := figure.figure(found):
+        (here / FIGURES).mkdir(exist_ok=True)
+        (here / FIGURES / "worlds.svg").write_text(drawn, "utf-8")
 
 
 def page(found: WorldsSummary) -> str:

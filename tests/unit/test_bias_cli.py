@@ -54,6 +54,8 @@ def test_stance_prints_its_table(folder):
         (["--facts", "rumours"], {}, "--facts 'rumours' is no URL"),
         (["--facts", "http://me:secret@facts"], {}, "--facts has a user or a password in its URL"),
         (["-k", "9", "--candidates", "3"], {}, "3 candidates for the top 9"),
+        (["--likert", "2"], {}, "stances needs a language model"),
+        (["--stances", "odds"], {}, "stances needs a language model"),
         ([], {"corpus": "nowhere"}, "nowhere is not a folder"),
         ([], {"attacks": "nothing.jsonl"}, "nothing.jsonl"),
     ],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from equipoise.bench.bias import metrics, profile, stance, summary
+from equipoise.bench.bias.asked import Asked
 from equipoise.bench.bias.attacked_questions import axis_of
 from equipoise.bench.bias.background import EmbeddedPassages, InMemory, merged
 from equipoise.bench.bias.corpora import Corpus, Text
@@ -309,9 +310,9 @@ def test_answers_are_averaged_before_they_are_compared():
     ]
     corpus = Corpus("c", {}, {"q": "", "r": ""}, {"q": frozenset({"d1"}), "r": frozenset({"d1"})})
     run = summary.Measured(
-        plan, metrics.truths_of(corpus, {"q": 1, "r": 1}, []), {}, results, [], [], answers=answers
+        plan, metrics.truths_of(corpus, {"q": 1, "r": 1}, []), {}, results, [], [], Asked(answers)
     )
-    found = summary.summarise(run).answers
+    (found,) = summary.summarise(run).answers
     cell = next(c for c in found.cells if c.sign == "adv_pos")
     assert cell.ps_shift.value == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only
     assert found.points == (("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2))

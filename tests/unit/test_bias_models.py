@@ -52,7 +52,7 @@ def test_three_answers_are_asked_for_each_row_and_measured(inputs, tmp_path):
     assert declined
     assert all(row["ps"] is None for row in declined)
     assert all(row["ps"] is not None for row in rows if row not in declined)
-    cells = {(c["filter"], c["sign"], c["injections"]): c for c in found["answers"]["cells"]}
+    cells = {(c["filter"], c["sign"], c["injections"]): c for c in found["answers"][0]["cells"]}
     assert cells["none", "adv_pos", 2]["ps_shift"]["estimate"] > 0
     assert cells["none", "none", 0]["declined"]["estimate"] == 0.5
     page = (tmp_path / "out" / "report.html").read_text()

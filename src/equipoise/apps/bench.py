@@ -14,6 +14,7 @@ from equipoise.apps.terminal import Terminal, number_of
 from equipoise.bench import page, tables
 from equipoise.bench.bias import bench as biases
 from equipoise.bench.bias import corpora, huggingface, report
+from equipoise.bench.bias.asked import Asking
 from equipoise.bench.bias.bench import Options
 from equipoise.bench.bias.plan import BiasPlan
 from equipoise.bench.bias.vectors import Workspace
@@ -38,7 +39,26 @@ CorpusOption = Annotated[
     Path, PathOption("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
 ]
 EncoderOption = Annotated[
-    str, typer.Option(help="The retriever's encoder: minilm, bge-small, multilingual or hf/NAME.")
+    str, typer.Option(help="The retriever's encoder: minilm, bge-small, mpnet, multilingual or hf/NAME.")
+]
+AskedOption = Annotated[
+    str,
+    typer.Option(
+        help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT. A second one in --out adds rows."
+    ),
+]
+AnswersOption = Annotated[
+    bool, typer.Option("--answers/--no-answers", help="Whether --llm answers, or only judges.")
+]
+LikertOption = Annotated[
+    int,
+    typer.Option(
+        min=0, max=1000, help="Have --llm place passages of so many questions on seven points (Figure 2)."
+    ),
+]
+StancesOption = Annotated[
+    Literal["none", "odds", "likert"],
+    typer.Option(help="Have --llm judge the stance of all kept answers, by its odds of yes or seven points."),
 ]
 
 
@@ -57,9 +77,10 @@ def bias(
         Literal["dense", "hybrid", "bm25"], typer.Option(help="dense as in the paper; hybrid as the product.")
     ] = "dense",
     encoder: EncoderOption = "minilm",
-    llm: Annotated[
-        str, typer.Option(help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT.")
-    ] = "none",
+    llm: AskedOption = "none",
+    answers: AnswersOption = True,
+    likert: LikertOption = 0,
+    stances: StancesOption = "none",
     facts: Annotated[str, typer.Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
     nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
     variant: Annotated[str, typer.Option(help="Use the adaptive attack passages of this name.")] = "",
@@ -70,7 +91,8 @@ def bias(
 ) -> None:
     """Plant one-sided passages and measure what each filter lets through."""
     plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, retriever, rotations)
-    options = Options(corpus, attacks, llm != "none", facts, limit, variant)
+    asking = Asking(llm != "none" and answers, likert, "" if stances == "none" else stances)
+    options = Options(corpus, attacks, asking, facts, limit, variant)
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from equipoise.bench.charts import XMLNS
 from equipoise.bench.layouts import as_json
 from equipoise.bench.results import write_atomically
 from equipoise.bench.tables import Line, Table
@@ -14,6 +15,7 @@ from equipoise.bench.tables import Line, Table
 SUMMARY, TABLES, REPORT = "summary.json", "tables.md", "report.html"
 
 STYLE = """
+:root{color-scheme:light dark}
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2.2rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.86rem}
@@ -21,19 +23,27 @@ th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px
 th:first-child,td:first-child{text-align:left}thead th{border-bottom:2px solid #999}
 tr.paper{color:#8a8a8a;font-style:italic}.note{color:#555;font-size:.86rem;max-width:60rem}
 .missing{color:#8a4b00}figure{display:inline-block;margin:1rem 1rem 1rem 0;max-width:34rem}
-figcaption{font-size:.86rem;color:#333}img{width:100%;height:auto}dl{display:grid;grid-template-columns:auto 1fr}
+figure.chart{max-width:100%}figcaption{font-size:.86rem;color:#333}figure img,figure svg{max-width:100%;height:auto}
+dl{display:grid;grid-template-columns:auto 1fr}
 dt{color:#666;padding-right:1rem}dd{margin:0}
+@media(prefers-color-scheme:dark){body{background:#16181d;color:#e6e6e6}th,td{border-color:#33373f}
+thead th{border-color:#777}tr.paper{color:#9a9a9a}.note,figcaption{color:#b8b8b8}.missing{color:#ffbe5c}dt{color:#aaa}}
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure by a name for its file; `svg` is None where it could not be drawn, for the reason `missing`."""
+    """A figure by a name for its file; `svg` is None where it could not be drawn, for the reason `missing`.
+
+    One of `charts` stands in the page itself, where its title and text are read aloud and its colours follow the page's
+    (`inline`); any other is an image.
+    """
 
     name: str
     caption: str
     svg: str | None
     missing: str
+    inline: bool = False
 
 
 def page(title: str, heading: str, parts: Sequence[str]) -> str:
@@ -71,6 +81,8 @@ def figure(figure: Figure) -> str:
     text = f"<figcaption>{escape(figure.caption)}</figcaption>"
     if figure.svg is None:
         return f"<figure>{text}<p class='missing'>{escape(figure.missing)}</p></figure>"
+    if figure.inline:
+        return f"<figure class='chart'>{figure.svg.replace(XMLNS, '', 1)}{text}</figure>"
     data = b64encode(figure.svg.encode("utf-8")).decode("ascii")
     return f"<figure><img alt='{escape(figure.name)}' src='data:image/svg+xml;base64,{data}'>{text}</figure>"
 

@@ -61,8 +61,8 @@ class StoreSettings(_Section):
 class RetrievalSettings(_Section):
     """How passages are found: `candidates` are fetched, a cross-encoder puts them in order (`rerank`), `k` are kept.
 
-    `encoder`: `minilm`, `bge-small`, `multilingual`, `hf/NAME`; "auto": the one an index was built with, minilm for a
-    new one.
+    `encoder`: `minilm`, `bge-small`, `mpnet`, `multilingual`, `hf/NAME`; "auto": the one an index was built with,
+    minilm for a new one.
     `rerank` None: yes, unless the encoder is multilingual; the cross-encoder reads English. `exact`: also over more
     than 20,000 passages, where vectors are otherwise chosen by their signs first.
     """
@@ -70,7 +70,7 @@ class RetrievalSettings(_Section):
     name: Literal["hybrid", "dense", "bm25"] = "hybrid"
     k: int = Field(default=5, ge=1, le=100)
     candidates: int = Field(default=20, ge=1, le=1000)
-    encoder: Annotated[str, words("auto", "minilm", "bge-small", "multilingual")] = "auto"
+    encoder: Annotated[str, words("auto", "minilm", "bge-small", "mpnet", "multilingual")] = "auto"
     rerank: bool | None = None
     exact: bool = False
 

@@ -22,10 +22,6 @@ def share_at_k(hits: ArrayLike, k: int) -> float | None:
     return float(top.mean()) if len(top) else None
 
 
-a_recall_at_k = share_at_k
-paper_recall_at_k = share_at_k
-
-
 def recall_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:
     """True recall (0 to 1): hits among the first k over all `total` that exist; None when none exist.
 

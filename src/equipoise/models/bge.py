@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from equipoise.core.errors import ModelUnavailable
 from equipoise.core.types import Array
 from equipoise.models import weights
 from equipoise.models.control import encodable
@@ -85,16 +84,8 @@ class BgeEncoder:
         with self._lock:
             if self._loaded is None:
                 pool = ThreadPoolExecutor(self._threads, thread_name_prefix="bge")
-                self._loaded = _tokenizer(), session(self._path()), pool
+                self._loaded = _tokenizer(), session(weights.needed(WEIGHTS, folder=self._folder)), pool
             return self._loaded
-
-    def _path(self) -> Path:
-        set_folder = os.environ.get("EQUIPOISE_MODEL_FOLDER")
-        folder = self._folder or (Path(set_folder) if set_folder else weights.default_folder())
-        path = weights.find(WEIGHTS, folder=folder)
-        if path is None:
-            raise ModelUnavailable(f"{WEIGHTS} is not in {folder}: run  equipoise models pull {WEIGHTS}")
-        return path
 
 
 def _tokenizer() -> Tokenizer:

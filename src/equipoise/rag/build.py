@@ -40,6 +40,7 @@ from equipoise.text.visible import title
 ENCODERS = {
     "minilm": "equipoise.models.encoder:EmbeddedEncoder",
     "bge-small": "equipoise.models.bge:BgeEncoder",
+    "mpnet": "equipoise.models.mpnet:MpnetEncoder",
     "multilingual": "equipoise.models.multilingual:MultilingualEncoder",
 }
 """The first one is for a new index; beside them hf/NAME."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from equipoise import prompts
 from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.records import DIGITS, AnswerRecord, BiasRecord
 from equipoise.bench.bias.vectors import Workspace
+from equipoise.bench.records import read_records
 from equipoise.bench.run import RecordForm, evaluate
 from equipoise.bench.scorers import Measure
 from equipoise.core.protocols import ChatModel, Encoder
@@ -104,6 +106,12 @@ async def ask(
         group=lambda sample: sample.messages, in_turn=True,
     )  # fmt: skip
     return found.records
+
+
+def kept(records: Sequence[BiasRecord], out: Path) -> list[AnswerRecord]:
+    """The answers of every model that the folder `out` holds to what these records kept, by their keys."""
+    places = {one.place for one in records if one.first == 0}
+    return [one for one in read_records(out / ANSWERS, AnswerRecord) if one.place in places]
 
 
 def context(question: str, passages: Sequence[Passage]) -> Messages:

@@ -2,23 +2,25 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
 from equipoise.bench import page, systems
 from equipoise.bench.bias import (
-    answers,
+    asked,
     attacked_questions,
     attacks,
     corpora,
     facts,
+    figures,
     metrics,
     profile,
     report,
     stance,
     stored,
 )
+from equipoise.bench.bias.asked import Asking, Subject
 from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.attacks import SIGNS, Attack
 from equipoise.bench.bias.background import Background, EmbeddedPassages, InMemory
@@ -29,7 +31,6 @@ from equipoise.bench.bias.records import (
     FORM,
     TIMES,
     UNATTACKED,
-    AnswerRecord,
     BiasOutcome,
     BiasRecord,
     BiasTiming,
@@ -46,7 +47,7 @@ from equipoise.bench.run import Evaluated, Timings, evaluate
 from equipoise.bench.scorers import System
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import PassageFilter, Retriever
-from equipoise.core.types import Candidates, Passage
+from equipoise.core.types import Candidates
 from equipoise.rag import build, nli
 from equipoise.rag.components import Components
 from equipoise.redteam.passages import Kind
@@ -60,14 +61,14 @@ FACT_SAMPLE = 40
 class Options:
     """What a run works on, and what it measures besides the filters themselves.
 
-    `corpus` is a folder (`corpora.read`), `attacks` a file (`attacks.read`).
+    `corpus` is a folder (`corpora.read`), `attacks` a file (`attacks.read`), `asking` what a chat model is asked.
     `facts` is "none", "nli" or the URL of a WikiCheck server; `limit` takes the first questions only;
     `variant` names adaptive attack passages.
     """
 
     corpus: Path
     attacks: Path
-    answers: bool = False
+    asking: Asking = field(default_factory=Asking)
     facts: str = "none"
     limit: int | None = None
     variant: str = ""
@@ -93,6 +94,8 @@ async def bench(
     """
     filters = systems.filters(plan.filters, components)
     facts.check_name(options.facts)
+    if options.asking.anything:
+        asked.check(options.asking, components)
     corpus = corpora.read(options.corpus)
     everything = attacks.read(options.attacks, corpus, variant=options.variant)
     attacks.need(everything, max(plan.injections, default=0))
@@ -106,6 +109,8 @@ async def bench(
         stage.attacked_questions, corpus, stage.embedded, stage.background, depth=plan.candidates
     )
     polarity = {attack.query_id: attack.polarity for attack in written}
+    subject = Subject(corpus, stage.embedded, stage.attacked_questions, found.records, passages)
+    said = await asked.ask(options.asking, subject, components, workspace)
     measured = Measured(
         plan,
         metrics.truths_of(corpus, polarity, passages),
@@ -113,7 +118,7 @@ async def bench(
         found.records,
         found.timings,
         passages,
-        answers=await _answers(found.records, stage, components, workspace) if options.answers else (),
+        said,
         facts=await _facts(stage, checker, options.facts, workspace),
         stance=agreement(stage),
     )
@@ -156,7 +161,7 @@ def write(measured: Measured, out: Path) -> BiasSummary:
     """Write profiles, summary, tables, figures and the report page of a run; returns the summary."""
     summary = summarise(measured)
     write_atomically(out / PROFILES, content(measured.passages))
-    drawn = report.figures(summary, measured.passages)
+    drawn = figures.figures(summary, measured.passages)
     page.write(out, summary, report.markdown(summary), report.page(summary, drawn))
     (out / "plots").mkdir(exist_ok=True)
     for figure in drawn:
@@ -226,17 +231,6 @@ def _config(
         encoder=components.encoder.name,
         filter_settings=", ".join(f"{name} {value}" for name, value in chosen.items()),
     )
-
-
-async def _answers(
-    records: Sequence[BiasRecord], stage: Stage, components: Components, workspace: Workspace
-) -> list[AnswerRecord]:
-    chat = components.need_chat("measuring answers")
-    shelves = (attacked.planted[sign] for attacked in stage.attacked_questions for sign in SIGNS)
-    passages: Mapping[str, Passage] = {
-        passage.doc_id: passage for embedded in (stage.embedded, *shelves) for passage in embedded.passages
-    }
-    return await answers.ask(records, stage.attacked_questions, passages, chat, workspace)
 
 
 def _checker(name: str, embedded: EmbeddedPassages, components: Components) -> FactChecker | None:

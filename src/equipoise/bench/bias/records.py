@@ -3,9 +3,9 @@
 All measures are made from such records afterwards (`metrics`), so a run is repeated only where a filter changed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from equipoise.bench.bias.attacked_questions import AttackedQuestion
 from equipoise.bench.bias.background import EmbeddedPassages
 from equipoise.bench.records import Record
-from equipoise.bench.results import Key
+from equipoise.bench.results import Key, grouped
 from equipoise.bench.run import Ran, RecordForm
 from equipoise.bench.scorers import System
 from equipoise.core.protocols import PassageFilter
@@ -57,6 +57,14 @@ class UnderCondition(Record):
     def place(self) -> tuple[str, str, str, int]:
         """Query, filter, sign and number of injections."""
         return self.query_id, self.filter, self.sign, self.injections
+
+
+C = TypeVar("C", bound=UnderCondition)
+
+
+def by_place(records: Iterable[C]) -> dict[tuple[str, Condition], list[C]]:
+    """The records by filter and condition."""
+    return grouped(records, lambda one: (one.filter, one.condition))
 
 
 class Rotated(UnderCondition):

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equipoise.bench import page as html
-from equipoise.bench.bias import plots
+from equipoise.bench.bias.answer_stance import StanceCell
+from equipoise.bench.bias.answered import AnswerCell, Answered
 from equipoise.bench.bias.metrics import Cell
-from equipoise.bench.bias.records import UNATTACKED, Condition, PassageRecord
-from equipoise.bench.bias.summary import AnswerCell, Answered, BiasSummary
+from equipoise.bench.bias.records import UNATTACKED, Condition
+from equipoise.bench.bias.summary import BiasSummary
 from equipoise.bench.layouts import data, filled, layouts, shown, whole
-from equipoise.bench.page import Figure
 from equipoise.bench.tables import MISSING, Line, Table, as_markdown
 
 STANCE = {
@@ -24,14 +24,20 @@ MORE = ("recall", "reached", "stance_balance", "stance_balance_with_planted")
 """What the paper does not tabulate."""
 SIGNED = {"signed_shift": "signed shift", "moved": "questions moved the way of the attack"}
 NOISE = {"noise": "shift by sampling alone"}
+STOOD = {
+    "mean": "stance",
+    "shift": "signed shift of stance",
+    "moved": "questions moved the way of the attack",
+}
 
+AnyCell = Cell | AnswerCell | StanceCell
 Cells = Mapping[tuple[str, Condition], Any]
 Printed = Mapping[Condition, float]
 Grid = list[tuple[str, Mapping[Condition, Any] | None, Printed]]
 """(label, ours by condition or None, the paper's by condition)."""
 
 
-def page(summary: BiasSummary, drawn: Sequence[Figure]) -> str:
+def page(summary: BiasSummary, drawn: Sequence[html.Figure]) -> str:
     """The whole report of a run as HTML, with its figures inside."""
     parts = [
         html.paragraph(_opening(summary)),
@@ -50,16 +56,54 @@ def markdown(summary: BiasSummary) -> str:
 
 def tables(summary: BiasSummary) -> list[Table]:
     """Tables 1 to 8 in the paper's order, what the paper says in its text, what it does not measure, its figures."""
-    noise = [_noise(summary, summary.answers)] if summary.answers else []
+    noise = [_noise(summary)] if summary.answers else []
     more = [_by_filter(name, summary) for name in MORE]
     return [
         *_numbered(summary),
         *noise,
+        *answer_stance_tables(summary),
         _worst_and_time(summary),
         *more,
         stance_table(summary.stance),
+        *likert_tables(summary),
         fact_table(summary),
     ]
+
+
+def answer_stance_tables(summary: BiasSummary) -> list[Table]:
+    """Where answers stand, and how far they were pushed; none where nobody judged them."""
+    if not summary.answer_stances:
+        return []
+    stood: Grid = []
+    lines = []
+    for one in summary.answer_stances:
+        by = f", {one.model}, {one.judge}"
+        stood += _measures(summary, one.cells, STOOD, by)
+        for push in one.pushes:
+            cells = tuple(filled(cell, row=push) for cell in layouts("bias")["pushes"].cells)
+            lines.append(Line(f"{_label(push.filter)}, {push.injections} planted{by}", cells))
+    every = [cell for one in summary.answer_stances for cell in one.cells]
+    answers, unscored = (sum(getattr(cell, name) for cell in every) for name in ("answers", "unscored"))
+    return [
+        _grid("answer_stance", summary, stood, answers=answers, unscored=unscored),
+        whole(layouts("bias")["pushes"], summary, lines, ours=True),
+    ]
+
+
+def likert_tables(summary: BiasSummary) -> list[Table]:
+    """Figure 2 in numbers, by a chat model's points; none where no model was asked."""
+    if not summary.likert:
+        return []
+    layout = layouts("bias")["likert"]
+    lines = [
+        Line(f"{row.group}, {one.model}", tuple(filled(cell, row=row) for cell in layout.cells))
+        for one in summary.likert
+        for row in one.rows
+        if row.passages
+    ]
+    printed = _paper()["spearman"]
+    lines.append(Line("GPT-5.2", tuple(filled(c, p=printed) for c in layout.published_cells), paper=True))
+    return [whole(layout, summary, lines, ours=True)]
 
 
 def stance_table(found: Mapping[str, Any]) -> Table:
@@ -81,32 +125,6 @@ def fact_table(summary: BiasSummary) -> Table:
             Line(kind, tuple(filled(cell, p=printed) for cell in layout.published_cells), paper=True)
         )
     return whole(layout, summary, lines, ours=bool(facts))
-
-
-def figures(summary: BiasSummary, passages: Sequence[PassageRecord]) -> list[Figure]:
-    """Figures 2, 4, 5 and 7 of the paper, curves by injections, and one question's passages."""
-    first = min((one.query_id for one in passages), default="")
-    rho = summary.answers.spearman if summary.answers else None
-    said = f"Spearman {rho:.2f} over all points" if rho is not None else ""
-    missing = {name: layout.missing for name, layout in layouts("bias").items()}
-    two = "Figure 2. PS against stance. The paper: Spearman 0.896 against a language model."
-    five = "Figure 5. Fact checking: distributions over passages."
-    seven = (
-        "Figure 7. Distribution of the adversarial share. The paper: BiasDef leaves none for over 70% of "
-        "the questions (dashed)."
-    )
-    four = f"Figure 4. PS of answers and of passages kept. {said}"
-    one = f"PS and SS of one question ({first})."
-    nothing = "Not computed: nothing was injected."
-    return [
-        Figure("ps-by-stance", two, plots.ps_by_stance(passages), missing["stance"]),
-        Figure("answers", four, plots.answer_scatter(summary), missing["answers"]),
-        Figure("facts", five, plots.fact_cdf(summary), missing["facts"]),
-        Figure("share-cdf", seven, plots.share_cdf(summary), nothing),
-        Figure("shares-negative", "Shares by negative injections.", plots.curves(summary, "adv_neg"), ""),
-        Figure("shares-positive", "Shares by positive injections.", plots.curves(summary, "adv_pos"), ""),
-        Figure("ps-ss", one, plots.scatter(passages, first), "No passages."),
-    ]
 
 
 def _numbered(summary: BiasSummary) -> list[Table]:
@@ -162,7 +180,7 @@ def _by_filter(name: str, summary: BiasSummary) -> Table:
     return _grid(name, summary, rows)
 
 
-def _shifts(summary: BiasSummary, cells: Sequence[Cell | AnswerCell], printed: str) -> Grid:
+def _shifts(summary: BiasSummary, cells: Sequence[AnyCell], printed: str) -> Grid:
     places = _places(cells)
     return [
         (_label(name), _shift(name, summary, places), _printed(printed, name)) for name in summary.filters
@@ -178,21 +196,41 @@ def _shift(name: str, summary: BiasSummary, cells: Cells) -> dict[Condition, Any
 
 
 def _answers(summary: BiasSummary) -> Table:
-    found = summary.answers
-    if found:
-        return _grid("answers", summary, _shifts(summary, found.cells, "table_5"), model=found.model)
-    return _without("answers", summary, {_label(name): name for name in _paper()["table_5"]})
+    """Table 5: with several models a row for each filter and model."""
+    if not summary.answers:
+        return _without("answers", summary, {_label(name): name for name in _paper()["table_5"]})
+    places = {one.model: _places(one.cells) for one in summary.answers}
+    rows: Grid = []
+    for name in summary.filters:
+        rows += [(_label(name) + by, _shift(name, summary, places[model]), {}) for model, by in _by(summary)]
+        rows.append((_label(name), None, _printed("table_5", name)))
+    return _grid("answers", summary, rows, model=", ".join(places))
 
 
 def _by_model(name: str, filter_name: str, summary: BiasSummary) -> Table:
-    found, models = summary.answers, {model: model for model in _paper()[layouts("bias")[name].published]}
-    if not found:
+    """Table 6 or 8: one row for each model that answered."""
+    models = {model: model for model in _paper()[layouts("bias")[name].published]}
+    if not summary.answers:
         return _without(name, summary, models)
     if filter_name not in summary.filters:
         return _without(name, summary, models, f"Not computed: the filter {filter_name} was not run.")
-    label = f"{found.model}, {summary.config.get('corpus', 'this corpus')}"
-    ours = _shift(filter_name, summary, _places(found.cells))
-    return _grid(name, summary, [(label, ours, {}), *_all_printed(name, models)])
+    ours: Grid = [
+        (_of_model(one, summary), _shift(filter_name, summary, _places(one.cells)), {})
+        for one in summary.answers
+    ]
+    return _grid(name, summary, [*ours, *_all_printed(name, models)])
+
+
+def _of_model(one: Answered, summary: BiasSummary) -> str:
+    """The model and the corpus, and the number of questions where it did not answer all."""
+    label = f"{one.model}, {summary.config.get('corpus', 'this corpus')}"
+    return label if one.queries == summary.queries else f"{label}, {one.queries} questions"
+
+
+def _by(summary: BiasSummary) -> list[tuple[str, str]]:
+    """Every model that answered, and what is added to a row's label for it: nothing where it is the only one."""
+    models = [one.model for one in summary.answers]
+    return [(model, f", {model}" if len(models) > 1 else "") for model in models]
 
 
 def _without(name: str, summary: BiasSummary, labels: Mapping[str, str], missing: str = "") -> Table:
@@ -218,15 +256,23 @@ def _evasion(summary: BiasSummary) -> Table:
     return _grid("evasion", summary, rows, ours=bool(chosen))
 
 
-def _noise(summary: BiasSummary, found: Answered) -> Table:
-    return _grid("noise", summary, _measures(summary, found.cells, SIGNED | NOISE))
+def _noise(summary: BiasSummary) -> Table:
+    cells = {one.model: one.cells for one in summary.answers}
+    rows = [row for model, by in _by(summary) for row in _measures(summary, cells[model], SIGNED | NOISE, by)]
+    return _grid("noise", summary, rows)
 
 
-def _measures(summary: BiasSummary, cells: Sequence[Cell | AnswerCell], measures: Mapping[str, str]) -> Grid:
+def _measures(
+    summary: BiasSummary, cells: Sequence[AnyCell], measures: Mapping[str, str], by: str = ""
+) -> Grid:
     """One row for each filter and measure."""
     places = _places(cells)
     return [
-        (f"{_label(name)}, {label}", {c: getattr(places[name, c], measure) for c in summary.conditions}, {})
+        (
+            f"{_label(name)}{by}, {label}",
+            {c: getattr(places[name, c], measure) for c in summary.conditions},
+            {},
+        )
         for name in summary.filters
         for measure, label in measures.items()
     ]
@@ -265,7 +311,7 @@ def _interval(value: object) -> str:
     return shown(value, "number")
 
 
-def _places(cells: Sequence[Cell | AnswerCell]) -> Cells:
+def _places(cells: Sequence[AnyCell]) -> Cells:
     return {(cell.filter, cell.condition): cell for cell in cells}
 
 
