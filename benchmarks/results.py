@@ -39,16 +39,21 @@ hijack, answers under bias) were measured before documents kept their structure 
 but for attacks, the field questions and those called fresh: questions that no run had drawn before, with the settings
 as they ship.
 """
+NEWEST, BEFORE_IT = "later", ("unseen", "fresh")
+"""The part of the field benchmark that was asked last, and those that were the newest once."""
 FIELD = """## Real documentation
 
-`python benchmarks/field/run.py --half unseen`: {sets} sets of documents that nothing was fitted or tried on,
+`python benchmarks/field/run.py --half later`: {sets} sets of documents that nothing was fitted or tried on,
 {questions} questions, asked once, no language model; how they were made:
 [benchmarks/field](../benchmarks/field/README.md). Median {seconds:.1f} s a question beside other work.
 """
 BEFORE = """`python benchmarks/field/run.py --half reporting`: nine other sets, 126 questions, with the reader of
 before. Since then these sets have been read and fitted on."""
-EARLIER = """`python benchmarks/field/run.py --half fresh`: {sets} other sets, {questions} questions, asked once with
-the reader before this one, when nothing was fitted or tried on them. Since then they have been read and fitted on."""
+OTHERS = """The same questions with the reader before, and with that of today, whose spelling was made with these rows
+in sight:"""
+READERS = {"full": "asked once", "before": "the reader before", "after": "the reader of today"}
+EARLIER = """`python benchmarks/field/run.py --half {part}`: {sets} other sets, {questions} questions, asked once with
+the reader of then, when nothing was fitted or tried on them. Since then they have been read and fitted on."""
 LOCAL_MODEL = """Qwen2.5-Coder-1.5B on these nine sets, `benchmarks/field/run.py --half reporting --every N --set
 model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
@@ -94,17 +99,16 @@ def files() -> dict[Path, str]:
 
 def page() -> str:
     """docs/results.md."""
-    rows, earlier = field_rows("full", "unseen"), field_rows("full", "fresh")
+    rows = field_rows("full", NEWEST)
     seconds = sorted(row["seconds"] for row in rows)[len(rows) // 2]
     parts = [
         INTRO,
         FIELD.format(seconds=seconds, questions=len(rows), sets=len({row["set"] for row in rows})),
         tables.page(rows),
-        "The same questions with the reader before this one:",
-        _field_table({"now": rows, "before": field_rows("before", "unseen")}),
+        OTHERS,
+        _field_table({said: field_rows(name, NEWEST) for name, said in READERS.items()}),
         "### The sets before",
-        EARLIER.format(questions=len(earlier), sets=len({row["set"] for row in earlier})),
-        tables.page(earlier),
+        *(part for name in BEFORE_IT for part in earlier(name)),
         "### One thing changed at a time",
         BEFORE,
         ablation(),
@@ -116,6 +120,13 @@ def page() -> str:
         source = (HERE / name).read_text("utf-8")
         parts += [f"## {title}", f"From [{name}](../benchmarks/{name}).", excerpt(source, wanted)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def earlier(part: str) -> tuple[str, str]:
+    """What a part was asked for once, and its tables."""
+    rows = field_rows("full", part)
+    said = EARLIER.format(part=part, questions=len(rows), sets=len({row["set"] for row in rows}))
+    return said, tables.page(rows)
 
 
 def ablation() -> str:
@@ -157,7 +168,7 @@ def excerpt(text: str, wanted: Sequence[str]) -> str:
 
 def summary() -> str:
     """The rows of README.md."""
-    asked = field_rows("full", "unseen")
+    asked = field_rows("full", NEWEST)
     right, _, _, refused, _ = shares(asked)
     answerable = sum(row["kind"] in tables.ANSWERED for row in asked)
     attacks = [
