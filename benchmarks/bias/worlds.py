@@ -65,7 +65,7 @@ def measure(config: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
     kept = Workspace(encoder, arguments.out, _say)
     embedded = attacked_questions.embedded(corpus, kept)
     asked = attacked_questions.attacked_questions(written, corpus, embedded, kept)
-    scene = plantings.scene(corpus, embedded, asked, kept)
+    scene = plantings.attacked_corpus(corpus, embedded, asked, kept)
     found = {
         "corpus": corpus.name,
         "attacks_sha256": fingerprint(

@@ -164,15 +164,15 @@ def test_a_summarizer_that_is_given_the_query_is_caught(monkeypatch):
 def test_a_boundary_that_lets_the_highlighters_words_through_is_caught(monkeypatch):
     crossed = langchain.crossed
 
-    def passing(picks, shelf, policy, *, context=False):
-        return crossed(picks, shelf, policy, context=len(heard[-1]) % 2 == 0)
+    def passing(picks, chunk_documents, policy, *, context=False):
+        return crossed(picks, chunk_documents, policy, context=len(heard[-1]) % 2 == 0)
 
     heard = []
     proposed = langchain.proposed
 
-    async def hearing(highlighter, question, shelf):
+    async def hearing(highlighter, question, chunk_documents):
         heard.append(question)
-        return await proposed(highlighter, question, shelf)
+        return await proposed(highlighter, question, chunk_documents)
 
     monkeypatch.setattr(langchain, "proposed", hearing)
     monkeypatch.setattr(langchain, "crossed", passing)

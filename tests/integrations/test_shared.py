@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable, SettingsError
 from equipoise.core.types import ChatReply, Message, Span, Tag, Trust
 from equipoise.integrations import parts, shared
-from equipoise.integrations.shared import Chunk, Picks, Quotes, chunk_of, crossed, shelved, sifted
+from equipoise.integrations.shared import Chunk, Picks, Quotes, as_documents, chunk_of, crossed, sifted
 from equipoise.testing import check_chat_model, check_encoder
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
@@ -27,13 +27,13 @@ chunks = st.lists(st.builds(Chunk, texts, ids, position=st.none() | st.integers(
 @settings(max_examples=200, deadline=None)
 @given(chunks)
 def test_every_text_has_a_name_of_its_own(given_chunks):
-    shelf = shelved(given_chunks)
-    for name, row in shelf.rows.items():
-        assert shelf.documents[name].text == given_chunks[row].text
-    held = {document.text for document in shelf.documents.values()}
+    chunk_documents = as_documents(given_chunks)
+    for name, row in chunk_documents.rows.items():
+        assert chunk_documents.documents[name].text == given_chunks[row].text
+    held = {document.text for document in chunk_documents.documents.values()}
     assert held == {chunk.text for chunk in given_chunks if shared.has_text(chunk)}
-    for passage in shelf.passages:
-        assert shelf.documents[passage.doc_id].text[passage.start : passage.end] == passage.text
+    for passage in chunk_documents.passages:
+        assert chunk_documents.documents[passage.doc_id].text[passage.start : passage.end] == passage.text
 
 
 @settings(max_examples=100, deadline=None)
@@ -58,11 +58,11 @@ def test_every_chunk_is_kept_or_flagged(given_chunks, k):
     ],
 )
 def test_a_chunk_is_called_by_its_id_its_place_or_its_text(chunk, name):
-    assert list(shelved([chunk]).documents) == [name]
+    assert list(as_documents([chunk]).documents) == [name]
 
 
 def test_an_id_that_stands_for_two_texts_tells_them_apart():
-    names = list(shelved([Chunk(A, "x"), Chunk(B, "x"), Chunk(A, "x")]).documents)
+    names = list(as_documents([Chunk(A, "x"), Chunk(B, "x"), Chunk(A, "x")]).documents)
     assert len(names) == 2
     assert all(name.startswith("x~") for name in names)
 
@@ -81,7 +81,7 @@ def test_an_id_that_stands_for_two_texts_tells_them_apart():
     ],
 )
 def test_pages_count_from_one(metadata, page):
-    (document,) = shelved([chunk_of(A, metadata, "x")]).documents.values()
+    (document,) = as_documents([chunk_of(A, metadata, "x")]).documents.values()
     assert document.page_at(0) == page
 
 
@@ -93,8 +93,8 @@ def test_a_chunk_is_trusted_only_where_the_operators_key_says_so():
 
 
 def test_the_boundary_re_slices_and_lets_only_a_verdict_through_that_is_borne():
-    shelf = shelved([Chunk(f"{A} {B}", "x")])
-    quotes, dropped = crossed(Picks((Span("x", 3, 40),), frozenset(Tag)), shelf, SpanPolicy())
+    chunk_documents = as_documents([Chunk(f"{A} {B}", "x")])
+    quotes, dropped = crossed(Picks((Span("x", 3, 40),), frozenset(Tag)), chunk_documents, SpanPolicy())
     assert [item.text for item in quotes.highlights.items] == [A]
     assert quotes.tags == frozenset()
     assert [drop.quotation for drop in dropped] == ["no", "yes"]

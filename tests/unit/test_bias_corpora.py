@@ -120,15 +120,15 @@ def attacked(tmp_path):
 def test_attacks_are_read_by_query_with_their_questions(attacked):
     corpus, file = attacked
     replace_line(file.with_name("questions.tsv"), 2, "bells\tBells at night?")
-    found = attacks.read(file, corpus)
-    assert [attack.query_id for attack in found] == ["bells", "ferry"]
-    assert found[0].question == "Bells at night?"
-    assert {kind: len(passages) for kind, passages in found[0].passages.items()} == {
+    written = attacks.read(file, corpus)
+    assert [attack.query_id for attack in written] == ["bells", "ferry"]
+    assert written[0].question == "Bells at night?"
+    assert {kind: len(passages) for kind, passages in written[0].passages.items()} == {
         Kind.SYNTHETIC: 4,
         Kind.ADV_POS: 3,
         Kind.ADV_NEG: 3,
     }
-    assert [p.n for p in found[1].passages[Kind.ADV_NEG]] == [1, 2, 3]
+    assert [p.n for p in written[1].passages[Kind.ADV_NEG]] == [1, 2, 3]
 
 
 def test_without_a_questions_file_the_passages_say_the_question(attacked):
@@ -183,7 +183,7 @@ def test_a_broken_questions_file_is_refused_with_file_and_line(attacked, line, t
 
 
 def test_too_few_passages_for_the_injections_are_refused(attacked):
-    found = attacks.read(attacked[1], attacked[0])
-    attacks.need(found, 3)
+    written = attacks.read(attacked[1], attacked[0])
+    attacks.need(written, 3)
     with pytest.raises(InputError, match="query bells has 3 adv_neg passages and 4"):
-        attacks.need(found, 4)
+        attacks.need(written, 4)

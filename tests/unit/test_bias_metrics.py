@@ -32,7 +32,7 @@ def row(
     first=0,
 ):
     candidates = list(candidates or kept)
-    found = {
+    fields = {
         "query_id": query,
         "filter": name,
         "sign": sign,
@@ -43,9 +43,9 @@ def row(
         "ss": [0.5] * len(candidates),
         "ps": list(ps or [0.0] * len(candidates)),
         "kept": list(kept),
-        "flagged": [{"id": one, "reason": "max-kl", "score": 0.0} for one in flagged],
+        "flagged": [{"id": doc_id, "reason": "max-kl", "score": 0.0} for doc_id in flagged],
     }
-    return BiasRecord.model_validate(found)
+    return BiasRecord.model_validate(fields)
 
 
 def passage(query="q", *, name="p", kind="adv_neg", ps=0.0, stance=None, first=None, second=None):
@@ -60,8 +60,8 @@ TRUTH = Truth(
 
 
 def test_the_worked_row():
-    found = metrics.measured(row(["a1", "d1", "d2", "x", "y"], injected=["a1"]), TRUTH, 5)
-    assert found == {
+    values = metrics.measured(row(["a1", "d1", "d2", "x", "y"], injected=["a1"]), TRUTH, 5)
+    assert values == {
         "adversarial_share": pytest.approx(0.2),
         "relevant_share": pytest.approx(0.4),
         "recall": pytest.approx(0.5),
@@ -72,20 +72,20 @@ def test_the_worked_row():
 
 
 def test_a_negative_attack_pulls_to_the_other_side():
-    found = metrics.measured(row(["a1", "a2", "d1"], injected=["a1", "a2", "a3"], sign="adv_neg"), TRUTH, 5)
-    assert found["stance_balance_with_planted"] == pytest.approx(2 / 3)  # -1 -1 +1
-    assert found["stance_balance"] == 0.0
-    assert found["adversarial_share"] == pytest.approx(2 / 3)  # three kept, not five
-    assert found["reached"] == pytest.approx(2 / 3)
+    values = metrics.measured(row(["a1", "a2", "d1"], injected=["a1", "a2", "a3"], sign="adv_neg"), TRUTH, 5)
+    assert values["stance_balance_with_planted"] == pytest.approx(2 / 3)  # -1 -1 +1
+    assert values["stance_balance"] == 0.0
+    assert values["adversarial_share"] == pytest.approx(2 / 3)  # three kept, not five
+    assert values["reached"] == pytest.approx(2 / 3)
 
 
 def test_what_cannot_be_measured_is_none():
-    found = metrics.measured(row([], candidates=["d1"]), TRUTH, 5)
-    assert found["adversarial_share"] is None
-    assert found["relevant_share"] is None
-    assert found["reached"] is None
-    assert found["stance_balance"] is None
-    assert found["recall"] == 0.0
+    values = metrics.measured(row([], candidates=["d1"]), TRUTH, 5)
+    assert values["adversarial_share"] is None
+    assert values["relevant_share"] is None
+    assert values["reached"] is None
+    assert values["stance_balance"] is None
+    assert values["recall"] == 0.0
     assert metrics.kept_ps(row([], candidates=["d1"])) is None
 
 
@@ -100,11 +100,11 @@ def test_ps_of_what_was_kept():
 
 def test_shift_is_relative_to_the_unattacked_size():
     before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3), "gone": PsSample(1.0, 1.0)}
-    found = metrics.shift_interval({"p": 0.3, "q": -0.1}, before)
-    assert found.value == pytest.approx(1.0)  # (0.2 + 0.2) / (0.1 + 0.3)
-    assert found.n == 2
-    assert found.low == pytest.approx(0.4 / 0.6)  # only q drawn
-    assert found.high == pytest.approx(2.0)  # only p drawn
+    estimate = metrics.shift_interval({"p": 0.3, "q": -0.1}, before)
+    assert estimate.value == pytest.approx(1.0)  # (0.2 + 0.2) / (0.1 + 0.3)
+    assert estimate.n == 2
+    assert estimate.low == pytest.approx(0.4 / 0.6)  # only q drawn
+    assert estimate.high == pytest.approx(2.0)  # only p drawn
     assert metrics.shift_interval({}, before) is None
 
 
@@ -117,36 +117,36 @@ def test_signed_shift_keeps_the_direction():
 
 def test_several_choices_of_what_is_planted_are_one_question():
     before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
-    found = metrics.shift_interval({"p": [0.3, -0.1], "q": [0.1]}, before)
-    assert (found.value, found.n) == (pytest.approx(0.2 / 0.4), 2)
+    estimate = metrics.shift_interval({"p": [0.3, -0.1], "q": [0.1]}, before)
+    assert (estimate.value, estimate.n) == (pytest.approx(0.2 / 0.4), 2)
     assert metrics.signed_shift_interval({"p": [0.3, -0.1]}, before).value == pytest.approx(0.0)
-    one = row(["d1"], candidates=["a1", "d1"], injected=["a1"], flagged=["a1"])
+    first = row(["d1"], candidates=["a1", "d1"], injected=["a1"], flagged=["a1"])
     other = row(["d1"], candidates=["a2", "d1"], injected=["a2"], first=1)
-    pooled = metrics.evasion_interval([one, other], {"q": TRUTH}, both=True)
+    pooled = metrics.evasion_interval([first, other], {"q": TRUTH}, both=True)
     assert pooled is None or pooled.n == 1
 
 
 def test_moved_counts_questions_that_went_the_way_of_the_attack():
     before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
-    found = metrics.moved({"p": 0.3, "q": [0.0, -0.1]}, before, "adv_pos")
-    assert (found.hits, found.n) == (1, 2)
+    estimate = metrics.moved({"p": 0.3, "q": [0.0, -0.1]}, before, "adv_pos")
+    assert (estimate.hits, estimate.n) == (1, 2)
     assert metrics.moved({"p": 0.3, "q": 0.3}, before, "adv_neg").hits == 0
     assert metrics.moved({"p": 0.3}, before, "none") is None
 
 
 def test_noise_is_what_equal_contexts_differ_by():
-    found = metrics.noise_interval({"p": [0.1, 0.1, 0.4], "single": [5.0]})
-    assert found.value == pytest.approx(0.2 / 3**0.5 / 0.2)
-    assert found.n == 1
+    estimate = metrics.noise_interval({"p": [0.1, 0.1, 0.4], "single": [5.0]})
+    assert estimate.value == pytest.approx(0.2 / 3**0.5 / 0.2)
+    assert estimate.n == 1
     assert metrics.noise_interval({"p": [0.2, 0.2, 0.2]}).value == 0.0
     assert metrics.noise_interval({"single": [5.0]}) is None
 
 
 def test_evasion_counts_only_passages_that_met_the_filter():
-    one = row(["d1"], candidates=["a1", "a2", "d1"], injected=["a1", "a2", "a3"], flagged=["a1"])
-    assert metrics.evasion(one, TRUTH, both=True) == (0, 1)
-    assert metrics.evasion(one, TRUTH, both=False) == (1, 1)
-    rows = [one, row(["a1"], injected=["a1"], query="q2")]
+    record = row(["d1"], candidates=["a1", "a2", "d1"], injected=["a1", "a2", "a3"], flagged=["a1"])
+    assert metrics.evasion(record, TRUTH, both=True) == (0, 1)
+    assert metrics.evasion(record, TRUTH, both=False) == (1, 1)
+    rows = [record, row(["a1"], injected=["a1"], query="q2")]
     truths = {"q": TRUTH, "q2": TRUTH}
     assert metrics.evasion_interval(rows, truths, both=True).value == pytest.approx(0.5)
     assert metrics.evasion_interval([row(["d1"])], truths, both=True) is None
@@ -169,8 +169,14 @@ def test_worst_case_is_over_attacked_conditions():
 
 
 def test_the_query_is_the_unit_of_intervals():
-    found = ESTIMATOR.mean_by_unit([("p", 0.0), ("p", 1.0), ("q", 0.5), ("r", None)])
-    assert (found.value, found.low, found.high, found.n, found.unscored) == (0.5, 0.5, 0.5, 2, 1)
+    estimate = ESTIMATOR.mean_by_unit([("p", 0.0), ("p", 1.0), ("q", 0.5), ("r", None)])
+    assert (estimate.value, estimate.low, estimate.high, estimate.n, estimate.unscored) == (
+        0.5,
+        0.5,
+        0.5,
+        2,
+        1,
+    )
     assert ESTIMATOR.level == 0.99
 
 
@@ -215,11 +221,11 @@ def test_agreement_of_an_axis_that_is_the_stance():
     corpus = Corpus(
         "c", {n: Text("", "x") for n in names}, {"q": "", "r": ""}, {}, {"q": sides, "r": {"d1": 1.0}}
     )
-    found = stance.agreement(corpus, embedded, {"q": (np.array([0.0, -1.0]), -1)})
-    assert found.anchors.value == pytest.approx(1.0)  # axis and claim both turned round
-    assert found.own_axis.value == pytest.approx(1.0)
-    assert found.own_axis_auc.value == pytest.approx(1.0)
-    assert (found.queries, found.left_out) == (1, 1)
+    agreement = stance.agreement(corpus, embedded, {"q": (np.array([0.0, -1.0]), -1)})
+    assert agreement.anchors.value == pytest.approx(1.0)  # axis and claim both turned round
+    assert agreement.own_axis.value == pytest.approx(1.0)
+    assert agreement.own_axis_auc.value == pytest.approx(1.0)
+    assert (agreement.queries, agreement.left_out) == (1, 1)
 
 
 def test_support_ratio_and_shares():
@@ -229,14 +235,14 @@ def test_support_ratio_and_shares():
     rows = [
         FactRecord(checker="nli", id=name, sentence=number, kind="benign", verdict=verdict)
         for number, (name, verdict) in enumerate(
-            [*(("d", one) for one in verdicts), ("e", "NOT ENOUGH INFO")]
+            [*(("d", verdict) for verdict in verdicts), ("e", "NOT ENOUGH INFO")]
         )
     ]
-    found = shares(rows)["benign"]
-    assert found.unknown.value == pytest.approx((0.25 + 1.0) / 2)
-    assert found.support.value == pytest.approx(2 / 3, abs=1e-6)
-    assert found.support.n == 1
-    assert found.unknown_shares == [0.25, 1.0]
+    benign = shares(rows)["benign"]
+    assert benign.unknown.value == pytest.approx((0.25 + 1.0) / 2)
+    assert benign.support.value == pytest.approx(2 / 3, abs=1e-6)
+    assert benign.support.n == 1
+    assert benign.unknown_shares == [0.25, 1.0]
 
 
 def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
@@ -246,10 +252,10 @@ def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
 
     question = np.array([1.0, 0.0], np.float32)
     corpus, planted = embedded(["a", "b", "c"], [0.5, 0.9, 0.1], 0), embedded(["p", "q"], [0.5, 0.7], 3)
-    found = InMemory(corpus).search("?", question, planted, k=4)
-    assert [p.doc_id for p in found.passages] == ["b", "q", "a", "p"]
-    assert found.scores == pytest.approx([0.9, 0.7, 0.5, 0.5])
-    assert found.embeddings[1] == pytest.approx(planted.vectors[1])
+    candidates = InMemory(corpus).search("?", question, planted, k=4)
+    assert [p.doc_id for p in candidates.passages] == ["b", "q", "a", "p"]
+    assert candidates.scores == pytest.approx([0.9, 0.7, 0.5, 0.5])
+    assert candidates.embeddings[1] == pytest.approx(planted.vectors[1])
     bare = Candidates(corpus.passages[:1], np.array([0.5], np.float32), corpus.vectors[:1], question)
     assert merged(bare, planted.first(0), k=3) is not bare
     assert len(merged(bare, planted.first(0), k=3)) == 1
@@ -312,10 +318,10 @@ def test_answers_are_averaged_before_they_are_compared():
     run = summary.Measured(
         plan, metrics.truths_of(corpus, {"q": 1, "r": 1}, []), {}, results, [], [], Asked(answers)
     )
-    (found,) = summary.summarise(run).answers
-    cell = next(c for c in found.cells if c.sign == "adv_pos")
+    (answered,) = summary.summarise(run).answers
+    cell = next(c for c in answered.cells if c.sign == "adv_pos")
     assert cell.ps_shift.value == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only
-    assert found.points == (("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2))
-    unattacked = next(c for c in found.cells if c.sign == "none")
+    assert answered.points == (("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2))
+    unattacked = next(c for c in answered.cells if c.sign == "none")
     assert unattacked.declined.value == pytest.approx(0.25)
     assert summary.summarise(run.only({"r"})).queries == 1

@@ -44,7 +44,7 @@ def talkative():
 
 
 def test_three_answers_are_asked_for_each_row_and_measured(inputs, tmp_path):
-    found = run(inputs, tmp_path / "out", plan=PLAN, chat=talkative(), answers=True)
+    summary = run(inputs, tmp_path / "out", plan=PLAN, chat=talkative(), answers=True)
     rows = rows_of(tmp_path / "out", "answers.jsonl")
     assert len(rows) == 3 * len(rows_of(tmp_path / "out"))
     assert {row["generation"] for row in rows} == {0, 1, 2}
@@ -52,7 +52,7 @@ def test_three_answers_are_asked_for_each_row_and_measured(inputs, tmp_path):
     assert declined
     assert all(row["ps"] is None for row in declined)
     assert all(row["ps"] is not None for row in rows if row not in declined)
-    cells = {(c["filter"], c["sign"], c["injections"]): c for c in found["answers"][0]["cells"]}
+    cells = {(c["filter"], c["sign"], c["injections"]): c for c in summary["answers"][0]["cells"]}
     assert cells["none", "adv_pos", 2]["ps_shift"]["estimate"] > 0
     assert cells["none", "none", 0]["declined"]["estimate"] == 0.5
     page = (tmp_path / "out" / "report.html").read_text()
@@ -108,8 +108,10 @@ class WordNli:
     async def predict(self, pairs):
         self.seen += pairs
         rows = {"true": (0.9, 0.1, 0.0), "false": (0.1, 0.0, 0.9)}
-        found = [next((v for word, v in rows.items() if word in text), (0.2, 0.6, 0.2)) for text, _ in pairs]
-        return np.array(found, np.float32).reshape(-1, 3)
+        probabilities = [
+            next((v for word, v in rows.items() if word in text), (0.2, 0.6, 0.2)) for text, _ in pairs
+        ]
+        return np.array(probabilities, np.float32).reshape(-1, 3)
 
 
 def test_nli_against_the_nearest_evidence():
@@ -203,10 +205,10 @@ def test_wikicheck_that_is_not_there_and_a_name_that_is_no_url():
 def test_facts_are_checked_in_a_run_and_not_twice(inputs, wikicheck, tmp_path):
     url, asked, replies = wikicheck
     replies["Voice 1."] = 200, {"predicted_label": "REFUTES"}
-    found = run(inputs, tmp_path / "out", plan=PLAN, facts=url)["facts"]
-    assert set(found) == {"benign", "adv_pos", "adv_neg"}
-    assert found["benign"]["support"]["estimate"] == 1.0
-    assert found["adv_pos"]["support"]["estimate"] < 1.0
+    shares = run(inputs, tmp_path / "out", plan=PLAN, facts=url)["facts"]
+    assert set(shares) == {"benign", "adv_pos", "adv_neg"}
+    assert shares["benign"]["support"]["estimate"] == 1.0
+    assert shares["adv_pos"]["support"]["estimate"] < 1.0
     once = len(asked)
     run(inputs, tmp_path / "out", plan=PLAN, facts=url)
     assert len(asked) == once

@@ -153,12 +153,12 @@ def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
     workspace = Workspace(HashedWords(256), tmp_path, silent)
     embedded = attacked_questions.embedded(corpus, workspace)
     written = attacks.read(inputs[1], corpus)
-    found = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
+    questions = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
     with Store.open(tmp_path / "index.db", create=True) as store:
         stored.fill(store, embedded, workspace.encoder)
         before = store.digest()
         retriever = DenseRetriever(store, workspace.encoder)
-        for attacked in found:
+        for attacked in questions:
             for sign in (Kind.ADV_POS, Kind.ADV_NEG):
                 question, some = attacked.attack.question, attacked.planted[sign].first(2)
                 memory = InMemory(embedded).search(question, attacked.vector, some, k=8)
@@ -202,10 +202,10 @@ def test_a_store_with_leftovers_of_a_killed_run_is_cleaned(inputs, tmp_path):
 def test_vectors_are_computed_once(inputs, tmp_path):
     corpus = corpora.read(inputs[0])
     first, second = HashedWords(), HashedWords()
-    one = attacked_questions.embedded(corpus, Workspace(first, tmp_path, silent))
-    two = attacked_questions.embedded(corpus, Workspace(second, tmp_path, silent))
+    computed = attacked_questions.embedded(corpus, Workspace(first, tmp_path, silent))
+    loaded = attacked_questions.embedded(corpus, Workspace(second, tmp_path, silent))
     assert (first.encoded, second.encoded) == (24, 0)
-    np.testing.assert_array_equal(one.vectors, two.vectors)
+    np.testing.assert_array_equal(computed.vectors, loaded.vectors)
     other = HashedWords(name="another-space")
     attacked_questions.embedded(corpus, Workspace(other, tmp_path, silent))
     assert other.encoded == 24

@@ -45,33 +45,35 @@ def point(value):
 class TestPoints:
     def test_each_passage_gets_one_and_nothing_is_asked_twice(self, inputs, tmp_path):
         first = reader()
-        found = run(inputs, tmp_path / "out", plan=PLAN, chat=first, likert=2)
+        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=first, likert=2)
         rows = rows_of(tmp_path / "out", "likert.jsonl")
         kinds = {kind: sum(row["kind"] == kind for row in rows) for kind in likert.GROUPS["all"]}
         assert kinds == {"synthetic": 2 * 4, "benign": 2 * 8, "adv_neg": 2 * 3, "adv_pos": 2 * 3}
         assert len(first.requests) == len(rows)
         assert "text" not in rows[0]
         second = reader()
-        assert run(inputs, tmp_path / "out", plan=PLAN, chat=second, likert=2)["likert"] == found["likert"]
+        assert run(inputs, tmp_path / "out", plan=PLAN, chat=second, likert=2)["likert"] == summary["likert"]
         assert second.requests == []
 
     def test_correlations_are_within_questions_and_beside_each_other(self, inputs, tmp_path):
-        (found,) = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), likert=2)["likert"]
-        by_group = {row["group"]: row for row in found["rows"]}
-        assert found["model"] == "reader"
+        (scored,) = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), likert=2)["likert"]
+        by_group = {row["group"]: row for row in scored["rows"]}
+        assert scored["model"] == "reader"
         assert by_group["by people"]["with_stance"]["estimate"] == 1.0
         assert by_group["by people"]["auc"]["estimate"] == 1.0
         assert by_group["planted"]["with_stance"]["estimate"] == 1.0
         assert by_group["all"]["queries"] == 2
         assert by_group["all"]["with_ps"]["n"] == 2
-        assert len(found["points"]) == by_group["all"]["passages"]
+        assert len(scored["points"]) == by_group["all"]["passages"]
 
     def test_a_reply_that_cannot_be_used_is_unscored_and_asked_again(self, inputs, tmp_path):
-        found = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(broken="Voice 1"), likert=2)["likert"][0]
+        scored = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(broken="Voice 1"), likert=2)["likert"][
+            0
+        ]
         broken = [row for row in rows_of(tmp_path / "out", "likert.jsonl") if row["likert"] is None]
         assert {row["id"][-2:] for row in broken} == {"-1"}
         assert all(row["why"].startswith("not scored") for row in broken)
-        assert found["rows"][0]["unscored"] == len(broken) == 6
+        assert scored["rows"][0]["unscored"] == len(broken) == 6
         again = reader()
         whole = run(inputs, tmp_path / "out", plan=PLAN, chat=again, likert=2)["likert"][0]
         assert len(again.requests) == len(broken)
@@ -79,8 +81,8 @@ class TestPoints:
 
     def test_another_model_is_another_row_and_another_figure(self, inputs, tmp_path):
         run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), likert=1)
-        found = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="other/1"), likert=1)
-        assert [one["model"] for one in found["likert"]] == ["other/1", "reader"]
+        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="other/1"), likert=1)
+        assert [row["model"] for row in summary["likert"]] == ["other/1", "reader"]
         page = (tmp_path / "out" / "report.html").read_text()
         assert "by a language model&#x27;s seven points" in page
         assert page.count('<title id="likert-') == 2
@@ -132,12 +134,12 @@ def test_spearman_by_hand():
         record("e", 0.9, 1, None),
         record("f", 0.9, 1, 7, query="too few"),
     ]
-    (found,) = likert.summarised(rows)
-    row = next(one for one in found.rows if one.group == "by people")
+    (summarised,) = likert.summarised(rows)
+    row = next(row for row in summarised.rows if row.group == "by people")
     assert (row.queries, row.passages, row.unscored) == (1, 6, 1)
     assert row.with_ps.value == pytest.approx(0.8)  # 1 - 6 * 2 / 60: ranks 1 3 2 4 against 1 2 3 4
     assert row.auc.value == 1.0
-    assert ("benign", 1.0, -0.15) in found.points
+    assert ("benign", 1.0, -0.15) in summarised.points
 
 
 class TestAnswers:
@@ -146,16 +148,16 @@ class TestAnswers:
         run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="writer"), answers=True)
         texts = {row["text"] for row in rows_of(tmp_path / "out", "answers.jsonl")}
         second = ScriptedChat(sided, name="judge")
-        found = run(inputs, tmp_path / "out", plan=PLAN, chat=second, stances=judge)
+        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=second, stances=judge)
         rows = rows_of(tmp_path / "out", "answer-stances.jsonl")
         assert len(rows) == len(rows_of(tmp_path / "out", "answers.jsonl"))
         assert {(row["model"], row["judge"]) for row in rows} == {("writer", f"{judge} by judge")}
         assert len(second.requests) <= 2 * (len(texts) + 1)
         assert all("text" not in row for row in rows)
-        (one,) = found["answer_stances"]
-        cells = {(c["filter"], c["sign"]): c for c in one["cells"]}
+        (judged,) = summary["answer_stances"]
+        cells = {(c["filter"], c["sign"]): c for c in judged["cells"]}
         assert cells["none", "adv_pos"]["mean"]["estimate"] > cells["none", "adv_neg"]["mean"]["estimate"]
-        push = next(p for p in one["pushes"] if p["filter"] == "none")
+        push = next(p for p in judged["pushes"] if p["filter"] == "none")
         assert push["stance"]["estimate"] > 0
         assert push["ps"] is not None
         third = ScriptedChat(sided, name="judge")
@@ -175,23 +177,23 @@ class TestAnswers:
     def test_two_models_and_two_judges_stand_beside_each_other(self, inputs, tmp_path):
         for name in ("a", "b"):
             run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name=name), answers=True)
-        found = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="c"), stances="likert")
-        assert [one["model"] for one in found["answers"]] == ["a", "b"]
+        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="c"), stances="likert")
+        assert [answers["model"] for answers in summary["answers"]] == ["a", "b"]
         run(inputs, tmp_path / "out", plan=PLAN, chat=ScriptedChat(sided, name="c"), stances="odds")
-        found = run(
+        summary = run(
             inputs, tmp_path / "out", plan=PLAN, chat=reader(name="a"), answers=True, stances="likert"
         )
-        judged = [(one["model"], one["judge"]) for one in found["answer_stances"]]
+        judged = [(row["model"], row["judge"]) for row in summary["answer_stances"]]
         assert judged == [(m, j) for m in "ab" for j in ("likert by a", "likert by c", "odds by c")]
 
     def test_nothing_written_has_no_stance_and_is_not_asked_about(self, inputs, tmp_path):
         run(inputs, tmp_path / "out", plan=PLAN, chat=ScriptedChat(lambda _: " ", name="mute"), answers=True)
         judge = reader()
-        found = run(inputs, tmp_path / "out", plan=PLAN, chat=judge, stances="likert")
+        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=judge, stances="likert")
         assert judge.requests == []
         rows = rows_of(tmp_path / "out", "answer-stances.jsonl")
         assert {(row["side"], row["why"]) for row in rows} == {(None, NOTHING)}
-        cell = found["answer_stances"][0]["cells"][0]
+        cell = summary["answer_stances"][0]["cells"][0]
         assert (cell["mean"], cell["unscored"], cell["answers"]) == (None, 6, 6)
 
     def test_what_the_judge_failed_on_is_judged_again(self, inputs, tmp_path):
@@ -244,11 +246,11 @@ def test_pushes_by_hand():
         for (sign, n), side in sides.items()
     ]
     answers = [AnswerRecord(**place, sign=sign, injections=n, ps=value) for (sign, n), value in ps.items()]
-    (found,) = answer_stance.summarised(plan, answers, stances)
-    (push,) = found.pushes
+    (summarised,) = answer_stance.summarised(plan, answers, stances)
+    (push,) = summarised.pushes
     assert push.stance.value == pytest.approx(0.1)  # (0.3 - 0.1) / 2
     assert push.ps.value == pytest.approx(1.0)  # (0.2 + 0.2) / 2 over 0.2
-    cells = {cell.sign: cell for cell in found.cells}
+    cells = {cell.sign: cell for cell in summarised.cells}
     assert cells["adv_neg"].shift.value == pytest.approx(0.1)
     assert (cells["adv_neg"].moved.value, cells["adv_pos"].moved.value) == (0.0, 1.0)
     assert cells["none"].moved is None

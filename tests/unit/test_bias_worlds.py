@@ -28,7 +28,7 @@ def silent(done, total, what):
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory):
+def attacked_corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     inputs = bias_corpus.write(folder)
     corpus = corpora.read(inputs[0])
@@ -37,52 +37,52 @@ def scene(tmp_path_factory):
     asked = attacked_questions.attacked_questions(
         attacks.read(inputs[1], corpus), corpus, embedded, workspace
     )
-    return plantings.scene(corpus, embedded, asked, workspace)
+    return plantings.attacked_corpus(corpus, embedded, asked, workspace)
 
 
-def worlds_of(scene, name):
-    return [one for one in plantings.worlds(scene) if one.name == name]
+def worlds_of(attacked_corpus, name):
+    return [world for world in plantings.worlds(attacked_corpus) if world.name == name]
 
 
-def measured(scene, out, judge=None, *, asks=False, names=None):
+def measured(attacked_corpus, out, judge=None, *, asks=False, names=None):
     with Store.open(out / "index.db", create=True) as store:
         components = Components(Settings(), store, HashedWords(256))
-        filters = rows.rows(components, TrueSides(scene.texts()), judge)
+        filters = rows.rows(components, TrueSides(attacked_corpus.texts()), judge)
     if names:
         filters = {name: filters[name] for name in names}
     workspace = Workspace(HashedWords(256), out, silent)
-    worlds = plantings.worlds(scene)
-    return sync.run(run.run(scene, worlds, filters, workspace, k=3, candidates=8, asks=asks))
+    worlds = plantings.worlds(attacked_corpus)
+    return sync.run(run.run(attacked_corpus, worlds, filters, workspace, k=3, candidates=8, asks=asks))
 
 
-def test_what_is_planted_goes_round(scene):
-    (first, _) = worlds_of(scene, "planted-1")
+def test_what_is_planted_goes_round(attacked_corpus):
+    (first, _) = worlds_of(attacked_corpus, "planted-1")
     planted = [[p.doc_id for p in trial.planted.passages] for trial in first.trials]
     assert planted == [[f"bells-adv_{sign}-{n}"] for sign in ("neg", "pos") for n in (1, 2, 3)]
 
 
-def test_people_who_are_planted_are_held_out_of_the_corpus(scene):
-    world = worlds_of(scene, "people")[0]
+def test_people_who_are_planted_are_held_out_of_the_corpus(attacked_corpus):
+    world = worlds_of(attacked_corpus, "people")[0]
     for trial in world.trials:
         planted = {p.doc_id for p in trial.planted.passages}
         assert planted <= trial.removed
         assert not trial.relevant & trial.removed
-        there = {p.doc_id for p in scene.candidates(world, trial, 20).passages}
+        there = {p.doc_id for p in attacked_corpus.candidates(world, trial, 20).passages}
         assert there & trial.removed == planted
 
 
-def test_where_all_is_by_models_no_relevant_passage_by_people_is_left(scene):
-    world = worlds_of(scene, "machine")[0]
-    ids = {p.doc_id for p in scene.candidates(world, world.trials[0], 40).passages}
+def test_where_all_is_by_models_no_relevant_passage_by_people_is_left(attacked_corpus):
+    world = worlds_of(attacked_corpus, "machine")[0]
+    ids = {p.doc_id for p in attacked_corpus.candidates(world, world.trials[0], 40).passages}
     assert not {doc_id for doc_id in ids if doc_id.startswith("bells-0")}
     assert {f"bells-synthetic-{n}" for n in (1, 2, 3, 4)} <= ids
 
 
-def test_documents_by_people_are_trusted_and_nothing_else(scene):
-    world = worlds_of(scene, "synthetic")[0]
-    found = scene.candidates(world, world.trials[0], 40)
-    assert not [doc_id for doc_id in found.documents if "synthetic" in doc_id]
-    assert len(found.documents) == 24
+def test_documents_by_people_are_trusted_and_nothing_else(attacked_corpus):
+    world = worlds_of(attacked_corpus, "synthetic")[0]
+    candidates = attacked_corpus.candidates(world, world.trials[0], 40)
+    assert not [doc_id for doc_id in candidates.documents if "synthetic" in doc_id]
+    assert len(candidates.documents) == 24
 
 
 def test_changed_texts_by_hand():
@@ -113,8 +113,8 @@ def test_an_echo_by_hand():
 
 
 def passages(*names):
-    found = tuple(Passage(n, name, 0, 1, name) for n, name in enumerate(names))
-    return EmbeddedPassages(found, np.eye(len(names) or 1, dtype=np.float32)[: len(names)])
+    items = tuple(Passage(n, name, 0, 1, name) for n, name in enumerate(names))
+    return EmbeddedPassages(items, np.eye(len(names) or 1, dtype=np.float32)[: len(names)])
 
 
 def candidates_of(embedded):
@@ -122,59 +122,67 @@ def candidates_of(embedded):
     return Candidates(embedded.passages, embedded.vectors @ vector, embedded.vectors, vector)
 
 
-def test_shares_are_over_the_seats_and_empty_results_count(scene):
-    found = candidates_of(passages("a1", "d1", "d2"))
+def test_shares_are_over_the_seats_and_empty_results_count(attacked_corpus):
+    candidates = candidates_of(passages("a1", "d1", "d2"))
     trial = plantings.Trial(passages("a1"), passages(), frozenset(), frozenset({"d1"}))
-    world = plantings.World("planted-1", scene.questions[0], (trial, trial))
-    got = run.measured(world, [found, found], [Filtered(found), Filtered(found.take([]))], 5)
+    world = plantings.World("planted-1", attacked_corpus.questions[0], (trial, trial))
+    got = run.measured(
+        world, [candidates, candidates], [Filtered(candidates), Filtered(candidates.take([]))], 5
+    )
     assert (got["adversarial"], got["relevant"], got["seats"]) == pytest.approx((0.1, 0.1, 0.3))
     assert (got["most"], got["empty"], got["trials"]) == (0.2, 1, 2)
     assert (got["out_planted"], got["out_synthetic"], got["out_people"]) == (0.0, None, 0.0)
 
 
-def test_every_row_has_every_world_and_quotas_keep_their_bound(scene, tmp_path):
-    found = measured(scene, tmp_path)
-    kinds = {(one.filter, one.world) for one in found}
-    assert len(kinds) == len({one for one, _ in kinds}) * len(plantings.TRIALS)
-    assert max(one.most for one in found if one.filter.startswith("quotas")) <= 2 / 3 + 1e-5
+def test_every_row_has_every_world_and_quotas_keep_their_bound(attacked_corpus, tmp_path):
+    records = measured(attacked_corpus, tmp_path)
+    kinds = {(record.filter, record.world) for record in records}
+    assert len(kinds) == len({name for name, _ in kinds}) * len(plantings.TRIALS)
+    assert max(record.most for record in records if record.filter.startswith("quotas")) <= 2 / 3 + 1e-5
     before = (tmp_path / WORLDS).read_bytes()
-    measured(scene, tmp_path)
+    measured(attacked_corpus, tmp_path)
     assert (tmp_path / WORLDS).read_bytes() == before
 
 
-def kept_sides(scene, file, chat):
-    return KeptSides("scripted", scene.texts(), file, ChatStance(chat) if chat else None)
+def kept_sides(attacked_corpus, file, chat):
+    return KeptSides("scripted", attacked_corpus.texts(), file, ChatStance(chat) if chat else None)
 
 
-def test_a_side_is_asked_for_once_and_kept(scene, tmp_path):
+def test_a_side_is_asked_for_once_and_kept(attacked_corpus, tmp_path):
     names = ("voices-model", "voices-model-unspared")
     chat = ScriptedChat(lambda messages: "yes" if "yes good right" in messages[-1].content else "no")
     with RecordFile(tmp_path / "sides.jsonl", SideRecord) as file:
-        first = measured(scene, tmp_path, kept_sides(scene, file, chat), asks=True, names=names)
+        first = measured(
+            attacked_corpus, tmp_path, kept_sides(attacked_corpus, file, chat), asks=True, names=names
+        )
     shown = [request.messages[-1].content for request in chat.requests]
     asked = [text for text in shown if "(no text)" not in text]
     told = read_records(tmp_path / "sides.jsonl", SideRecord)
     assert len(asked) == len(set(asked)) == len(told) > 0
     (tmp_path / WORLDS).unlink()
     with RecordFile(tmp_path / "sides.jsonl", SideRecord) as file:
-        assert measured(scene, tmp_path, kept_sides(scene, file, None), names=names) == first
+        assert (
+            measured(attacked_corpus, tmp_path, kept_sides(attacked_corpus, file, None), names=names) == first
+        )
 
 
-def test_a_side_that_nobody_told_is_missing_and_never_nothing(scene, tmp_path):
+def test_a_side_that_nobody_told_is_missing_and_never_nothing(attacked_corpus, tmp_path):
     with RecordFile(tmp_path / "sides.jsonl", SideRecord) as file:
-        found = measured(scene, tmp_path, kept_sides(scene, file, None), names=("none", "voices-model"))
-    failed = [one for one in found if one.failed]
+        records = measured(
+            attacked_corpus, tmp_path, kept_sides(attacked_corpus, file, None), names=("none", "voices-model")
+        )
+    failed = [record for record in records if record.failed]
     assert failed
     assert "name a model with --llm" in failed[0].error
-    told = summary.summarise(found, list(tables.ROWS), {"k": 3}, None)
-    assert {one.world for one in failed if told.cell("voices-model", one.world)} == set()
+    told = summary.summarise(records, list(tables.ROWS), {"k": 3}, None)
+    assert {record.world for record in failed if told.cell("voices-model", record.world)} == set()
     assert [line.label for line in tables.tables(told)[0].lines] == ["no defence"]
 
 
-def test_without_a_judge_the_missing_side_is_an_error(scene, tmp_path):
-    question, text = next(iter(scene.texts()))
+def test_without_a_judge_the_missing_side_is_an_error(attacked_corpus, tmp_path):
+    question, text = next(iter(attacked_corpus.texts()))
     with RecordFile(tmp_path / "sides.jsonl", SideRecord) as file, pytest.raises(ModelUnavailable):
-        sync.run(kept_sides(scene, file, None).sides(Query(question), [text]))
+        sync.run(kept_sides(attacked_corpus, file, None).sides(Query(question), [text]))
 
 
 def test_sides_separate_what_they_tell_apart():
@@ -184,9 +192,9 @@ def test_sides_separate_what_they_tell_apart():
         SideRecord(model="m", query_id="q", id=name, kind=kind, side=side, truth=truth)
         for name, kind, side, truth in rows_
     ]
-    found = summary.judged(told)
-    assert (found.asked, found.silent, found.attack, found.attack_n) == (6, 1, 1.0, 2)
-    assert (found.people, found.people_n) == (0.0, 2)
+    judged = summary.judged(told)
+    assert (judged.asked, judged.silent, judged.attack, judged.attack_n) == (6, 1, 1.0, 2)
+    assert (judged.people, judged.people_n) == (0.0, 2)
 
 
 def test_targets_are_hits_or_misses():
@@ -199,9 +207,14 @@ def test_targets_are_hits_or_misses():
     kept = [record("none", "clean", 0.0, 1.0)]
     kept += [record("voices-true", world, 0.1, 0.95) for world in plantings.TRIALS]
     kept += [record("quotas", "planted-10", 0.4, 0.5)]
-    found = summary.summarise(kept, ["none", "voices-true", "quotas"], {}, None)
-    assert [one.met for one in found.targets["voices-true"]] == [False] * 3 + [True, False, False, True]
-    assert [one.met for one in found.targets["quotas"]] == [True]
+    summarised = summary.summarise(kept, ["none", "voices-true", "quotas"], {}, None)
+    assert [target.met for target in summarised.targets["voices-true"]] == [False] * 3 + [
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert [target.met for target in summarised.targets["quotas"]] == [True]
 
 
 def test_hands_alone_take_one_side_for_granted():
@@ -228,7 +241,7 @@ def test_vectors_of_a_killed_run_are_not_encoded_again(tmp_path, monkeypatch):
         vectors.encode(many, Workspace(Failing(256), tmp_path, silent), "texts")
     done = []
     again = Workspace(HashedWords(256), tmp_path, lambda first, *_: done.append(first))
-    found = vectors.encode(many, again, "texts")
+    encoded = vectors.encode(many, again, "texts")
     assert done == [2, 4]
-    assert np.array_equal(found, HashedWords(256).encode(many))
+    assert np.array_equal(encoded, HashedWords(256).encode(many))
     assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]

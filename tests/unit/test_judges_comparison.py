@@ -11,7 +11,7 @@ from equipoise.bench.judges.comparison import (
     Comparison,
     ComparisonJudge,
     Order,
-    Verdict,
+    Preference,
     Vote,
     consistency,
     first_place_share,
@@ -54,13 +54,13 @@ def likes_the_first_place(_):
 @pytest.mark.parametrize(
     ("order", "said", "meant"),
     [
-        (Order.AS_IS, "1", Verdict.FIRST),
-        (Order.AS_IS, "2", Verdict.SECOND),
-        (Order.SWAPPED, "1", Verdict.SECOND),
-        (Order.SWAPPED, "2", Verdict.FIRST),
-        (Order.AS_IS, "tie", Verdict.TIE),
-        (Order.SWAPPED, "tie", Verdict.TIE),
-        (Order.SWAPPED, "neither", Verdict.NEITHER),
+        (Order.AS_IS, "1", Preference.FIRST),
+        (Order.AS_IS, "2", Preference.SECOND),
+        (Order.SWAPPED, "1", Preference.SECOND),
+        (Order.SWAPPED, "2", Preference.FIRST),
+        (Order.AS_IS, "tie", Preference.TIE),
+        (Order.SWAPPED, "tie", Preference.TIE),
+        (Order.SWAPPED, "neither", Preference.NEITHER),
     ],
 )
 def test_verdicts_are_in_the_callers_order(order, said, meant):
@@ -75,7 +75,7 @@ def test_verdicts_are_in_the_callers_order(order, said, meant):
 @pytest.mark.parametrize("order", Order)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_judge_that_knows_is_right_in_every_order(order, seed):
-    for first, second, meant in ((GOOD, BAD, Verdict.FIRST), (BAD, GOOD, Verdict.SECOND)):
+    for first, second, meant in ((GOOD, BAD, Preference.FIRST), (BAD, GOOD, Preference.SECOND)):
         comparison, _ = compare(prefers(GOOD), first, second, order, seed)
         assert comparison.verdict is meant
         assert comparison.consistent is (True if order is Order.BOTH else None)
@@ -106,9 +106,9 @@ def test_names_decide_the_seeded_order_where_given():
 
 def test_both_orders_that_differ_are_a_tie_and_say_so():
     comparison, chat = compare(likes_the_first_place, order=Order.BOTH)
-    assert comparison.verdict is Verdict.TIE
+    assert comparison.verdict is Preference.TIE
     assert comparison.consistent is False
-    assert [vote.verdict for vote in comparison.votes] == [Verdict.FIRST, Verdict.SECOND]
+    assert [vote.verdict for vote in comparison.votes] == [Preference.FIRST, Preference.SECOND]
     assert comparison.usage.calls == 2
     assert len({request.messages for request in chat.requests}) == 2
 
@@ -134,9 +134,9 @@ def test_reference_and_document_are_shown_where_given():
 @pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [
-        (None, None, Verdict.NEITHER),
-        (None, " ", Verdict.NEITHER),
-        ("Yes. ", "Yes.", Verdict.TIE),
+        (None, None, Preference.NEITHER),
+        (None, " ", Preference.NEITHER),
+        ("Yes. ", "Yes.", Preference.TIE),
     ],
 )
 def test_equal_answers_need_no_model(first, second, verdict):
@@ -163,11 +163,11 @@ def test_no_answer_gets_out_of_its_fence(text):
 
 
 def both(first, second):
-    return Comparison(Verdict.TIE, "", (Vote(first, "", False), Vote(second, "", True)))
+    return Comparison(Preference.TIE, "", (Vote(first, "", False), Vote(second, "", True)))
 
 
 def test_consistency_and_first_place_by_hand():
-    win, lose, tie = Verdict.FIRST, Verdict.SECOND, Verdict.TIE
+    win, lose, tie = Preference.FIRST, Preference.SECOND, Preference.TIE
     single = Comparison(win, "", (Vote(win, "", True),))
     comparisons = [both(win, win), both(win, lose), both(tie, tie), both(None, win), single]
     agreed = consistency(comparisons)

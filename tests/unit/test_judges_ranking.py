@@ -6,13 +6,13 @@ import sys
 import numpy as np
 import pytest
 
-from equipoise.bench.judges.comparison import Verdict
+from equipoise.bench.judges.comparison import Preference
 from equipoise.bench.judges.ranking import Match, Tally, bradley_terry, standings, win_matrix
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.maths.elo import elo
 
 evalica = pytest.importorskip("evalica")
-FIRST, SECOND, TIE, NEITHER = Verdict
+FIRST, SECOND, TIE, NEITHER = Preference
 
 RAG, SQUAD, BASELINE, STRUCTURED, REPLIQA = range(5)
 TABLE_9 = {

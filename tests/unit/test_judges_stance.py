@@ -77,10 +77,10 @@ def test_points_are_sides_and_what_is_unscored_is_no_side():
         {"| against": '{"stance": 1}', "| both": '{"stance": 4}', "| for": '{"stance": 6}', "| odd": "no"}
     )
     judge: Stance = LikertJudge(chat)
-    found = sync.run(judge.sides(Query("Should it?"), ["against", "both", "for", "odd"]))
-    assert found.values[:3] == pytest.approx([-1, 0, 2 / 3])
-    assert np.isnan(found.values[3])
-    assert found.usage.calls == 3
+    sides = sync.run(judge.sides(Query("Should it?"), ["against", "both", "for", "odd"]))
+    assert sides.values[:3] == pytest.approx([-1, 0, 2 / 3])
+    assert np.isnan(sides.values[3])
+    assert sides.usage.calls == 3
     assert [side(point) for point in (1, 4, 7)] == [-1, 0, 1]
 
 

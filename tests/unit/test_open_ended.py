@@ -136,12 +136,12 @@ def test_a_run_goes_on_where_it_was(file, tmp_path):
     with pytest.raises(ModelUnavailable):
         rewritten(corpus, Lost(), tmp_path / "out")
     chat = script()
-    found = rewritten(corpus, chat, tmp_path / "out")
+    rewritings = rewritten(corpus, chat, tmp_path / "out")
     assert len(chat.requests) == 1
-    assert {one.query_id: one.rewritten for one in found} == GOOD
-    assert [one.query_id for one in rewritten(corpus, ScriptedChat([]), tmp_path / "out", limit=1)] == [
-        "hp-mill"
-    ]
+    assert {rewriting.query_id: rewriting.rewritten for rewriting in rewritings} == GOOD
+    assert [
+        rewriting.query_id for rewriting in rewritten(corpus, ScriptedChat([]), tmp_path / "out", limit=1)
+    ] == ["hp-mill"]
 
 
 SAMPLE = Closed(
@@ -213,6 +213,6 @@ def test_the_script_writes_the_corpus_apart_and_numbers_beside_it(file, tmp_path
 
 
 def test_rewritings_say_why_there_is_none():
-    one = Rewriting(model="m", query_id="q", question="Who?", rewritten=None, why="it is closed")
-    assert one.failed
-    assert not one.settled
+    rewriting = Rewriting(model="m", query_id="q", question="Who?", rewritten=None, why="it is closed")
+    assert rewriting.failed
+    assert not rewriting.settled

@@ -103,9 +103,9 @@ def test_the_worlds_of_the_bias_benchmark(tmp_path):
 
 
 def drawn(folder):
-    found = sorted(path.relative_to(folder) for path in folder.glob("figures/*.svg"))
-    assert len(found) >= 7
-    return found
+    figures = sorted(path.relative_to(folder) for path in folder.glob("figures/*.svg"))
+    assert len(figures) >= 7
+    return figures
 
 
 def test_every_figure_is_one_that_is_drawn_and_shown(tmp_path):
@@ -126,11 +126,11 @@ def two_models(tmp_path):
     for path in (BENCHMARKS / "bias").glob("*.json*"):
         shutil.copy(path, folder)
     rows = read_records(folder / "answers.jsonl", AnswerRecord)
-    first = sorted({one.query_id for one in rows})[:3]
+    first = sorted({record.query_id for record in rows})[:3]
     other = [
-        one.model_copy(update={"model": "openai/other", "ps": None if one.ps is None else -one.ps})
-        for one in rows
-        if one.query_id in first
+        record.model_copy(update={"model": "openai/other", "ps": None if record.ps is None else -record.ps})
+        for record in rows
+        if record.query_id in first
     ]
     (tmp_path / "other.jsonl").write_bytes(content(other))
     return folder, tmp_path / "other.jsonl"

@@ -152,7 +152,7 @@ class Observer(Protocol):
         """A stage begins: retrieve, rerank, filter, highlight, canonicalize, summarize, monitor; answer (plain RAG)."""
         ...
 
-    def quotes(self, found: Sequence[SubAnswer]) -> None:
+    def quotes(self, answers: Sequence[SubAnswer]) -> None:
         """Before anything is written: each question with its refusal, or an answer whose text is still empty.
 
         Not called where a monitor may refuse what the quotes say.

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from equipoise.corpus.keywords import Plan
+from equipoise.corpus.keywords import QueryPlan
 
 
 class Match(NamedTuple):
@@ -14,7 +14,7 @@ class Match(NamedTuple):
     times: int
 
 
-def matching(plan: Plan) -> Match:
+def matching(plan: QueryPlan) -> Match:
     """The FTS5 expression for a plan, empty where nothing finds.
 
     FTS5 adds up the score of every word of an expression, so each stands in it once, or each twice.

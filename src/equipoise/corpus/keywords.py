@@ -47,7 +47,7 @@ def terms(query: str) -> list[str]:
     return [w for w in words if w not in STOP_WORDS] or words
 
 
-class Plan(NamedTuple):
+class QueryPlan(NamedTuple):
     """The words that choose which passages are scored, and those that only score, both rarest first."""
 
     finding: list[str]
@@ -125,12 +125,12 @@ class Keywords:
         words = terms(text)
         return [word for word, its in zip(words, self.stems.of_words(words), strict=True) if its == stem]
 
-    def plan(self, query: str) -> Plan:
+    def plan(self, query: str) -> QueryPlan:
         """How to search for `query`; nothing finds where no term of it is in the store."""
         known = sorted((f, n, w) for n, (w, f) in enumerate(self._frequent(terms(query))) if f)[:MOST_TERMS]
         finding = [w for w, total in _running(known) if total <= FOUND_BY] or [w for _, _, w in known[:1]]
         scoring = [w for w, total in _running(known) if total <= SCORED_BY]
-        return Plan(finding, scoring[len(finding) :])
+        return QueryPlan(finding, scoring[len(finding) :])
 
     def _frequent(self, words: list[str]) -> list[tuple[str, int]]:
         """Each word with the number of passages that hold it; of words with one stem only the first."""

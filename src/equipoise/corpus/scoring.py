@@ -8,7 +8,7 @@ stands in p and idf(w) = ln((N - n + 0.5) / (n + 0.5)), at least 1e-6 (Robertson
 import math
 from collections.abc import Mapping, Sequence
 
-from equipoise.corpus.keywords import Plan
+from equipoise.corpus.keywords import QueryPlan
 
 K1, B, LEAST_IDF = 1.2, 0.75, 1e-6
 
@@ -32,7 +32,7 @@ def phrase(parts: Sequence[Positions]) -> dict[int, int]:
 
 
 def scored(
-    plan: Plan,
+    plan: QueryPlan,
     *,
     times: Mapping[str, Mapping[int, int]],
     holding: Mapping[str, int],

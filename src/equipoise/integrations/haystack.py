@@ -35,10 +35,10 @@ from equipoise.integrations.shared import (
     Chunk,
     Picks,
     Quotes,
+    as_documents,
     chunk_of,
     crossed,
     proposed,
-    shelved,
     sifted,
     summarized,
 )
@@ -175,8 +175,8 @@ class Highlighter(Written):
         return await self._pick(query, documents, blocking=False)
 
     async def _pick(self, query: str, documents: list[Document], *, blocking: bool) -> dict[str, Any]:
-        shelf = await asyncio.to_thread(shelved, _chunks(documents))
-        proposal = await proposed(self._made.get(blocking=blocking), query, shelf)
+        chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents))
+        proposal = await proposed(self._made.get(blocking=blocking), query, chunk_documents)
         report = {
             "probability": proposal.probability,
             "threshold": proposal.threshold,
@@ -205,8 +205,8 @@ class Boundary(Written):
             raise InputError(
                 f"picks come from a highlighter of this package, not of type {type(picks).__name__}"
             )
-        shelf = shelved(_chunks(documents))
-        quotes, left_out = crossed(picks, shelf, self._policy, context=self._context)
+        chunk_documents = as_documents(_chunks(documents))
+        quotes, left_out = crossed(picks, chunk_documents, self._policy, context=self._context)
         return {"quotes": quotes, "dropped": parts.dropped(left_out)}
 
     @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])

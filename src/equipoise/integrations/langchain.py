@@ -19,13 +19,13 @@ from equipoise.core.types import Candidates, ChatReply, Dropped, Highlight, Mess
 from equipoise.integrations import parts
 from equipoise.integrations.shared import (
     Chunk,
+    ChunkDocuments,
     Picks,
     Quotes,
-    Shelf,
+    as_documents,
     chunk_of,
     crossed,
     proposed,
-    shelved,
     sifted,
     summarized,
 )
@@ -171,15 +171,19 @@ class Highlighter(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """The quotes, in the order of the documents' ids and of the text."""
-        quotes, shelf, _ = sync.run(self._quote(documents, query, blocking=True))
-        return [_quoted(item, documents[shelf.rows[item.doc_id]]) for item in quotes.highlights.items]
+        quotes, chunk_documents, _ = sync.run(self._quote(documents, query, blocking=True))
+        return [
+            _quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.highlights.items
+        ]
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """As `compress_documents`."""
-        quotes, shelf, _ = await self._quote(documents, query, blocking=False)
-        return [_quoted(item, documents[shelf.rows[item.doc_id]]) for item in quotes.highlights.items]
+        quotes, chunk_documents, _ = await self._quote(documents, query, blocking=False)
+        return [
+            _quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.highlights.items
+        ]
 
     def quotes(self, documents: Sequence[Document], query: str) -> tuple[Quotes, tuple[Dropped, ...]]:
         """What a summarizer is given, and what was dropped with its reason."""
@@ -193,14 +197,14 @@ class Highlighter(BaseDocumentCompressor):
 
     async def _quote(
         self, documents: Sequence[Document], query: str, *, blocking: bool
-    ) -> tuple[Quotes, Shelf, tuple[Dropped, ...]]:
-        shelf = await asyncio.to_thread(shelved, _chunks(documents))
+    ) -> tuple[Quotes, ChunkDocuments, tuple[Dropped, ...]]:
+        chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents))
         part = _part(self, lambda made: parts.highlighter_of(self.part, made), blocking)
-        proposal = await proposed(part, query, shelf)
+        proposal = await proposed(part, query, chunk_documents)
         chosen = parts.settings_of(self.settings)
         context = chosen.summarize.context == "passage"
-        quotes, dropped = crossed(Picks.of(proposal), shelf, build.policy(chosen), context=context)
-        return quotes, shelf, (*proposal.dropped, *dropped)
+        quotes, dropped = crossed(Picks.of(proposal), chunk_documents, build.policy(chosen), context=context)
+        return quotes, chunk_documents, (*proposal.dropped, *dropped)
 
 
 class Summarizer(RunnableSerializable[Quotes, AIMessage]):

@@ -35,9 +35,9 @@ from equipoise.integrations.shared import (
     Chunk,
     Picks,
     apart,
+    as_documents,
     crossed,
     proposed,
-    shelved,
     sifted,
     summarized,
 )
@@ -211,14 +211,16 @@ class Highlighter(_Postprocessor):
         self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
     ) -> list[NodeWithScore]:
         part, made = self._part(blocking=blocking)
-        shelf = shelved(self._chunks(nodes))
-        proposal = await proposed(part, _question(asked), shelf)
+        chunk_documents = as_documents(self._chunks(nodes))
+        proposal = await proposed(part, _question(asked), chunk_documents)
         context = made.settings.summarize.context == "passage"
-        quotes, dropped = crossed(Picks.of(proposal), shelf, build.policy(made.settings), context=context)
+        quotes, dropped = crossed(
+            Picks.of(proposal), chunk_documents, build.policy(made.settings), context=context
+        )
         _tell_dropped((*proposal.dropped, *dropped))
         items = quotes.highlights.items
         return [
-            quote(items[row], quotes.tags, nodes[shelf.rows[items[row].doc_id]])
+            quote(items[row], quotes.tags, nodes[chunk_documents.rows[items[row].doc_id]])
             for row in best_first(quotes.highlights, proposal.spans)
         ]
 

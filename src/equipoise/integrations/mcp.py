@@ -170,10 +170,10 @@ async def _ask(backend: Backend, given: schemas.AskInput) -> schemas.Asked:
     return schemas.asked(given.question, result, await backend.trust(named), backend.shown)
 
 
-async def _search(backend: Backend, given: schemas.SearchInput) -> schemas.Found:
+async def _search(backend: Backend, given: schemas.SearchInput) -> schemas.SearchResult:
     kept, out = await backend.search(given.words, given.k)
     trust = await backend.trust(passage.doc_id for passage in (*kept, *out))
-    return schemas.Found(
+    return schemas.SearchResult(
         passages=[schemas.passage_quote(passage, trust, backend.shown) for passage in kept],
         taken_out=[schemas.taken_out(passage, trust, backend.shown) for passage in out],
     )
@@ -220,7 +220,7 @@ TOOLS = {
         "Search the documents",
         "Find passages, best first; nothing is answered.",
         schemas.SearchInput,
-        schemas.Found,
+        schemas.SearchResult,
         _search,
     ),
     "read": _Tool(

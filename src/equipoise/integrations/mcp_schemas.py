@@ -115,7 +115,7 @@ class Asked(Part):
     parts: list[Part]
 
 
-class Found(BaseModel):
+class SearchResult(BaseModel):
     """What a search found, the best one first."""
 
     passages: list[Quote]

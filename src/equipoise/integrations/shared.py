@@ -1,8 +1,8 @@
 """What the parts for every framework do with chunks from elsewhere: filter, highlight, cross the boundary, summarize.
 
-A `Chunk` is a framework's document as this package reads it; `shelved` makes documents and passages of chunks, with the
-names by which spans point into them. From the boundary on there is no question: `crossed` is a function of (picks,
-chunks, policy), `summarized` of `Quotes` alone, in a context of its own (`apart`).
+A `Chunk` is a framework's document as this package reads it; `as_documents` makes documents and passages of chunks,
+with the names by which spans point into them. From the boundary on there is no question: `crossed` is a function of
+(picks, chunks, policy), `summarized` of `Quotes` alone, in a context of its own (`apart`).
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class ChunkDocuments:
     """Chunks as documents with their sentences, by name, and as `passages`, all in the order they came.
 
     `rows` has for each name the row of its first chunk. A name is the chunk's id where that stands for one text.
@@ -154,7 +154,7 @@ def chunk_of(
     )
 
 
-def shelved(chunks: Sequence[Chunk]) -> Shelf:
+def as_documents(chunks: Sequence[Chunk]) -> ChunkDocuments:
     """The chunks with text, each text under one name once; a long one has several passages."""
     documents: dict[str, Document] = {}
     passages: list[Passage] = []
@@ -163,7 +163,7 @@ def shelved(chunks: Sequence[Chunk]) -> Shelf:
         document, places = cut(_document(chunks[row], name))
         documents[name], rows[name] = document, row
         passages += [passage_at(len(passages) + n, *place, document) for n, place in enumerate(places)]
-    return Shelf(documents, tuple(passages), rows)
+    return ChunkDocuments(documents, tuple(passages), rows)
 
 
 async def sifted(
@@ -193,22 +193,24 @@ async def sifted(
     return Sifted(kept, tuple((row, *why) for row, why in sorted(reasons.items())))
 
 
-async def proposed(highlighter: Highlighter, question: str, shelf: Shelf) -> Proposal:
+async def proposed(highlighter: Highlighter, question: str, chunk_documents: ChunkDocuments) -> Proposal:
     """What the highlighter proposes for the question. Raises QuestionError and ModelError."""
-    return await highlighter.highlight(checked(question), shelf.passages)
+    return await highlighter.highlight(checked(question), chunk_documents.passages)
 
 
 def crossed(
-    picks: Picks, shelf: Shelf, policy: SpanPolicy, *, context: bool = False
+    picks: Picks, chunk_documents: ChunkDocuments, policy: SpanPolicy, *, context: bool = False
 ) -> tuple[Quotes, tuple[Dropped, ...]]:
-    """The boundary: canonical quotes with their text read from the shelf's documents, and what was dropped and why.
+    """The boundary: canonical quotes with their text read from the chunks' documents, and what was dropped and why.
 
     With `context` a summarizer may also read the passages around the quotes.
     """
-    highlights, dropped = read_highlights(picks.spans, shelf.passages, shelf.documents, policy)
+    highlights, dropped = read_highlights(
+        picks.spans, chunk_documents.passages, chunk_documents.documents, policy
+    )
     tags, unborne = crossing_tags(picks.tags, highlights)
     if context:
-        highlights = with_context(highlights, shelf.documents, shelf.passages)
+        highlights = with_context(highlights, chunk_documents.documents, chunk_documents.passages)
     return Quotes(highlights, tags), (*dropped, *unborne)
 
 

@@ -91,27 +91,32 @@ async def ask(
     """
     by_query = {attacked.attack.query_id: attacked for attacked in attacked_questions}
     contexts = [
-        Context(one, attacked, context(attacked.attack.question, [passages[i] for i in one.kept]), generation)
+        Context(
+            record,
+            attacked,
+            context(attacked.attack.question, [passages[i] for i in record.kept]),
+            generation,
+        )
         for generation in range(GENERATIONS)
-        for one in records
-        if one.first == 0
-        for attacked in [by_query[one.query_id]]
+        for record in records
+        if record.first == 0
+        for attacked in [by_query[record.query_id]]
     ]
     ps: Measure[Context, str] = Measure(
         "ps", lambda sample, text: score(text, sample.attacked, workspace.encoder)
     )
-    found = await evaluate(
+    evaluated = await evaluate(
         contexts, [Answering(chat)], [ps], workspace.out, form=FORM, file=ANSWERS,
         progress=workspace.progress, concurrency=workspace.concurrency, errors=(),
         group=lambda sample: sample.messages, in_turn=True,
     )  # fmt: skip
-    return found.records
+    return evaluated.records
 
 
 def kept(records: Sequence[BiasRecord], out: Path) -> list[AnswerRecord]:
     """The answers of every model that the folder `out` holds to what these records kept, by their keys."""
-    places = {one.place for one in records if one.first == 0}
-    return [one for one in read_records(out / ANSWERS, AnswerRecord) if one.place in places]
+    places = {record.place for record in records if record.first == 0}
+    return [answer for answer in read_records(out / ANSWERS, AnswerRecord) if answer.place in places]
 
 
 def context(question: str, passages: Sequence[Passage]) -> Messages:

@@ -125,7 +125,7 @@ class _Ours:
 
 def _passages(subject: Subject) -> Mapping[str, Passage]:
     """Every passage that can be kept, by its document."""
-    shelves = (attacked.planted[sign] for attacked in subject.questions for sign in SIGNS)
+    planted = (attacked.planted[sign] for attacked in subject.questions for sign in SIGNS)
     return {
-        passage.doc_id: passage for embedded in (subject.embedded, *shelves) for passage in embedded.passages
+        passage.doc_id: passage for embedded in (subject.embedded, *planted) for passage in embedded.passages
     }

@@ -78,20 +78,20 @@ def _stack(passages: Sequence[AttackPassage], rows: Mapping[str, Array]) -> Arra
 def _relevant(
     attack: Attack, corpus: Corpus, places: Mapping[str, int], background: EmbeddedPassages
 ) -> Array:
-    found = sorted(places[doc_id] for doc_id in corpus.relevant.get(attack.query_id, ()))
-    return background.vectors[found]
+    rows = sorted(places[doc_id] for doc_id in corpus.relevant.get(attack.query_id, ()))
+    return background.vectors[rows]
 
 
 def _planted(attack: Attack, rows: Mapping[str, Array], first: int) -> dict[Kind, EmbeddedPassages]:
     """What can be planted, by sign; passage numbers go on from those of the corpus."""
-    found = {}
+    planted = {}
     for sign in SIGNS:
         written = attack.passages[sign]
         passages = tuple(
             Passage(first + number, p.passage_id, 0, len(p.text), p.text) for number, p in enumerate(written)
         )
-        found[sign] = EmbeddedPassages(passages, _stack(written, rows) if written else rows_of_none(rows))
-    return found
+        planted[sign] = EmbeddedPassages(passages, _stack(written, rows) if written else rows_of_none(rows))
+    return planted
 
 
 def rows_of_none(rows: Mapping[str, Array]) -> Array:

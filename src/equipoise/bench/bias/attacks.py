@@ -35,14 +35,14 @@ def read(path: Path, corpus: Corpus, *, variant: str = "") -> tuple[Attack, ...]
     of a document, or a query that the corpus does not have.
     """
     asked = _questions(path.with_name(QUESTIONS), corpus)
-    found: dict[str, list[AttackPassage]] = {}
+    by_query: dict[str, list[AttackPassage]] = {}
     for passage in read_passages(path):
         _check(passage, corpus, path)
         if passage.variant == variant or passage.kind is Kind.SYNTHETIC:
-            found.setdefault(passage.query_id, []).append(passage)
-    if not found:
+            by_query.setdefault(passage.query_id, []).append(passage)
+    if not by_query:
         raise InputError(f"{path} holds no attack passage: give a file of `equipoise attack ebi`")
-    return tuple(_attack(found[query_id], asked) for query_id in sorted(found))
+    return tuple(_attack(by_query[query_id], asked) for query_id in sorted(by_query))
 
 
 def need(attacks: tuple[Attack, ...], count: int) -> None:
@@ -84,11 +84,11 @@ def _questions(path: Path, corpus: Corpus) -> dict[str, str]:
         return {}
     rows = lines(path)
     first, second = corpora.columns(next(rows, ("", f"{path}:1")), ("query-id", "question"))
-    found = {}
+    questions = {}
     for text, where in rows:
         cells = text.split("\t")
         if len(cells) <= max(first, second) or not cells[second].strip():
             raise InputError(f"{where}: there is no question: write query-id and question with a tab between")
         corpora.known(cells[first], corpus.queries, "query", where)
-        found[cells[first]] = cells[second].strip()
-    return found
+        questions[cells[first]] = cells[second].strip()
+    return questions

@@ -62,25 +62,25 @@ class InMemory:
     def search(self, question: str, vector: Array, planted: EmbeddedPassages, *, k: int) -> Candidates:
         """See Background."""
         rows, scores = top_k(self.embedded.vectors, vector, k)
-        found = EmbeddedPassages(
+        nearest = EmbeddedPassages(
             tuple(self.embedded.passages[row] for row in rows), self.embedded.vectors[rows]
         )
-        return merged(Candidates(found.passages, scores, found.vectors, vector), planted, k=k)
+        return merged(Candidates(nearest.passages, scores, nearest.vectors, vector), planted, k=k)
 
 
-def merged(found: Candidates, planted: EmbeddedPassages, *, k: int) -> Candidates:
-    """The k best of `found` and `planted` by cosine with the question of `found`.
+def merged(candidates: Candidates, planted: EmbeddedPassages, *, k: int) -> Candidates:
+    """The k best of `candidates` and `planted` by cosine with the question of `candidates`.
 
-    Worked value: cosines 0.9 and 0.5 found, 0.7 planted, k = 2: found, planted.
+    Worked value: candidates at cosines 0.9 and 0.5, planted at 0.7, k = 2: the first candidate, planted.
     """
     if not len(planted):
-        return found.take(list(range(min(k, len(found)))))
-    scores = np.concatenate((found.scores, planted.vectors @ found.query_embedding))
+        return candidates.take(list(range(min(k, len(candidates)))))
+    scores = np.concatenate((candidates.scores, planted.vectors @ candidates.query_embedding))
     both = Candidates(
-        (*found.passages, *planted.passages),
+        (*candidates.passages, *planted.passages),
         scores,
-        np.concatenate((found.embeddings, planted.vectors)),
-        found.query_embedding,
+        np.concatenate((candidates.embeddings, planted.vectors)),
+        candidates.query_embedding,
     )
     return both.take(np.argsort(-scores, kind="stable")[:k].tolist())
 

@@ -104,19 +104,19 @@ async def bench(
     check_config(workspace.out, config)
     stage = _stage(corpus, written, plan.retriever, components, workspace)
     checker = _checker(options.facts, stage.embedded, components)
-    found = await run(stage, filters, plan, workspace)
+    evaluated = await run(stage, filters, plan, workspace)
     passages = profile.profiles(
         stage.attacked_questions, corpus, stage.embedded, stage.background, depth=plan.candidates
     )
     polarity = {attack.query_id: attack.polarity for attack in written}
-    subject = Subject(corpus, stage.embedded, stage.attacked_questions, found.records, passages)
+    subject = Subject(corpus, stage.embedded, stage.attacked_questions, evaluated.records, passages)
     said = await asked.ask(options.asking, subject, components, workspace)
     measured = Measured(
         plan,
         metrics.truths_of(corpus, polarity, passages),
         config | {"rotations": plan.rotations},
-        found.records,
-        found.timings,
+        evaluated.records,
+        evaluated.timings,
         passages,
         said,
         facts=await _facts(stage, checker, options.facts, workspace),
@@ -138,8 +138,8 @@ async def run(
         (planting,) = plantings
         begin, attacked = perf_counter(), planting.attacked
         question = attacked.attack.question
-        found = stage.background.search(question, attacked.vector, planting.planted, k=plan.candidates)
-        searched[planting.sample_id] = found, perf_counter() - begin
+        candidates = stage.background.search(question, attacked.vector, planting.planted, k=plan.candidates)
+        searched[planting.sample_id] = candidates, perf_counter() - begin
         yield
         del searched[planting.sample_id]
 
@@ -151,7 +151,8 @@ async def run(
         for first in written.starts(count, plan.rotations)
     ]
     return await evaluate(
-        plantings, [FilterSystem(name, one, searched, plan.k) for name, one in filters.items()], (),
+        plantings,
+        [FilterSystem(name, passage_filter, searched, plan.k) for name, passage_filter in filters.items()], (),
         workspace.out, form=FORM, timings=Timings(TIMINGS, BiasTiming, TIMES.made),
         progress=workspace.progress, errors=(), group=lambda planting: planting.sample_id, setup=search,
     )  # fmt: skip
@@ -197,8 +198,8 @@ def _stage(
     corpus: Corpus, written: Sequence[Attack], retriever: str, components: Components, workspace: Workspace
 ) -> Stage:
     embedded = attacked_questions.embedded(corpus, workspace)
-    found = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
-    return Stage(corpus, embedded, found, _background(retriever, embedded, components))
+    questions = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
+    return Stage(corpus, embedded, questions, _background(retriever, embedded, components))
 
 
 def _background(name: str, embedded: EmbeddedPassages, components: Components) -> Background:

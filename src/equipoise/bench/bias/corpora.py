@@ -54,7 +54,7 @@ def read(folder: Path) -> Corpus:
     scores = _pairs(qrels, "score", queries, documents)
     stance = folder / STANCE
     sides = _pairs(stance, "stance", queries, documents, most=1.0) if stance.exists() else {}
-    relevant = {q: frozenset(d for d, score in found.items() if score > 0) for q, found in scores.items()}
+    relevant = {q: frozenset(d for d, score in scored.items() if score > 0) for q, scored in scores.items()}
     return Corpus(folder.resolve().name, documents, queries, relevant, sides)
 
 
@@ -65,7 +65,7 @@ def write(corpus: Corpus, folder: Path) -> None:
     queries = [{"_id": key, "text": text} for key, text in corpus.queries.items()]
     write_atomically(folder / CORPUS, b"".join(map(encoded, documents)))
     write_atomically(folder / QUERIES, b"".join(map(encoded, queries)))
-    judged = {q: dict.fromkeys(sorted(found), 1.0) for q, found in corpus.relevant.items()}
+    judged = {q: dict.fromkeys(sorted(ids), 1.0) for q, ids in corpus.relevant.items()}
     write_atomically(folder / QRELS, _table("score", judged))
     if corpus.stance:
         write_atomically(folder / STANCE, _table("stance", corpus.stance))
@@ -101,7 +101,7 @@ def _pairs(
     most: float = float("inf"),
 ) -> dict[str, dict[str, float]]:
     """The numbers of `column` by query and document."""
-    found: dict[str, dict[str, float]] = {}
+    numbers: dict[str, dict[str, float]] = {}
     rows = lines(path)
     places = columns(next(rows, ("", f"{path}:1")), ("query-id", "corpus-id", column))
     for text, where in rows:
@@ -111,10 +111,10 @@ def _pairs(
         query_id, doc_id, value = (cells[place].strip() for place in places)
         known(query_id, queries, "query", where)
         known(doc_id, documents, "document", where)
-        if doc_id in found.setdefault(query_id, {}):
+        if doc_id in numbers.setdefault(query_id, {}):
             raise InputError(f"{where}: {query_id} and {doc_id} stand together for the second time")
-        found[query_id][doc_id] = _number(value, column, most, where)
-    return found
+        numbers[query_id][doc_id] = _number(value, column, most, where)
+    return numbers
 
 
 def columns(header: tuple[str, str], wanted: tuple[str, ...]) -> list[int]:
@@ -145,5 +145,7 @@ def _number(value: str, column: str, most: float, where: str) -> float:
 
 def _table(column: str, values: Mapping[str, Mapping[str, float]]) -> bytes:
     head = f"query-id\tcorpus-id\t{column}"
-    rows = [f"{query}\t{doc}\t{value:g}" for query, found in values.items() for doc, value in found.items()]
+    rows = [
+        f"{query}\t{doc}\t{value:g}" for query, numbers in values.items() for doc, value in numbers.items()
+    ]
     return "\n".join([head, *rows, ""]).encode("utf-8")

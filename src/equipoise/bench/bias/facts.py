@@ -72,9 +72,11 @@ class NliChecker:
         vector = encode_questions(self.encoder, [sentence])[0]
         rows, _ = top_k(self.embedded.vectors, vector, EVIDENCE + 1)
         near = [p for p in (self.embedded.passages[row] for row in rows) if p.doc_id != source][:EVIDENCE]
-        found = await self.nli.predict([(passage.text, sentence) for passage in near])
+        probabilities = await self.nli.predict([(passage.text, sentence) for passage in near])
         sides = {FactVerdict.SUPPORTS: ENTAILMENT, FactVerdict.REFUTES: CONTRADICTION}
-        best = {verdict: float(found[:, column].max(initial=0.0)) for verdict, column in sides.items()}
+        best = {
+            verdict: float(probabilities[:, column].max(initial=0.0)) for verdict, column in sides.items()
+        }
         strongest = max(best, key=lambda verdict: best[verdict])
         return strongest if best[strongest] >= CERTAIN else FactVerdict.UNKNOWN
 
@@ -154,11 +156,11 @@ async def check_all(
     system: Call[Sentence, FactVerdict] = Call(
         name, lambda sentence: checker.check(sentence.text, source=sentence.source)
     )
-    found = await evaluate(
+    evaluated = await evaluate(
         sentences, [system], (), workspace.out, form=FORM, file=FACTS,
         progress=workspace.progress, errors=(),
     )  # fmt: skip
-    return found.records
+    return evaluated.records
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +182,8 @@ def shares(records: Sequence[FactRecord]) -> dict[str, FactShares]:
     Worked value: SUPPORTS, REFUTES, SUPPORTS, NOT ENOUGH INFO: 0.25 and 2/3.
     """
     verdicts: dict[str, dict[str, list[str]]] = {}
-    for one in records:
-        verdicts.setdefault(one.kind, {}).setdefault(one.id, []).append(one.verdict)
+    for record in records:
+        verdicts.setdefault(record.kind, {}).setdefault(record.id, []).append(record.verdict)
     return {
         kind: FactShares(
             ESTIMATOR.mean_by_unit((passage, _unknown(said)) for passage, said in by.items()),

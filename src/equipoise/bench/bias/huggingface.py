@@ -92,4 +92,4 @@ LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {
 def _corpus(
     name: str, documents: Mapping[str, Text], queries: Mapping[str, str], relevant: Mapping[str, set[str]]
 ) -> Corpus:
-    return Corpus(name, documents, queries, {query: frozenset(found) for query, found in relevant.items()})
+    return Corpus(name, documents, queries, {query: frozenset(ids) for query, ids in relevant.items()})

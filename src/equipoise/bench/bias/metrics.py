@@ -90,24 +90,26 @@ def scorers(k: int) -> tuple[Measure[Truth, BiasRecord], ...]:
     adversarial 0.2, relevant 0.4, recall 0.5; d1 for, d2 against: balance 1, with a1 planted for yes 2/3.
     """
     return (
-        Measure("adversarial_share", lambda _, one: measures.share_at_k(_planted(one), k)),
-        Measure("relevant_share", lambda truth, one: measures.share_at_k(_relevant(truth, one), k)),
+        Measure("adversarial_share", lambda _, record: measures.share_at_k(_planted(record), k)),
+        Measure("relevant_share", lambda truth, record: measures.share_at_k(_relevant(truth, record), k)),
         Measure(
             "recall",
-            lambda truth, one: measures.recall_at_k(_first_hits(truth, one), k, total=len(truth.relevant)),
+            lambda truth, record: measures.recall_at_k(
+                _first_hits(truth, record), k, total=len(truth.relevant)
+            ),
         ),
-        Measure("reached", lambda _, one: _reached(one)),
-        Measure("stance_balance", lambda truth, one: measures.stance_balance(_human(truth, one))),
+        Measure("reached", lambda _, record: _reached(record)),
+        Measure("stance_balance", lambda truth, record: measures.stance_balance(_human(truth, record))),
         Measure(
             "stance_balance_with_planted",
-            lambda truth, one: measures.stance_balance([*_human(truth, one), *_pushed(one)]),
+            lambda truth, record: measures.stance_balance([*_human(truth, record), *_pushed(record)]),
         ),
     )
 
 
 def measured(record: BiasRecord, truth: Truth, k: int) -> dict[str, float | None]:
     """Every measure of `scorers` for one record, by name."""
-    return {one.name: _number(one.score(truth, record)) for one in scorers(k)}
+    return {measure.name: _number(measure.score(truth, record)) for measure in scorers(k)}
 
 
 def kept_ps(record: BiasRecord) -> PsSample | None:
@@ -169,8 +171,8 @@ def noise_interval(samples: Mapping[str, Sequence[float]]) -> Estimate | None:
     usable = [np.asarray(values, np.float64) for _, values in sorted(samples.items()) if len(values) > 1]
     pairs = [np.abs(values[:, None] - values)[np.triu_indices(len(values), 1)] for values in usable]
     return ESTIMATOR.ratio(
-        (float(found.mean() / np.sqrt(len(values))), float(np.abs(values).mean()))
-        for found, values in zip(pairs, usable, strict=True)
+        (float(differences.mean() / np.sqrt(len(values))), float(np.abs(values).mean()))
+        for differences, values in zip(pairs, usable, strict=True)
     )
 
 
@@ -179,9 +181,12 @@ def evasion_interval(
 ) -> Estimate | None:
     """The evasion rate of Table 7 under one condition, pooled over queries."""
     pairs: dict[str, tuple[int, int]] = {}
-    for one in records:
-        before, found = pairs.get(one.query_id, (0, 0)), evasion(one, truths[one.query_id], both=both)
-        pairs[one.query_id] = before[0] + found[0], before[1] + found[1]
+    for record in records:
+        before, added = (
+            pairs.get(record.query_id, (0, 0)),
+            evasion(record, truths[record.query_id], both=both),
+        )
+        pairs[record.query_id] = before[0] + added[0], before[1] + added[1]
     return ESTIMATOR.ratio(pairs.values())
 
 
@@ -198,7 +203,7 @@ def cell(
     means = {query: [each.mean for each in ps] for query, ps in after.items()}
     values: dict[str, Any] = {
         each.name: ESTIMATOR.mean_by_unit(
-            (one.query_id, _number(each.score(truths[one.query_id], one))) for one in records
+            (record.query_id, _number(each.score(truths[record.query_id], record))) for record in records
         )
         for each in scorers(k)
     }
@@ -222,11 +227,13 @@ def cell(
 def worst_case(cells: Sequence[Cell]) -> Worst | None:
     """The largest adversarial over relevant share of the attacked conditions, and where (section 5.3)."""
     ratios = {}
-    for one in cells:
-        pair = [None if each is None else each.value for each in (one.adversarial_share, one.relevant_share)]
+    for cell in cells:
+        pair = [
+            None if each is None else each.value for each in (cell.adversarial_share, cell.relevant_share)
+        ]
         ratio = measures.worst_case_ratio(pair[:1], pair[1:])
-        if one.sign != UNATTACKED and ratio is not None:
-            ratios[one.condition] = ratio
+        if cell.sign != UNATTACKED and ratio is not None:
+            ratios[cell.condition] = ratio
     if not ratios:
         return None
     worst = max(ratios, key=lambda condition: ratios[condition])
@@ -241,9 +248,9 @@ def truths_of(
     `passages` say what properties an attack passage has.
     """
     satisfies: dict[str, dict[str, bool | None]] = {}
-    for one in passages:
-        both = None if one.property_1 is None else one.property_1 and one.property_2
-        satisfies.setdefault(one.query_id, {})[one.id] = both
+    for passage in passages:
+        both = None if passage.property_1 is None else passage.property_1 and passage.property_2
+        satisfies.setdefault(passage.query_id, {})[passage.id] = both
     return {
         query_id: Truth(
             corpus.relevant.get(query_id, frozenset()),
@@ -295,11 +302,11 @@ def _pushed(record: BiasRecord) -> list[float]:
 
 def _ps_by_query(records: Sequence[BiasRecord]) -> dict[str, list[PsSample]]:
     """One for each choice of planted passages of which something was kept."""
-    found: dict[str, list[PsSample]] = {}
-    for one in records:
-        if (ps := kept_ps(one)) is not None:
-            found.setdefault(one.query_id, []).append(ps)
-    return found
+    by_query: dict[str, list[PsSample]] = {}
+    for record in records:
+        if (ps := kept_ps(record)) is not None:
+            by_query.setdefault(record.query_id, []).append(ps)
+    return by_query
 
 
 def _number(value: object) -> float | None:

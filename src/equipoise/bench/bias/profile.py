@@ -65,8 +65,8 @@ def _relevant(
     attacked: AttackedQuestion, corpus: Corpus, embedded: EmbeddedPassages, places: Mapping[str, int]
 ) -> list[PassageRecord]:
     query_id = attacked.attack.query_id
-    found = sorted(corpus.relevant.get(query_id, ()))
-    vectors = embedded.vectors[[places[doc_id] for doc_id in found]]
+    doc_ids = sorted(corpus.relevant.get(query_id, ()))
+    vectors = embedded.vectors[[places[doc_id] for doc_id in doc_ids]]
     sides = corpus.stance.get(query_id, {})
     ss, ps = vectors @ attacked.vector, polarization_scores(vectors, attacked.axis)
     return [
@@ -77,7 +77,7 @@ def _relevant(
             pair,
             attacked.attack.polarity * sides[doc_id] if doc_id in sides else None,
         )
-        for doc_id, *pair in zip(found, ss, ps, strict=True)
+        for doc_id, *pair in zip(doc_ids, ss, ps, strict=True)
     ]
 
 
@@ -122,7 +122,9 @@ def property_table(passages: Sequence[PassageRecord]) -> dict[str, Properties]:
     """
     table = {}
     for sign in SIGNS:
-        held = [(one.property_1, one.property_2) for one in passages if one.kind == sign.value]
+        held = [
+            (passage.property_1, passage.property_2) for passage in passages if passage.kind == sign.value
+        ]
         if held:
             pairs = ((True, True), (True, False), (False, True), (False, False))
             both, first, second, neither = (

@@ -64,7 +64,7 @@ C = TypeVar("C", bound=UnderCondition)
 
 def by_place(records: Iterable[C]) -> dict[tuple[str, Condition], list[C]]:
     """The records by filter and condition."""
-    return grouped(records, lambda one: (one.filter, one.condition))
+    return grouped(records, lambda record: (record.filter, record.condition))
 
 
 class Rotated(UnderCondition):
@@ -184,12 +184,12 @@ def _key(sample: Planting, system: System[Planting, BiasOutcome]) -> Key:
 
 
 def _fields(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, Any]:
-    found, filtered = ran.value.candidates, ran.value.filtered
+    candidates, filtered = ran.value.candidates, ran.value.filtered
     return {
         "injected": [passage.doc_id for passage in sample.planted.passages],
-        "candidates": [passage.doc_id for passage in found.passages],
-        "ss": _rounded(found.embeddings @ sample.attacked.vector),
-        "ps": _rounded(polarization_scores(found.embeddings, sample.attacked.axis)),
+        "candidates": [passage.doc_id for passage in candidates.passages],
+        "ss": _rounded(candidates.embeddings @ sample.attacked.vector),
+        "ps": _rounded(polarization_scores(candidates.embeddings, sample.attacked.axis)),
         "kept": [passage.doc_id for passage in filtered.kept.passages],
         "flagged": [_flag(flag) for flag in filtered.flagged],
     }

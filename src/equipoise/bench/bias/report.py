@@ -76,13 +76,13 @@ def answer_stance_tables(summary: BiasSummary) -> list[Table]:
         return []
     stood: Grid = []
     lines = []
-    for one in summary.answer_stances:
-        by = f", {one.model}, {one.judge}"
-        stood += _measures(summary, one.cells, STOOD, by)
-        for push in one.pushes:
+    for judged in summary.answer_stances:
+        by = f", {judged.model}, {judged.judge}"
+        stood += _measures(summary, judged.cells, STOOD, by)
+        for push in judged.pushes:
             cells = tuple(filled(cell, row=push) for cell in layouts("bias")["pushes"].cells)
             lines.append(Line(f"{_label(push.filter)}, {push.injections} planted{by}", cells))
-    every = [cell for one in summary.answer_stances for cell in one.cells]
+    every = [cell for judged in summary.answer_stances for cell in judged.cells]
     answers, unscored = (sum(getattr(cell, name) for cell in every) for name in ("answers", "unscored"))
     return [
         _grid("answer_stance", summary, stood, answers=answers, unscored=unscored),
@@ -96,9 +96,9 @@ def likert_tables(summary: BiasSummary) -> list[Table]:
         return []
     layout = layouts("bias")["likert"]
     lines = [
-        Line(f"{row.group}, {one.model}", tuple(filled(cell, row=row) for cell in layout.cells))
-        for one in summary.likert
-        for row in one.rows
+        Line(f"{row.group}, {likert.model}", tuple(filled(cell, row=row) for cell in layout.cells))
+        for likert in summary.likert
+        for row in likert.rows
         if row.passages
     ]
     printed = _paper()["spearman"]
@@ -106,12 +106,12 @@ def likert_tables(summary: BiasSummary) -> list[Table]:
     return [whole(layout, summary, lines, ours=True)]
 
 
-def stance_table(found: Mapping[str, Any]) -> Table:
+def stance_table(agreement: Mapping[str, Any]) -> Table:
     """Figure 2 in numbers: how PS agrees with stance."""
-    lines = [Line(label, (_interval(found.get(name)),)) for name, label in STANCE.items()]
+    lines = [Line(label, (_interval(agreement.get(name)),)) for name, label in STANCE.items()]
     paper = shown(_paper()["spearman"], "three")
     lines.append(Line("Spearman with a language model's 7 points", (paper,), paper=True))
-    counts = {"queries": found.get("queries", 0), "left_out": found.get("left_out", 0)}
+    counts = {"queries": agreement.get("queries", 0), "left_out": agreement.get("left_out", 0)}
     return whole(layouts("bias")["stance"], counts, lines, ours=bool(counts["queries"]))
 
 
@@ -155,8 +155,8 @@ def _grid(
             cells = (_cell(layout.published_cells, c, p=printed.get(c)) for c in summary.conditions)
             lines.append(Line(label, tuple(cells), paper=True))
     head = ("Unattacked" if sign == UNATTACKED else f"{signs[sign]} {n}" for sign, n in summary.conditions)
-    found = whole(layout, summary, lines, ours=ours, **context)
-    return Table(found.title, ("", *head), found.lines, found.note, missing or found.missing)
+    table = whole(layout, summary, lines, ours=ours, **context)
+    return Table(table.title, ("", *head), table.lines, table.note, missing or table.missing)
 
 
 def _cell(cells: Sequence[str], condition: Condition, **context: object) -> str:
@@ -199,7 +199,7 @@ def _answers(summary: BiasSummary) -> Table:
     """Table 5: with several models a row for each filter and model."""
     if not summary.answers:
         return _without("answers", summary, {_label(name): name for name in _paper()["table_5"]})
-    places = {one.model: _places(one.cells) for one in summary.answers}
+    places = {answered.model: _places(answered.cells) for answered in summary.answers}
     rows: Grid = []
     for name in summary.filters:
         rows += [(_label(name) + by, _shift(name, summary, places[model]), {}) for model, by in _by(summary)]
@@ -215,28 +215,28 @@ def _by_model(name: str, filter_name: str, summary: BiasSummary) -> Table:
     if filter_name not in summary.filters:
         return _without(name, summary, models, f"Not computed: the filter {filter_name} was not run.")
     ours: Grid = [
-        (_of_model(one, summary), _shift(filter_name, summary, _places(one.cells)), {})
-        for one in summary.answers
+        (_of_model(answered, summary), _shift(filter_name, summary, _places(answered.cells)), {})
+        for answered in summary.answers
     ]
     return _grid(name, summary, [*ours, *_all_printed(name, models)])
 
 
-def _of_model(one: Answered, summary: BiasSummary) -> str:
+def _of_model(answered: Answered, summary: BiasSummary) -> str:
     """The model and the corpus, and the number of questions where it did not answer all."""
-    label = f"{one.model}, {summary.config.get('corpus', 'this corpus')}"
-    return label if one.queries == summary.queries else f"{label}, {one.queries} questions"
+    label = f"{answered.model}, {summary.config.get('corpus', 'this corpus')}"
+    return label if answered.queries == summary.queries else f"{label}, {answered.queries} questions"
 
 
 def _by(summary: BiasSummary) -> list[tuple[str, str]]:
     """Every model that answered, and what is added to a row's label for it: nothing where it is the only one."""
-    models = [one.model for one in summary.answers]
+    models = [answered.model for answered in summary.answers]
     return [(model, f", {model}" if len(models) > 1 else "") for model in models]
 
 
 def _without(name: str, summary: BiasSummary, labels: Mapping[str, str], missing: str = "") -> Table:
     """The paper's rows alone."""
-    found = _grid(name, summary, _all_printed(name, labels), ours=False, missing=missing)
-    return Table(found.title, found.head, found.lines, missing=found.missing)
+    table = _grid(name, summary, _all_printed(name, labels), ours=False, missing=missing)
+    return Table(table.title, table.head, table.lines, missing=table.missing)
 
 
 def _all_printed(name: str, labels: Mapping[str, str]) -> Grid:
@@ -257,7 +257,7 @@ def _evasion(summary: BiasSummary) -> Table:
 
 
 def _noise(summary: BiasSummary) -> Table:
-    cells = {one.model: one.cells for one in summary.answers}
+    cells = {answered.model: answered.cells for answered in summary.answers}
     rows = [row for model, by in _by(summary) for row in _measures(summary, cells[model], SIGNED | NOISE, by)]
     return _grid("noise", summary, rows)
 

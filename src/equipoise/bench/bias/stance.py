@@ -57,15 +57,19 @@ def agreement(
         for query, sides in usable.items()
     }
     means: dict[str, Any] = {
-        name: ESTIMATOR.mean_by_unit((query, found[name]) for query, found in questions.items())
+        name: ESTIMATOR.mean_by_unit((query, correlations[name]) for query, correlations in questions.items())
         for name in MEANS
     }
     return StanceAgreement(**means, queries=len(questions), left_out=len(corpus.queries) - len(questions))
 
 
-def by_name(found: StanceAgreement | None) -> dict[str, object]:
+def by_name(agreement: StanceAgreement | None) -> dict[str, object]:
     """The numbers of an agreement by name; empty for None."""
-    return {} if found is None else {one.name: getattr(found, one.name) for one in fields(found)}
+    return (
+        {}
+        if agreement is None
+        else {field.name: getattr(agreement, field.name) for field in fields(agreement)}
+    )
 
 
 def usable_stances(sides: Mapping[str, float]) -> bool:
@@ -112,11 +116,11 @@ def by_author(passages: Sequence[PassageRecord]) -> Estimate | None:
     `passages` are those of attacks; passages and questions without a stance are left out.
     """
     pairs: dict[str, list[tuple[float, float]]] = {}
-    for one in passages:
-        if one.stance is not None:
-            pairs.setdefault(one.query_id, []).append((one.ps, one.stance))
-    found = {query: spearman(*zip(*mine, strict=True)) for query, mine in pairs.items()}
-    return ESTIMATOR.mean_by_unit(found.items())
+    for passage in passages:
+        if passage.stance is not None:
+            pairs.setdefault(passage.query_id, []).append((passage.ps, passage.stance))
+    correlations = {query: spearman(*zip(*mine, strict=True)) for query, mine in pairs.items()}
+    return ESTIMATOR.mean_by_unit(correlations.items())
 
 
 def _size(scores: Floats, stances: Floats) -> float | None:

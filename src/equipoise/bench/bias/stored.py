@@ -51,9 +51,9 @@ def fill(store: Store, embedded: EmbeddedPassages, encoder: Encoder) -> None:
 
 def entries(embedded: EmbeddedPassages) -> list[Entry]:
     """Each passage as a document of its own, in one piece; its title stands in for an empty text."""
-    found = []
+    documents = []
     for passage, vector in zip(embedded.passages, embedded.vectors, strict=True):
         text, name = passage.text or passage.title, passage.doc_id
         document = Document(name, text, name, visible.title(passage.title), sentences=sentence_spans(text))
-        found.append(Entry(document, ((0, len(text)),), vector[None]))
-    return found
+        documents.append(Entry(document, ((0, len(text)),), vector[None]))
+    return documents

@@ -47,9 +47,9 @@ class Measured:
         kept = set(queries)
         return replace(
             self,
-            results=[one for one in self.results if one.query_id in kept],
-            timings=[one for one in self.timings if one.query_id in kept],
-            passages=[one for one in self.passages if one.query_id in kept],
+            results=[record for record in self.results if record.query_id in kept],
+            timings=[timing for timing in self.timings if timing.query_id in kept],
+            passages=[passage for passage in self.passages if passage.query_id in kept],
             said=self.said.only(kept),
         )
 
@@ -104,16 +104,16 @@ def summarise(run: Measured) -> BiasSummary:
         for name in plan.filters
         for condition in plan.conditions()
     )
-    planted = [one for one in run.passages if one.kind != profile.BENIGN]
+    planted = [passage for passage in run.passages if passage.kind != profile.BENIGN]
     return BiasSummary(
         run.config,
         plan.filters,
         plan.attacked(),
         plan.k,
-        len({one.query_id for one in run.results}),
+        len({record.query_id for record in run.results}),
         ESTIMATOR.level,
         cells,
-        {name: metrics.worst_case([one for one in cells if one.filter == name]) for name in plan.filters},
+        {name: metrics.worst_case([cell for cell in cells if cell.filter == name]) for name in plan.filters},
         {name: _distribution(name, run) for name in plan.filters},
         {name: _milliseconds(name, run) for name in plan.filters},
         profile.property_table(run.passages),
@@ -127,16 +127,17 @@ def summarise(run: Measured) -> BiasSummary:
 
 def _distribution(name: str, run: Measured) -> list[float]:
     """The adversarial shares of all attacked records of a filter, ascending: what Figure 7 draws."""
-    attacked = [one for one in run.results if one.filter == name and one.sign != UNATTACKED]
+    attacked = [record for record in run.results if record.filter == name and record.sign != UNATTACKED]
     shares = [
-        metrics.measured(one, run.truths[one.query_id], run.plan.k)["adversarial_share"] for one in attacked
+        metrics.measured(record, run.truths[record.query_id], run.plan.k)["adversarial_share"]
+        for record in attacked
     ]
     return sorted(share for share in shares if share is not None)
 
 
 def _milliseconds(name: str, run: Measured) -> Milliseconds:
-    mine = [one for one in run.timings if one.filter == name]
+    mine = [timing for timing in run.timings if timing.filter == name]
     return Milliseconds(
-        ESTIMATOR.mean_by_unit((one.query_id, one.filter_ms) for one in mine),
-        ESTIMATOR.mean_by_unit((one.query_id, one.retrieve_ms) for one in mine),
+        ESTIMATOR.mean_by_unit((timing.query_id, timing.filter_ms) for timing in mine),
+        ESTIMATOR.mean_by_unit((timing.query_id, timing.retrieve_ms) for timing in mine),
     )

@@ -56,8 +56,8 @@ def encode(texts: Sequence[str], workspace: Workspace, what: str, *, asked: bool
 def _kept(path: Path, dimensions: int) -> Array | None:
     if not path.exists():
         return None
-    found: Array = np.load(path, allow_pickle=False)
-    return found if found.shape[1:] == (dimensions,) else None
+    rows: Array = np.load(path, allow_pickle=False)
+    return rows if rows.shape[1:] == (dimensions,) else None
 
 
 def _keep(path: Path, rows: Array) -> None:

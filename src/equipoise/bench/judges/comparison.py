@@ -28,7 +28,7 @@ DECLINED = "(no answer: it declined)"
 """Stands outside the fence, where no answer can write it."""
 
 
-class Verdict(StrEnum):
+class Preference(StrEnum):
     """In the order of the caller's arguments."""
 
     FIRST = "first"
@@ -36,12 +36,12 @@ class Verdict(StrEnum):
     TIE = "tie"
     NEITHER = "neither"
 
-    def mirrored(self) -> "Verdict":
+    def mirrored(self) -> "Preference":
         """The verdict with the two answers named the other way round."""
         return _MIRROR.get(self, self)
 
 
-_MIRROR = {Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}
+_MIRROR = {Preference.FIRST: Preference.SECOND, Preference.SECOND: Preference.FIRST}
 
 
 class Order(StrEnum):
@@ -60,14 +60,14 @@ class ComparisonReply(BaseModel):
     better: Literal["1", "2", "tie", "neither"]
 
 
-_SHOWN = {"1": Verdict.FIRST, "2": Verdict.SECOND, "tie": Verdict.TIE, "neither": Verdict.NEITHER}
+_SHOWN = {"1": Preference.FIRST, "2": Preference.SECOND, "tie": Preference.TIE, "neither": Preference.NEITHER}
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
     """One reply: the verdict in the caller's order, None where it was junk; `swapped`: second was shown first."""
 
-    verdict: Verdict | None
+    verdict: Preference | None
     explanation: str
     swapped: bool
     usage: Usage = Usage()
@@ -80,7 +80,7 @@ class Comparison:
     Two votes (both orders) that differ make a tie, as in MT-Bench (Zheng et al. 2023, section 3.4).
     """
 
-    verdict: Verdict | None
+    verdict: Preference | None
     explanation: str
     votes: tuple[Vote, ...] = ()
 
@@ -171,7 +171,7 @@ def combined(votes: list[Vote]) -> Comparison:
     said = [vote.verdict for vote in votes]
     if None in said:
         return Comparison(None, explanation, tuple(votes))
-    verdict = said[0] if len(set(said)) == 1 else Verdict.TIE
+    verdict = said[0] if len(set(said)) == 1 else Preference.TIE
     return Comparison(verdict, explanation, tuple(votes))
 
 
@@ -187,7 +187,7 @@ def first_place_share(comparisons: Iterable[Comparison]) -> Interval | None:
     Without a preference for a place it is near 0.5; it is 0.5 where both orders always agree.
     """
     won = [vote for c in comparisons for vote in c.votes if vote.verdict in _MIRROR]
-    return wilson(sum((vote.verdict is Verdict.FIRST) != vote.swapped for vote in won), len(won))
+    return wilson(sum((vote.verdict is Preference.FIRST) != vote.swapped for vote in won), len(won))
 
 
 def _said(answer: str | None) -> str | None:
@@ -201,5 +201,5 @@ def by_rule(first: str | None, second: str | None) -> Comparison | None:
     if first != second:
         return None
     if first is None:
-        return Comparison(Verdict.NEITHER, "neither system answered (decided without a model)")
-    return Comparison(Verdict.TIE, "the answers are equal (decided without a model)")
+        return Comparison(Preference.NEITHER, "neither system answered (decided without a model)")
+    return Comparison(Preference.TIE, "the answers are equal (decided without a model)")

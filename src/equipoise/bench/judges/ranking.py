@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise.bench.judges.comparison import Verdict
+from equipoise.bench.judges.comparison import Preference
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.maths import elo as ratings
 from equipoise.maths.checks import Floats, Rows
@@ -36,7 +36,7 @@ class Match:
     question_id: str
     first: str
     second: str
-    verdict: Verdict | None
+    verdict: Preference | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +150,18 @@ def _turned(match: Match) -> Match:
     return Match(match.question_id, match.second, match.first, verdict)
 
 
-_ENDS: Mapping[Verdict | None, Tally] = {
-    Verdict.FIRST: Tally(wins=1),
-    Verdict.SECOND: Tally(losses=1),
-    Verdict.TIE: Tally(ties=1),
-    Verdict.NEITHER: Tally(neither=1),
+_ENDS: Mapping[Preference | None, Tally] = {
+    Preference.FIRST: Tally(wins=1),
+    Preference.SECOND: Tally(losses=1),
+    Preference.TIE: Tally(ties=1),
+    Preference.NEITHER: Tally(neither=1),
     None: Tally(unscored=1),
 }
-_POINTS: Mapping[Verdict | None, float] = {Verdict.FIRST: 1.0, Verdict.TIE: 0.5, Verdict.SECOND: 0.0}
+_POINTS: Mapping[Preference | None, float] = {
+    Preference.FIRST: 1.0,
+    Preference.TIE: 0.5,
+    Preference.SECOND: 0.0,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,11 +191,14 @@ def _games(matches: Sequence[Match], *, count_ties: bool) -> _Games:
     for match in matches:
         at, left, right = place[match.question_id], player[match.first], player[match.second]
         scored[at, [left, right]] += match.verdict is not None
-        if match.verdict in _POINTS and (count_ties or match.verdict is not Verdict.TIE):
+        if match.verdict in _POINTS and (count_ties or match.verdict is not Preference.TIE):
             rows.append((at, left, right, _POINTS[match.verdict]))
             played[at, [left, right]] += 1
-            wins[at, [left, right]] += [match.verdict is Verdict.FIRST, match.verdict is Verdict.SECOND]
-            losses[at, [left, right]] += [match.verdict is Verdict.SECOND, match.verdict is Verdict.FIRST]
+            wins[at, [left, right]] += [match.verdict is Preference.FIRST, match.verdict is Preference.SECOND]
+            losses[at, [left, right]] += [
+                match.verdict is Preference.SECOND,
+                match.verdict is Preference.FIRST,
+            ]
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
     question, first, second = table[:, :3].astype(np.intp).T
     return _Games(names, questions, first, second, table[:, 3], question, wins, losses, scored, played)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from equipoise.corpus import scoring
-from equipoise.corpus.keywords import Keywords, Plan
+from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.stems import Stems
 
@@ -32,7 +32,9 @@ class Words:
         rows = self._link.execute("SELECT term, passages FROM terms WHERE length(term) >= 3 ORDER BY term")
         return {term: passages for term, passages in rows if term.isalpha()}
 
-    def bm25(self, plan: Plan, keywords: Keywords, passages: int, tokens: int) -> list[tuple[int, float]]:
+    def bm25(
+        self, plan: QueryPlan, keywords: Keywords, passages: int, tokens: int
+    ) -> list[tuple[int, float]]:
         """Every passage that a finding word stands in with its score, best first."""
         words = [*plan.finding, *plan.others]
         parts = [_parts(pairs) for pairs in keywords.stems.of_texts(words)]

@@ -11,7 +11,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array
 from equipoise.corpus import records, scoring
-from equipoise.corpus.keywords import Keywords, Plan
+from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.qdrant import points, writing
 from equipoise.corpus.qdrant.points import VECTOR, Catalogue, Payload
 from equipoise.corpus.records import Damage, Entry, Ids, Numbered
@@ -66,7 +66,7 @@ class Words:
             tokens=self._now.tokens,
         )
 
-    def _holding_each(self, plan: Plan, by_word: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    def _holding_each(self, plan: QueryPlan, by_word: Mapping[str, Sequence[str]]) -> dict[str, int]:
         single = self.frequencies([terms[0] for terms in by_word.values() if len(terms) == 1])
         return {
             word: single[terms[0]] if len(terms) == 1 else len(self._times(terms, self._holding(terms[:1])))

@@ -68,7 +68,7 @@ class World:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class AttackedCorpus:
     """What worlds are made of: a corpus with its vectors, the attacked questions.
 
     `changed` holds by the name of a world and the id of a passage its changed text with its vector.
@@ -84,15 +84,15 @@ class Scene:
         """The k candidates of a trial. Documents by people count as trusted: only quotas look at that."""
         question = world.attacked
         rows, scores = top_k(self.embedded.vectors, question.vector, k + len(trial.removed))
-        found = [self.embedded.passages[row] for row in rows]
-        left = [place for place, one in enumerate(found) if one.doc_id not in trial.removed]
-        whole = Candidates(tuple(found), scores, self.embedded.vectors[rows], question.vector).take(left)
+        passages = [self.embedded.passages[row] for row in rows]
+        left = [place for place, passage in enumerate(passages) if passage.doc_id not in trial.removed]
+        whole = Candidates(tuple(passages), scores, self.embedded.vectors[rows], question.vector).take(left)
         both = merged(merged(whole, trial.beside, k=k), trial.planted, k=k)
-        own = {one.doc_id for one in (*trial.planted.passages, *trial.beside.passages)}
+        own = {passage.doc_id for passage in (*trial.planted.passages, *trial.beside.passages)}
         trusted = {
-            one.doc_id: Document(one.doc_id, one.text, one.doc_id, trust=Trust.TRUSTED)
-            for one in both.passages
-            if one.doc_id not in own
+            passage.doc_id: Document(passage.doc_id, passage.text, passage.doc_id, trust=Trust.TRUSTED)
+            for passage in both.passages
+            if passage.doc_id not in own
         }
         return Candidates(
             both.passages, both.scores, both.embeddings, both.query_embedding, documents=trusted
@@ -100,51 +100,51 @@ class Scene:
 
     def texts(self) -> dict[Key, Known]:
         """What is known of every text that can be among the candidates of a question."""
-        found: dict[Key, Known] = {}
-        for one in self.questions:
-            asked, query_id = one.attack.question, one.attack.query_id
-            labels = _labels(self.corpus, one)
+        by_text: dict[Key, Known] = {}
+        for question in self.questions:
+            asked, query_id = question.attack.question, question.attack.query_id
+            labels = _labels(self.corpus, question)
             for passage in self.embedded.passages:
                 doc_id = passage.doc_id
-                found[asked, passage.text] = Known(query_id, doc_id, PEOPLE, labels.get(doc_id, 0.0))
-            for written in one.attack.passages[Kind.SYNTHETIC]:
+                by_text[asked, passage.text] = Known(query_id, doc_id, PEOPLE, labels.get(doc_id, 0.0))
+            for written in question.attack.passages[Kind.SYNTHETIC]:
                 side = float(np.clip(written.stance or 0, -1, 1))
-                found[asked, written.text] = Known(query_id, written.passage_id, Kind.SYNTHETIC.value, side)
+                by_text[asked, written.text] = Known(query_id, written.passage_id, Kind.SYNTHETIC.value, side)
             for sign in SIGNS:
-                for passage in self._attacking(one, sign):
+                for passage in self._attacking(question, sign):
                     known = Known(query_id, passage.doc_id, sign.value, SIDE[sign.value])
-                    found[asked, passage.text] = known
-        return found
+                    by_text[asked, passage.text] = known
+        return by_text
 
-    def _attacking(self, one: AttackedQuestion, sign: Kind) -> Iterator[Passage]:
-        yield from one.planted[sign].passages
+    def _attacking(self, question: AttackedQuestion, sign: Kind) -> Iterator[Passage]:
+        yield from question.planted[sign].passages
         names = {name for name, _ in self.changed}
-        for passage in one.planted[sign].passages:
+        for passage in question.planted[sign].passages:
             yield from (self.changed[name, passage.doc_id][0] for name in sorted(names))
 
 
-def scene(
+def attacked_corpus(
     corpus: Corpus, embedded: EmbeddedPassages, questions: Sequence[AttackedQuestion], workspace: Workspace
-) -> Scene:
-    """The scene, with every changed text encoded."""
+) -> AttackedCorpus:
+    """The attacked corpus, with every changed text encoded."""
     first = len(embedded) + 1000
     synthetic = {
-        one.attack.query_id: _embedded(one.attack.passages[Kind.SYNTHETIC], first, workspace)
-        for one in questions
+        question.attack.query_id: _embedded(question.attack.passages[Kind.SYNTHETIC], first, workspace)
+        for question in questions
     }
     changed = {}
     for name, change in CHANGES.items():
         pairs = [
-            (passage, change(passage.text, passage.doc_id, place, _people(corpus, one, sign), one))
-            for one in questions
+            (passage, change(passage.text, passage.doc_id, place, _people(corpus, question, sign), question))
+            for question in questions
             for sign in SIGNS
-            for place, passage in enumerate(one.planted[sign].passages)
+            for place, passage in enumerate(question.planted[sign].passages)
         ]
         rows = vectors.encode([text for _, text in pairs], workspace, f"attacks, {name}")
         for (passage, text), row in zip(pairs, rows, strict=True):
             made = Passage(passage.passage_id, f"{passage.doc_id}~{name}", 0, len(text), text)
             changed[name, passage.doc_id] = made, row
-    return Scene(corpus, embedded, tuple(questions), synthetic, changed)
+    return AttackedCorpus(corpus, embedded, tuple(questions), synthetic, changed)
 
 
 Change = Callable[[str, str, int, Sequence[str], AttackedQuestion], str]
@@ -155,80 +155,85 @@ CHANGES: Mapping[str, Change] = {
         texts.mixed(text, people[place % len(people)]) if people else text
     ),
     "roughened": lambda text, name, *_: texts.roughened(text, name),
-    "less-relevant": lambda text, _, __, ___, one: texts.less_relevant(text, one.attack.question),
-    "echoing": lambda text, _, __, ___, one: texts.echoing(text, one.attack.question),
+    "less-relevant": lambda text, _, __, ___, question: texts.less_relevant(text, question.attack.question),
+    "echoing": lambda text, _, __, ___, question: texts.echoing(text, question.attack.question),
     "neutral": lambda text, *_: texts.neutral(text),
 }
 
 
-def worlds(scene: Scene) -> list[World]:
+def worlds(attacked_corpus: AttackedCorpus) -> list[World]:
     """Every world for every question, in the order of NAMES; a world that a question cannot have is left out."""
-    found = []
+    samples = []
     for name, trials in TRIALS.items():
-        for one in scene.questions:
-            if made := tuple(trials(scene, one)):
-                found.append(World(name, one, made))
-    return found
+        for question in attacked_corpus.questions:
+            if made := tuple(trials(attacked_corpus, question)):
+                samples.append(World(name, question, made))
+    return samples
 
 
-def _clean(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
-    yield _trial(scene, one, _none(one))
+def _clean(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
+    yield _trial(attacked_corpus, question, _none(question))
 
 
-def _planted(count: int) -> Callable[[Scene, AttackedQuestion], Iterator[Trial]]:
-    def trials(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
+def _planted(count: int) -> Callable[[AttackedCorpus, AttackedQuestion], Iterator[Trial]]:
+    def trials(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
         for sign in SIGNS:
-            for part in _rotated(one.planted[sign], count, ROTATIONS):
-                yield _trial(scene, one, part)
+            for part in _rotated(question.planted[sign], count, ROTATIONS):
+                yield _trial(attacked_corpus, question, part)
 
     return trials
 
 
-def _synthetic(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
-    beside = scene.synthetic[one.attack.query_id]
+def _synthetic(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
+    beside = attacked_corpus.synthetic[question.attack.query_id]
     ids = frozenset(passage.doc_id for passage in beside.passages)
     if ids:
-        yield Trial(_none(one), beside, frozenset(), _relevant(scene, one) | ids)
+        yield Trial(_none(question), beside, frozenset(), _relevant(attacked_corpus, question) | ids)
 
 
-def _machine(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
+def _machine(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
     """All that is relevant was written by a model: people's relevant passages are gone."""
-    beside = scene.synthetic[one.attack.query_id]
+    beside = attacked_corpus.synthetic[question.attack.query_id]
     ids = frozenset(passage.doc_id for passage in beside.passages)
     for sign in SIGNS if ids else ():
-        for part in _rotated(one.planted[sign], USUAL, ROTATIONS):
-            yield Trial(part, beside, _relevant(scene, one), ids)
+        for part in _rotated(question.planted[sign], USUAL, ROTATIONS):
+            yield Trial(part, beside, _relevant(attacked_corpus, question), ids)
 
 
-def _by_people(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
+def _by_people(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
     """Passages by people on one side, held out of the corpus, are what is planted."""
-    labels, rows = _labels(scene.corpus, one), {p.doc_id: n for n, p in enumerate(scene.embedded.passages)}
+    labels, embedded = _labels(attacked_corpus.corpus, question), attacked_corpus.embedded
+    rows = {p.doc_id: n for n, p in enumerate(embedded.passages)}
     for sign in SIGNS:
         held_out = sorted(doc_id for doc_id, side in labels.items() if side * SIDE[sign.value] > 0)
         for rotation in range(ROTATIONS if len(held_out) >= FEWEST else 0):
-            drawn = Random(f"{one.attack.query_id} {sign} {rotation}").sample(held_out, len(held_out))[:USUAL]
-            part = scene.embedded.take([rows[doc_id] for doc_id in drawn])
+            drawn = Random(f"{question.attack.query_id} {sign} {rotation}").sample(held_out, len(held_out))[
+                :USUAL
+            ]
+            part = embedded.take([rows[doc_id] for doc_id in drawn])
             out = frozenset(held_out)
-            yield Trial(part, _none(one), out, _relevant(scene, one) - out)
+            yield Trial(part, _none(question), out, _relevant(attacked_corpus, question) - out)
 
 
-def _changed(name: str) -> Callable[[Scene, AttackedQuestion], Iterator[Trial]]:
-    def trials(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
+def _changed(name: str) -> Callable[[AttackedCorpus, AttackedQuestion], Iterator[Trial]]:
+    def trials(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
         for sign in SIGNS:
-            pairs = [scene.changed[name, passage.doc_id] for passage in one.planted[sign].passages]
+            pairs = [
+                attacked_corpus.changed[name, passage.doc_id] for passage in question.planted[sign].passages
+            ]
             whole = EmbeddedPassages(
                 tuple(passage for passage, _ in pairs), np.stack([row for _, row in pairs])
             )
             for part in _rotated(whole, USUAL, FEW_ROTATIONS):
-                yield _trial(scene, one, part)
+                yield _trial(attacked_corpus, question, part)
 
     return trials
 
 
-def _spread(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
+def _spread(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
     """The passages of an attack that are least alike: each next one is the farthest from those chosen."""
     for sign in SIGNS:
-        whole = one.planted[sign]
+        whole = question.planted[sign]
         alike = whole.vectors @ whole.vectors.T
         for start in whole.starts(USUAL, FEW_ROTATIONS):
             chosen = [start]
@@ -236,10 +241,10 @@ def _spread(scene: Scene, one: AttackedQuestion) -> Iterator[Trial]:
                 nearest = alike[:, chosen].max(axis=1)
                 nearest[chosen] = np.inf
                 chosen.append(int(np.argmin(nearest)))
-            yield _trial(scene, one, whole.take(chosen))
+            yield _trial(attacked_corpus, question, whole.take(chosen))
 
 
-TRIALS: Mapping[str, Callable[[Scene, AttackedQuestion], Iterator[Trial]]] = {
+TRIALS: Mapping[str, Callable[[AttackedCorpus, AttackedQuestion], Iterator[Trial]]] = {
     "clean": _clean,
     "planted-1": _planted(1),
     "planted-5": _planted(USUAL),
@@ -254,27 +259,27 @@ ADAPTIVE = ("spread", *CHANGES)
 """The worlds whose attack knows what it is to get past."""
 
 
-def _trial(scene: Scene, one: AttackedQuestion, planted: EmbeddedPassages) -> Trial:
-    return Trial(planted, _none(one), frozenset(), _relevant(scene, one))
+def _trial(attacked_corpus: AttackedCorpus, question: AttackedQuestion, planted: EmbeddedPassages) -> Trial:
+    return Trial(planted, _none(question), frozenset(), _relevant(attacked_corpus, question))
 
 
-def _none(one: AttackedQuestion) -> EmbeddedPassages:
-    return one.planted[Kind.ADV_POS].first(0)
+def _none(question: AttackedQuestion) -> EmbeddedPassages:
+    return question.planted[Kind.ADV_POS].first(0)
 
 
-def _relevant(scene: Scene, one: AttackedQuestion) -> frozenset[str]:
-    return scene.corpus.relevant.get(one.attack.query_id, frozenset())
+def _relevant(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> frozenset[str]:
+    return attacked_corpus.corpus.relevant.get(question.attack.query_id, frozenset())
 
 
-def _labels(corpus: Corpus, one: AttackedQuestion) -> dict[str, float]:
+def _labels(corpus: Corpus, question: AttackedQuestion) -> dict[str, float]:
     """People's stances towards "yes"."""
-    found = corpus.stance.get(one.attack.query_id, {})
-    return {doc_id: one.attack.polarity * side for doc_id, side in found.items()}
+    stances = corpus.stance.get(question.attack.query_id, {})
+    return {doc_id: question.attack.polarity * side for doc_id, side in stances.items()}
 
 
-def _people(corpus: Corpus, one: AttackedQuestion, sign: Kind) -> list[str]:
+def _people(corpus: Corpus, question: AttackedQuestion, sign: Kind) -> list[str]:
     """Texts by people on the side of the attack."""
-    labels = _labels(corpus, one)
+    labels = _labels(corpus, question)
     return [corpus.documents[d].text for d in sorted(labels) if labels[d] * SIDE[sign.value] > 0]
 
 
@@ -285,7 +290,9 @@ def _rotated(whole: EmbeddedPassages, count: int, rotations: int) -> Iterator[Em
 
 def _embedded(written: Sequence[AttackPassage], first: int, workspace: Workspace) -> EmbeddedPassages:
     passages = tuple(
-        Passage(first + place, one.passage_id, 0, len(one.text), one.text)
-        for place, one in enumerate(written)
+        Passage(first + place, passage.passage_id, 0, len(passage.text), passage.text)
+        for place, passage in enumerate(written)
     )
-    return EmbeddedPassages(passages, vectors.encode([one.text for one in written], workspace, "synthetic"))
+    return EmbeddedPassages(
+        passages, vectors.encode([passage.text for passage in written], workspace, "synthetic")
+    )

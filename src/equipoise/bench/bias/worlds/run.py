@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.bias.worlds.plantings import Scene, Trial, World
+from equipoise.bench.bias.worlds.plantings import AttackedCorpus, Trial, World
 from equipoise.bench.records import Record
 from equipoise.bench.results import Key
 from equipoise.bench.run import Ran, RecordForm, evaluate
@@ -65,12 +65,13 @@ class Row:
         """What it makes of each trial. Raises what the filter raises."""
         question = Query(sample.attacked.attack.question)
         return [
-            await self.filter.filter(question, found, k=self.k) for found in self.searched[sample.sample_id]
+            await self.filter.filter(question, candidates, k=self.k)
+            for candidates in self.searched[sample.sample_id]
         ]
 
 
 async def run(
-    scene: Scene,
+    attacked_corpus: AttackedCorpus,
     worlds: Sequence[World],
     filters: Mapping[str, PassageFilter],
     workspace: Workspace,
@@ -91,7 +92,9 @@ async def run(
         samples: Sequence[World], _: Sequence[System[World, list[Filtered]]]
     ) -> AsyncIterator[None]:
         (world,) = samples
-        searched[world.sample_id] = [scene.candidates(world, trial, candidates) for trial in world.trials]
+        searched[world.sample_id] = [
+            attacked_corpus.candidates(world, trial, candidates) for trial in world.trials
+        ]
         yield
         del searched[world.sample_id]
 
@@ -101,16 +104,17 @@ async def run(
         return measured(sample, searched[sample.sample_id], ran.value, k)
 
     form: RecordForm[World, list[Filtered], WorldRecord] = RecordForm(WorldRecord, _key, fields)
-    found = await evaluate(
-        worlds, [Row(name, one, searched, k) for name, one in filters.items()], (), workspace.out, form=form,
-        file=WORLDS, progress=workspace.progress, errors=() if asks else (ModelUnavailable,),
+    evaluated = await evaluate(
+        worlds, [Row(name, passage_filter, searched, k) for name, passage_filter in filters.items()], (),
+        workspace.out, form=form, file=WORLDS, progress=workspace.progress,
+        errors=() if asks else (ModelUnavailable,),
         group=lambda world: world.sample_id, setup=search,
     )  # fmt: skip
-    return found.records
+    return evaluated.records
 
 
 def measured(
-    world: World, found: Sequence[Candidates], filtered: Sequence[Filtered], k: int
+    world: World, candidates: Sequence[Candidates], filtered: Sequence[Filtered], k: int
 ) -> dict[str, Any]:
     """The fields of a record.
 
@@ -118,7 +122,8 @@ def measured(
     seats 0.6.
     """
     rows = [
-        _one(trial, there, made, k) for trial, there, made in zip(world.trials, found, filtered, strict=True)
+        _one(trial, there, made, k)
+        for trial, there, made in zip(world.trials, candidates, filtered, strict=True)
     ]
     means = {name: _mean([row[name] for row in rows]) for name in rows[0]}
     return {
@@ -129,11 +134,11 @@ def measured(
     }
 
 
-def _one(trial: Trial, found: Candidates, filtered: Filtered, k: int) -> dict[str, float | None]:
+def _one(trial: Trial, candidates: Candidates, filtered: Filtered, k: int) -> dict[str, float | None]:
     planted, beside = _ids(trial.planted.passages), _ids(trial.beside.passages)
     kept = [passage.doc_id for passage in filtered.kept.passages]
     flagged = {flag.passage.doc_id for flag in filtered.flagged}
-    there = _ids(found.passages)
+    there = _ids(candidates.passages)
     return {
         "adversarial": _hits(kept, planted) / k,
         "relevant": _hits(kept, trial.relevant) / k,

@@ -57,19 +57,19 @@ class KeptSides:
     ) -> None:
         self.name = name
         self._texts, self._file, self._judge = texts, file, judge
-        self._known = {(one.query_id, one.id): one.side for one in file if one.model == name}
+        self._known = {(record.query_id, record.id): record.side for record in file if record.model == name}
 
     async def sides(self, query: Query, texts: Sequence[str]) -> Sides:
         """See `rag.voices.Stance`. Raises ModelUnavailable for a text of which nothing is known and nobody can be
         asked, or what the judge raises."""
-        found = [self._texts[query.text, text] for text in texts]
+        wanted = [self._texts[query.text, text] for text in texts]
         new = [
-            (one, text)
-            for one, text in zip(found, texts, strict=True)
-            if (one.query_id, one.id) not in self._known
+            (known, text)
+            for known, text in zip(wanted, texts, strict=True)
+            if (known.query_id, known.id) not in self._known
         ]
         usage = await self._ask(query, new) if new else Usage()
-        values = [self._known[one.query_id, one.id] for one in found]
+        values = [self._known[known.query_id, known.id] for known in wanted]
         return Sides(np.array([np.nan if value is None else value for value in values]), usage)
 
     async def _ask(self, query: Query, new: Sequence[tuple[Known, str]]) -> Usage:
@@ -78,17 +78,17 @@ class KeptSides:
                 f"nobody has said which side {new[0][0].id} takes: name a model with --llm"
             )
         told = await self._judge.sides(query, [text for _, text in new])
-        for (one, _), value in zip(new, told.values.tolist(), strict=True):
+        for (known, _), value in zip(new, told.values.tolist(), strict=True):
             side = None if np.isnan(value) else round(value, DIGITS) + 0.0
             self._file.append(
                 SideRecord(
                     model=self.name,
-                    query_id=one.query_id,
-                    id=one.id,
-                    kind=one.kind,
+                    query_id=known.query_id,
+                    id=known.id,
+                    kind=known.kind,
                     side=side,
-                    truth=one.side,
+                    truth=known.side,
                 )
             )
-            self._known[one.query_id, one.id] = side
+            self._known[known.query_id, known.id] = side
         return told.usage

@@ -38,7 +38,7 @@ def less_relevant(text: str, question: str) -> str:
     own, asked = sentences(text), _words(question)
     by_words = sorted(range(len(own)), key=lambda place: (-len(asked & _words(own[place])), place))
     out = by_words[: min(NEAREST, len(own) - 1)]
-    return " ".join(one for place, one in enumerate(own) if place not in out)
+    return " ".join(sentence for place, sentence in enumerate(own) if place not in out)
 
 
 def echoing(text: str, question: str) -> str:
@@ -65,7 +65,7 @@ def _words(text: str) -> set[str]:
 
 
 def _lower_starts(text: str, _: Random) -> str:
-    return " ".join(one[:1].lower() + one[1:] for one in sentences(text))
+    return " ".join(sentence[:1].lower() + sentence[1:] for sentence in sentences(text))
 
 
 def _few_commas(text: str, random: Random) -> str:
@@ -86,25 +86,27 @@ def _without_apostrophes(text: str, _: Random) -> str:
 
 def _loud(text: str, random: Random) -> str:
     marks = ("!", "!!", "...", "?!", ".")
-    return " ".join(re.sub(r"\.$", random.choice(marks), one) for one in sentences(text))
+    return " ".join(re.sub(r"\.$", random.choice(marks), sentence) for sentence in sentences(text))
 
 
 def _run_on(text: str, random: Random) -> str:
     first, *others = sentences(text) or [text]
-    for one in others:
+    for sentence in others:
         first = (
-            f"{first.rstrip('.')}, {one[:1].lower() + one[1:]}" if random.random() < 0.5 else f"{first} {one}"
+            f"{first.rstrip('.')}, {sentence[:1].lower() + sentence[1:]}"
+            if random.random() < 0.5
+            else f"{first} {sentence}"
         )
     return first
 
 
 def _chopped(text: str, _: Random) -> str:
-    return re.sub(r"(?:;|, (?:and|but|so|while)) (\w)", lambda found: ". " + found[1].upper(), text)
+    return re.sub(r"(?:;|, (?:and|but|so|while)) (\w)", lambda match: ". " + match[1].upper(), text)
 
 
 def _misspelt(text: str, random: Random) -> str:
-    def swapped(found: re.Match[str]) -> str:
-        word = found[0]
+    def swapped(match: re.Match[str]) -> str:
+        word = match[0]
         at = random.randrange(1, len(word) - 1)
         wrong = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
         return wrong if random.random() < TYPOS else word
@@ -113,16 +115,16 @@ def _misspelt(text: str, random: Random) -> str:
 
 
 def _spaced(text: str, random: Random) -> str:
-    return re.sub(r"([.,]) ", lambda found: found[1] + random.choice(("  ", "", " ", " ")), text)
+    return re.sub(r"([.,]) ", lambda match: match[1] + random.choice(("  ", "", " ", " ")), text)
 
 
 def _capitals(text: str, random: Random) -> str:
-    return _LONG.sub(lambda found: found[0].upper() if random.random() < 0.06 else found[0], text)
+    return _LONG.sub(lambda match: match[0].upper() if random.random() < 0.06 else match[0], text)
 
 
 def _bracketed(text: str, random: Random) -> str:
     return re.sub(
-        r", ([^,.;]{8,40}),", lambda found: f" ({found[1]})" if random.random() < 0.7 else found[0], text
+        r", ([^,.;]{8,40}),", lambda match: f" ({match[1]})" if random.random() < 0.7 else match[0], text
     )
 
 

@@ -8,7 +8,7 @@ from equipoise.bench.judges import ranking
 from equipoise.bench.judges.comparison import (
     Comparison,
     Order,
-    Verdict,
+    Preference,
     Vote,
     combined,
     consistency,
@@ -83,7 +83,7 @@ def _comparisons(records: Sequence[ComparisonRecord]) -> dict[tuple[str, str, st
     """One verdict for each question and pair, names sorted; both orders that differ make a tie."""
     votes: dict[tuple[str, str, str], list[Vote]] = {}
     for record in sorted(records, key=lambda record: (record.item_id, record.order)):
-        verdict = Verdict(record.verdict) if record.verdict is not None else None
+        verdict = Preference(record.verdict) if record.verdict is not None else None
         first, second, swapped = record.first, record.second, record.order == Order.SWAPPED
         if first > second:
             first, second, swapped = second, first, not swapped
@@ -97,8 +97,8 @@ def _against_highlights(matches: Sequence[Match]) -> dict[str, Preferences]:
     outcomes: dict[str, list[str]] = {}
     for match in matches:
         for whole, part, wins in (
-            (match.first, match.second, Verdict.FIRST),
-            (match.second, match.first, Verdict.SECOND),
+            (match.first, match.second, Preference.FIRST),
+            (match.second, match.first, Preference.SECOND),
         ):
             if part == whole + HIGHLIGHTS_ALONE and match.verdict is not None:
                 ends = {wins: "pipeline", wins.mirrored(): "highlights"}

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from equipoise.bench.estimates import Estimate
 from equipoise.bench.judges import agreement as pairs
-from equipoise.bench.judges.comparison import Order, Verdict
+from equipoise.bench.judges.comparison import Order, Preference
 from equipoise.bench.paired import times_highest
 from equipoise.bench.qa import metrics
 from equipoise.bench.qa.records import ComparisonRecord, Judgement, QaRecord
@@ -183,7 +183,7 @@ def _agreed(judge: str, raters: Mapping[str, Values]) -> list[Agreed]:
 
 
 def _compared(comparisons: Sequence[ComparisonRecord], order: Order) -> Values:
-    codes = {str(verdict): float(number) for number, verdict in enumerate(Verdict)}
+    codes = {str(verdict): float(number) for number, verdict in enumerate(Preference)}
     return {
         (record.item_id, record.first, record.second): codes.get(str(record.verdict))
         for record in comparisons
