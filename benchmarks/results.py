@@ -43,7 +43,7 @@ NEWEST, BEFORE_IT = "later", ("unseen", "fresh")
 """The part of the field benchmark that was asked last, and those that were the newest once."""
 FIELD = """## Real documentation
 
-`python benchmarks/field/run.py --half later`: {sets} sets of documents that nothing was fitted or tried on,
+`python benchmarks/field/run.py --half {part}`: {sets} sets of documents that nothing was fitted or tried on,
 {questions} questions, asked once, no language model; how they were made:
 [benchmarks/field](../benchmarks/field/README.md). Median {seconds:.1f} s a question beside other work.
 """
@@ -103,7 +103,9 @@ def page() -> str:
     seconds = sorted(row["seconds"] for row in rows)[len(rows) // 2]
     parts = [
         INTRO,
-        FIELD.format(seconds=seconds, questions=len(rows), sets=len({row["set"] for row in rows})),
+        FIELD.format(
+            part=NEWEST, seconds=seconds, questions=len(rows), sets=len({row["set"] for row in rows})
+        ),
         tables.page(rows),
         OTHERS,
         _field_table({said: field_rows(name, NEWEST) for name, said in READERS.items()}),
