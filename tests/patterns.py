@@ -3,13 +3,13 @@ then something it does not want. Time that grows with the square of the length, 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 from re import _compiler, _constants, _parser
 
-from timing import growth, seconds
+from timing import growth, seconds, stays_above
 
 ANYWHERE = "aA1 \n\t-_.,:;?!'\"()[]|=#*\\中\0"
 """Characters that are tried with every pattern, beside its own."""
@@ -57,10 +57,11 @@ def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str, *, round
     run = METHODS[AS.get(method, method)](pattern)
     slow: list[tuple[float, Attack]] = []
     for attack in attacks(pattern):
-        if any(took > EXPONENTIAL[size] for size, took in _tried(run, attack, EXPONENTIAL)):
+        if any(stays_above(limit, partial(run, attack.text(size))) for size, limit in EXPONENTIAL.items()):
             return attack
-        for size, took in _tried(run, attack, SUSPICIOUS):
-            if took > SUSPICIOUS[size]:
+        for size, limit in SUSPICIOUS.items():
+            trial = partial(run, attack.text(size))
+            if seconds(trial, runs=1) > limit and (took := seconds(trial, runs=3)) > limit:
                 slow.append((took / size, attack))
                 break
     for _, attack in sorted(slow, key=lambda pair: -pair[0])[:LOOKED_AT]:
@@ -71,16 +72,6 @@ def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str, *, round
 
 def _prepared(run: Callable[[str], object], attack: Attack, size: int) -> Callable[[], object]:
     return partial(run, attack.text(size))
-
-
-def _tried(
-    run: Callable[[str], object], attack: Attack, limits: Mapping[int, float]
-) -> Iterator[tuple[int, float]]:
-    """(characters, seconds) of each trial; one that is over its limit is the best of three."""
-    for size, limit in limits.items():
-        trial = partial(run, attack.text(size))
-        took = seconds(trial, runs=1)
-        yield size, took if took <= limit else seconds(trial, runs=3)
 
 
 def attacks(pattern: re.Pattern[str]) -> Iterator[Attack]:

@@ -27,6 +27,16 @@ def seconds(work: Work, *, runs: int = 5) -> float:
     return max(best, TOLD_APART)
 
 
+def stays_above(limit: float, work: Work, *, tries: int = 10) -> bool:
+    """Whether `work` takes more than `limit` seconds each time of `tries`; the pauses between them, doubled from
+    one millisecond, outlast a machine that stands still for a moment."""
+    for attempt in range(tries):
+        if seconds(work, runs=1) <= limit:
+            return False
+        time.sleep(0.001 * 2**attempt)
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Growth:
     """`seconds` for an input of `size`, `doubled` for one of twice the size."""

@@ -19,7 +19,7 @@ from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.page import Page
 from equipoise.corpus.loaders.selectors import Cascade, TooTangled
 
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 4096
 _CHARSETS = (  # not punycode, utf-7 and the like, which are slow or hide what is written
     "utf-8", "iso8859", "cp125", "cp866", "cp874", "cp932", "cp949", "koi8", "gb", "big5", "euc", "shift", "iso2022",
