@@ -72,10 +72,12 @@ def search(cluster: Cluster, size: int, repeats: int) -> dict[str, object]:
         open_store(cluster.primary.url(f"bench{size}"), create=True) as base,
     ):
         filled = fill(corpus, size, file, base)
+        progress(f"{size:,} passages written; making the graph")
         began = time.perf_counter()
         base.index_vectors()
         graph = time.perf_counter() - began
         base.optimize()
+        progress(f"{size:,} passages: measuring")
         rows, equal = kinds(corpus, file, base, repeats)
     print(size, filled, rows, flush=True)
     return {"passages": size, "words_equal": equal, "graph_s": graph, "filled_s": filled, "kinds": rows}
@@ -104,12 +106,21 @@ def fill(corpus: Corpus, size: int, file: Store, base: Store) -> list[float]:
     for store in (file, base):
         store.bind_encoder(corpus)
     entries = corpus.entries(size)
+    batches = 0
     while some := list(islice(entries, AT_A_TIME)):
+        batches += 1
+        if batches % 100 == 0:
+            progress(f"{size:,} passages: batch {batches} of documents, {sum(took):.0f} s")
         for number, store in enumerate((file, base)):
             began = time.perf_counter()
             store.add_documents(some)
             took[number] += time.perf_counter() - began
     return took
+
+
+def progress(text: str) -> None:
+    """One line about where a long run stands."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def timed(
