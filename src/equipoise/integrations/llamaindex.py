@@ -12,6 +12,7 @@ Where `chat` and `embedder` are wanted, LlamaIndex's LLMs and embeddings, ours, 
 the extra `llamaindex`.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -124,8 +125,8 @@ class _Postprocessor(BaseNodePostprocessor):
             self._made[blocking] = self._make(made), made
         return self._made[blocking]
 
-    def _make(self, made: Components) -> object:
-        raise NotImplementedError
+    @abstractmethod
+    def _make(self, made: Components) -> object: ...
 
     def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
         """Raises InputError for a name that there is not, and SettingsError."""
