@@ -7,6 +7,7 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.types import Candidates, Document, Passage, Query
+from equipoise.corpus.pieces import passage_at
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.evidence import (
@@ -23,6 +24,9 @@ from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, cell
 from equipoise.rag.journal import Journal
 from equipoise.rag.reranking import RERANKED, reader_of, reranked
 from equipoise.rag.search import Search
+from equipoise.text.blocks import blocks
+from equipoise.text.outline import outlined
+from equipoise.text.sentences import units
 
 TEXTS = (
     "The lighthouse of Kerrin stands on a rock. It was finished in 1874. Its lamp burned rape-seed oil.",
@@ -101,6 +105,58 @@ def test_windows_are_every_sentence_and_neighbours_of_the_best(reranker):
     assert all(window.text == text[window.start : window.end] for window in spans)
     assert len(set(spans)) == len(spans)
     assert {window.beside for window in spans} == {1.5}
+
+
+SETTINGS = """# gate_width
+
+Type: number. Default: 30.
+
+# gate_colour
+
+Type: text. It may be any colour with a name.
+"""
+
+
+class Kept:
+    """A reranker that keeps what it was given."""
+
+    name = "kept"
+
+    def __init__(self):
+        self.texts = []
+
+    def scores(self, question, texts):
+        self.texts += texts
+        return np.zeros(len(texts))
+
+
+def settings_passage():
+    structure = outlined(blocks(SETTINGS))
+    document = Document("d", SETTINGS, "d", "Gates", sentences=units(SETTINGS, structure), blocks=structure)
+    return passage_at(0, 0, len(SETTINGS), document)
+
+
+def test_a_sentence_is_read_below_the_heading_it_stands_under():
+    passage, kept = settings_passage(), Kept()
+    assert passage.headings == ("gate_width",)
+    assert [heading for _, heading in passage.sections] == ["gate_colour"]
+    windows_of("What is the default width?", {passage: 0.0}, kept)
+    read_as = dict(text.split("\n")[::-1] for text in kept.texts if text.count("\n") == 1)
+    assert read_as["Default: 30."] == "gate_width"
+    assert read_as["It may be any colour with a name."] == "gate_colour"
+
+
+def test_no_window_goes_on_below_the_next_heading():
+    wider = [
+        w for w in windows_of("Which default?", {settings_passage(): 0.0}, Kept()) if w.last - w.first > 1
+    ]
+    assert wider
+    assert not any("# gate_colour" in window.text for window in wider)
+
+
+def test_a_place_above_all_headings_stands_under_the_title():
+    passage = Passage(0, "d", 0, 30, "a" * 30, "Gates", sections=((10, "Width"),))
+    assert [passage.heading_at(offset) for offset in (0, 9, 10, 29)] == ["Gates", "Gates", "Width", "Width"]
 
 
 def test_of_overlapping_windows_the_better_one_stays():

@@ -43,7 +43,7 @@ class Passage:
 
     `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
     (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
-    quoted of it; None where nobody has looked.
+    quoted of it; None where nobody has looked. `sections` are (start, heading) in `text` of those that begin in it.
     """
 
     passage_id: int
@@ -58,6 +58,12 @@ class Passage:
     headings: tuple[str, ...] = ()
     paragraph: int | None = None
     sentences: tuple[tuple[int, int], ...] | None = None
+    sections: tuple[tuple[int, str], ...] = ()
+
+    def heading_at(self, offset: int) -> str:
+        """The nearest heading that text[offset] stands under, else the document's title."""
+        inner = [heading for start, heading in self.sections if start <= offset]
+        return [self.title, *self.headings, *inner][-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 
 from equipoise.core.types import Document, Passage
-from equipoise.text.outline import headings_at, is_label
+from equipoise.text.outline import headings_at, is_label, sections_within
 from equipoise.text.visible import title
 
 
@@ -26,6 +26,7 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
         headings_at(document, at),
         document.paragraph_at(at),
         tuple((low, high) for low, high in units if not is_label(text[low:high])) or tuple(units),
+        tuple((offset - start, heading) for offset, heading in sections_within(document, at, end)),
     )
 
 

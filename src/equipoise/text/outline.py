@@ -39,12 +39,23 @@ def headings_at(document: Document, offset: int) -> tuple[str, ...]:
     left = MAX_TITLE
     while at >= 0 and left > 0:
         block = document.blocks[at]
-        line = heading_text(document.text[block.start : min(block.end, block.start + _LOOK)])
+        line = _words_of(document, block)
         if line and line != document.title:
             path.append(title(line, left) if left > 1 else "")
             left -= len(path[-1])
         at = block.under
     return tuple(line for line in reversed(path) if line)
+
+
+def sections_within(document: Document, start: int, end: int) -> tuple[tuple[int, str], ...]:
+    """(offset in the document, heading) of each heading that begins in text[start + 1:end], in order."""
+    rows = range(document.block_row(start) + 1, document.block_row(end - 1) + 1)
+    inner = [block for block in map(document.blocks.__getitem__, rows) if block.kind is BlockKind.HEADING]
+    return tuple((block.start, line) for block in inner if (line := _words_of(document, block)))
+
+
+def _words_of(document: Document, block: Block) -> str:
+    return heading_text(document.text[block.start : min(block.end, block.start + _LOOK)])
 
 
 def _under(document: Document, row: int) -> int:

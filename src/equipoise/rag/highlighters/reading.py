@@ -145,10 +145,12 @@ def _place(window: Window) -> float:
 
 
 def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
-    """The windows of two to WIDEST sentences that hold the seed."""
+    """The windows of two to WIDEST sentences of one section that hold the seed."""
+    above = [seed.passage.heading_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
         for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
-            yield _window(group, first, first + size, seed.beside)
+            if above[first] == above[first + size - 1]:
+                yield _window(group, first, first + size, seed.beside)
 
 
 def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> Window:
@@ -156,8 +158,8 @@ def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> 
 
 
 def _below_heading(window: Window) -> str:
-    """The window's text below the last heading of its passage, else the document's title."""
-    above = next(iter(window.passage.headings[-1:]), window.passage.title)
+    """The window's text below its nearest heading, else the document's title."""
+    above = window.passage.heading_at(window.start)
     return f"{above}\n{window.text}" if above and above not in window.text else window.text
 
 
