@@ -138,9 +138,15 @@ def reader(programs, tmp_path_factory):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=_ends_on_interrupt,  # noqa: PLW1509
         )
 
     return run
+
+
+def _ends_on_interrupt():
+    """What runs in the background of a shell is started without it, and hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_it_is_the_wheel(reader):
