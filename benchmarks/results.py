@@ -54,11 +54,16 @@ in sight:"""
 READERS = {"full": "asked once", "before": "the reader before", "after": "the reader of today"}
 EARLIER = """`python benchmarks/field/run.py --half {part}`: {sets} other sets, {questions} questions, asked once with
 the reader of then, when nothing was fitted or tried on them. Since then they have been read and fitted on."""
-LOCAL_MODEL = """Qwen2.5-Coder-1.5B on these nine sets, `benchmarks/field/run.py --half reporting --every N --set
-model.llm=local/qwen2.5-coder-1.5b`; the second row is the same questions without it."""
+LOCAL_MODEL = """Qwen2.5-Coder-1.5B, `benchmarks/field/run.py --half PART --every 3 --set
+model.llm=local/qwen2.5-coder-1.5b`, and the same questions without it. The later sets were asked once. Every third
+question of a set is one of five kinds (plain, vague, one word, near miss, none): a third of those with an answer are
+vague, of all questions a fifth."""
+LOCAL_PARTS = {"later": "after", "reporting": "full"}
+"""Parts that a local model was asked about, and what was asked of them without it."""
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Reader, fitted", "calibration/reader.md", ()),
     ("Retrieval, questions that nothing was fitted on", "retrieval/reporting.md", ()),
+    ("Retrieval, the later field sets", "retrieval/later.md", ()),
     ("Retrieval, fitting half", "retrieval/fitting.md", ()),
     ("Questions with known answers", "qa/table.md", ("Table 3.", "Table 5.", "Answers", "Table 4.")),
     ("Tool hijack", "hijack/table.md", ()),
@@ -116,7 +121,7 @@ def page() -> str:
         ablation(),
         "### With the local model",
         LOCAL_MODEL,
-        compared(LOCAL),
+        compared(),
     ]
     for title, name, wanted in SECTIONS:
         source = (HERE / name).read_text("utf-8")
@@ -136,12 +141,15 @@ def ablation() -> str:
     return _field_table({said: field_rows(name) for name, said in ABLATION.items()})
 
 
-def compared(name: str) -> str:
-    """A run that asked some questions of the reporting half, beside the rows of `full` for these."""
-    rows = field_rows(name)
-    asked = {row["id"] for row in rows}
-    same = [row for row in field_rows("full") if row["id"] in asked]
-    return _field_table({f"local model, {len(rows)} questions": rows, "without": same})
+def compared() -> str:
+    """The questions that a local model was asked, part by part, beside the rows without one."""
+    named: dict[str, list[dict[str, Any]]] = {}
+    for part, without in LOCAL_PARTS.items():
+        rows = field_rows(LOCAL, part)
+        asked = {row["id"] for row in rows}
+        named[f"{part}: local model, {len(rows)} questions"] = rows
+        named[f"{part}: without"] = [row for row in field_rows(without, part) if row["id"] in asked]
+    return _field_table(named)
 
 
 def _field_table(named: dict[str, list[dict[str, Any]]]) -> str:
