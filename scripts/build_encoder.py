@@ -210,10 +210,11 @@ def write(model: bytes, tokenizer: bytes) -> None:
     (DATA / "manifest.toml").write_text("".join(lines), "utf-8")
 
 
-def session(model: bytes) -> ort.InferenceSession:
+def session(model: bytes | Path) -> ort.InferenceSession:
     options = ort.SessionOptions()
     options.log_severity_level = 3
-    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    source = model if isinstance(model, bytes) else str(model)
+    return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
 def vectors(model: ort.InferenceSession, ids: list[list[int]]) -> tuple[np.ndarray, float]:

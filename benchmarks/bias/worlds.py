@@ -1,11 +1,12 @@
 """The worlds of the bias benchmark: every filter, and every ingredient of voices, where it could flatter itself.
 
-    python benchmarks/bias/worlds.py [--data data] [--out .equipoise/bench-bias] [--llm NAME] [--questions N] [--table]
+    python benchmarks/bias/worlds.py [--data data] [--out .equipoise/bench-bias] [--llm NAME] [--held-out] [--table]
 
 Resumes: what stands in the output folder is not measured again, and no side is asked for twice. Records, sides,
 summary, table and figure are put beside this file: ids and numbers, no text. Without `--llm` the rows with a model's
-stance are made from the sides that are here. With --table nothing is measured: summary, table and figure are made once
-more.
+stance are made from the sides that are here. With --held-out only the questions are asked that the embedded model of
+stance was not trained on (`benchmarks/stance/stance_texts.py`), its rows beside the others, and all of it is put into
+`held_out`. With --table nothing is measured: summary, table and figure are made once more.
 """
 
 import argparse
@@ -37,9 +38,14 @@ from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.stance import ChatStance
+from equipoise.rag.stance import ChatStance, EmbeddedStance
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "stance"))
+
+import stance_texts  # noqa: E402
+
+HELD_OUT = "held_out"
 SIDES, SUMMARY, TABLE, FOLDER = "sides.jsonl", "worlds.json", "worlds.md", "worlds"
 FIGURES = "figures"
 
@@ -47,18 +53,20 @@ FIGURES = "figures"
 def main() -> None:
     """Run what is missing, then write summary and table."""
     arguments = _arguments()
+    here = HERE / HELD_OUT if arguments.held_out else HERE
     config = None
     if not arguments.table:
-        config = measure(tomllib.loads((HERE / "config.toml").read_text("utf-8")), arguments)
-    publish(HERE, HERE, config)
+        config = measure(tomllib.loads((HERE / "config.toml").read_text("utf-8")), arguments, here)
+    publish(here, here, config)
 
 
-def measure(config: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run what is missing, and copy records and sides here; returns what was measured on what."""
-    out = arguments.out / FOLDER
-    out.mkdir(parents=True, exist_ok=True)
-    if (HERE / SIDES).exists() and not (out / SIDES).exists():
-        shutil.copyfile(HERE / SIDES, out / SIDES)
+def measure(config: dict[str, Any], arguments: argparse.Namespace, here: Path) -> dict[str, Any]:
+    """Run what is missing, and copy records and sides to `here`; returns what was measured on what."""
+    out = arguments.out / (f"{FOLDER}-{HELD_OUT}" if arguments.held_out else FOLDER)
+    for folder in (out, here):
+        folder.mkdir(parents=True, exist_ok=True)
+    if (here / SIDES).exists() and not (out / SIDES).exists():
+        shutil.copyfile(here / SIDES, out / SIDES)
     corpus = corpora.read(arguments.data / config["corpus"])
     written = attacks.read(arguments.data / config["attacks"], corpus)
     encoder = EmbeddedEncoder()
@@ -74,7 +82,7 @@ def measure(config: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
         "encoder": encoder.name,
         "k": config["k"],
         "candidates": config["candidates"],
-    }
+    } | ({"held_out": True} if arguments.held_out else {})
     check_config(out, found)
     settings = layers.load(_flags(arguments.llm, arguments.out), environment={}, folder=HERE).settings
     with (
@@ -83,9 +91,12 @@ def measure(config: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
     ):
         components = Components(settings, store, encoder, build.chat_model(settings.model))
         texts = scene.texts()
-        filters = rows.rows(components, TrueSides(texts), _judge(components, texts, sides))
-        first = {one.attack.query_id for one in scene.questions[: arguments.questions]}
-        worlds = [one for one in plantings.worlds(scene) if one.attacked.attack.query_id in first]
+        small = EmbeddedStance() if arguments.held_out else None
+        filters = rows.rows(components, TrueSides(texts), _judge(components, texts, sides), small)
+        wanted = held_out(arguments.data, encoder) if arguments.held_out else None
+        worlds = [
+            one for one in plantings.worlds(scene) if not wanted or one.attacked.attack.query_id in wanted
+        ]
         sync.run(
             run.run(
                 scene, worlds, filters, replace(kept, out=out),
@@ -94,10 +105,16 @@ def measure(config: dict[str, Any], arguments: argparse.Namespace) -> dict[str, 
         )  # fmt: skip
         sides.finish()
     records = read_records(out / WORLDS, WorldRecord)
-    (HERE / WORLDS).write_bytes(content(records))
+    (here / WORLDS).write_bytes(content(records))
     if told := read_records(out / SIDES, SideRecord):
-        (HERE / SIDES).write_bytes(content(told))
+        (here / SIDES).write_bytes(content(told))
     return found
+
+
+def held_out(data: Path, encoder: EmbeddedEncoder) -> set[str]:
+    """The questions that the embedded model of stance neither learnt from nor was chosen by."""
+    parts = stance_texts.split(stance_texts.read(data), encoder)
+    return {topic for topic, part in parts.items() if part == "report"}
 
 
 def _judge(
@@ -142,9 +159,12 @@ def publish(folder: Path, here: Path, config: dict[str, Any] | None = None) -> N
 
 def page(found: WorldsSummary) -> str:
     """The tables as Markdown."""
+    made_by, which = "bench-bias", ""
+    if "held_out" in found.config:
+        made_by, which = "bench-stance", " that the embedded model of stance never saw"
     parts = [
         "# Worlds in which a filter could flatter itself",
-        f"`make bench-bias`: {found.questions} questions of {found.config['corpus']}, both sides, the top "
+        f"`make {made_by}`: {found.questions} questions of {found.config['corpus']}{which}, both sides, the top "
         f"{found.config['k']} of {found.config['candidates']} candidates by {found.config['encoder']}. Intervals are "
         f"{found.level:.0%}, by bootstrap over questions. The oracle is told the side of every passage by its label: "
         "no filter that can be had. How the worlds are made stands in `README.md`.",
@@ -164,7 +184,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
     parser.add_argument("--llm", default="none", help="ask this model for sides: local[/NAME], openai/NAME")
-    parser.add_argument("--questions", type=int, help="only the first so many")
+    parser.add_argument(
+        "--held-out", action="store_true", help="only questions the embedded stance never saw"
+    )
     parser.add_argument("--table", action="store_true", help="only write summary and table again")
     return parser.parse_args()
 

@@ -6,10 +6,13 @@ from math import exp, inf, log
 import pytest
 
 from equipoise.core import sync
+from equipoise.core.settings import Settings
 from equipoise.core.types import ChatReply, Passage, Proposal, Query, Span, Tag, TokenLogprob, Usage
 from equipoise.models.odds import yes_odds
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
+from equipoise.rag import build
+from equipoise.rag.components import Components
 from equipoise.rag.highlighters import abstention, sentence
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import (
@@ -22,6 +25,7 @@ from equipoise.rag.highlighters.abstention import (
     second_opinion,
 )
 from equipoise.rag.highlighters.indexed import MOST, IndexedHighlighter, PickReply, widened
+from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.text.polar import is_yes_no
 from equipoise.text.spans import DropReason
@@ -195,6 +199,27 @@ def test_any_highlighter_behind_the_check(yes, spans, calls):
     proposal = sync.run(AbstainingHighlighter(Fixed(), check).highlight(Query("Who?"), [PASSAGE]))
     assert (len(proposal.spans), proposal.usage.calls) == (spans, calls)
     assert proposal.probability == pytest.approx(yes)
+
+
+@pytest.mark.parametrize("name", ["reader", "sentence"])
+@pytest.mark.parametrize(("yes", "declines"), [(0.9, False), (0.1, True)])
+def test_what_reads_without_a_model_declines_by_the_check_where_it_is_wanted(name, yes, declines):
+    """Whether the passages answer is the model's word then: what the reader would decline by itself is quoted."""
+    chat = ScriptedChat([told(("yes", yes), ("no", 1 - yes))])
+    wanted = Settings.model_validate({"highlight": {"name": name, "abstain": True}})
+    proposal = sync.run(
+        build.highlighter(Components(wanted, None, HashedWords(), chat)).highlight(
+            Query("Who mends the roof of the chapel?"), [PASSAGE]
+        )
+    )
+    assert (proposal.spans == ()) is declines
+    assert (proposal.usage.calls, len(chat.requests)) == (1, 1)
+    assert proposal.probability == pytest.approx(yes)
+
+
+def test_without_a_model_a_check_that_is_wanted_is_left_out():
+    wanted = Settings.model_validate({"highlight": {"name": "reader", "abstain": True}})
+    assert isinstance(build.highlighter(Components(wanted, None, HashedWords())), ReaderHighlighter)
 
 
 def test_the_fitted_values_are_complete():

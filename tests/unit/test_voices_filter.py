@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from equipoise.core.errors import ModelUnavailable
+from equipoise.core.settings import Settings
 from equipoise.core.sync import run
 from equipoise.core.types import ChatReply, Query, TokenLogprob, Usage
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.stance import ChatStance, Sides
+from equipoise.rag.components import Components
+from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.rag.voices import VoicesFilter, shipped_hands
 from geometry import angles, candidates
 
@@ -193,3 +196,22 @@ def test_a_reason_says_where_its_fellows_are_found():
     told = Told(FOR | dict.fromkeys(PEOPLE, -1.0))
     result = run(VoicesFilter(told, shipped_hands()).filter(QUERY, named, k=5))
     assert "[100] d0.md" in result.flagged[0].reason
+
+
+@pytest.mark.parametrize(
+    ("wanted", "has_chat", "told_by"),
+    [
+        ("auto", True, ChatStance), ("auto", False, type(None)), ("embedded", True, EmbeddedStance),
+        ("embedded", False, EmbeddedStance), ("chat", True, ChatStance), ("none", True, type(None)),
+    ],
+)  # fmt: skip
+def test_the_settings_say_who_tells_sides(wanted, has_chat, told_by):
+    chosen = Settings.model_validate({"filter": {"stance": wanted}})
+    components = Components(chosen, None, None, ScriptedChat([]) if has_chat else None)
+    assert type(VoicesFilter.from_components(components).stance) is told_by
+
+
+def test_a_chat_model_that_is_wanted_and_missing_is_said():
+    chosen = Settings.model_validate({"filter": {"stance": "chat"}})
+    with pytest.raises(ModelUnavailable, match=r"filter\.stance"):
+        VoicesFilter.from_components(Components(chosen, None, None))

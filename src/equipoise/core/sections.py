@@ -81,8 +81,11 @@ class FilterSettings(_Section):
     `name` "auto": the best filter, for untrusted documents. `nli` (for smart) is `hf[/NAME]`, `chat` (the
     language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
     `trade_off` is mmr's, `sharpness` smart's; `bins`, `max_flagged_share`, `distance`, `rule`, `epsilon` and
-    `delta` are those of biasdef. Whatever the filter, but for "none": where the index holds trusted documents, too, at
-    most `untrusted` of the passages that are read come from others; at most `per_document` come from one of these.
+    `delta` are those of biasdef. `stance` says who tells voices which side a passage takes: `chat` (the language
+    model), `embedded` (a small model of the package, English), `none` (nobody: voices flags copies only) or `auto`
+    (chat where there is a language model, else none). Whatever the filter, but for "none": where the index holds
+    trusted documents, too, at most `untrusted` of the passages that are read come from others; at most
+    `per_document` come from one of these.
     """
 
     name: Annotated[str, HOW] = "auto"
@@ -96,6 +99,7 @@ class FilterSettings(_Section):
     rule: Literal["local", "global"] | None = None
     epsilon: float | None = Field(default=None, gt=0, lt=1)
     delta: float | None = Field(default=None, ge=0, le=2)
+    stance: Literal["auto", "chat", "embedded", "none"] = "auto"
     untrusted: int = Field(default=2, ge=0, le=100)
     per_document: int = Field(default=100, ge=1, le=100)
 
@@ -103,8 +107,9 @@ class FilterSettings(_Section):
 class HighlightSettings(_Section):
     """Which highlighter, and the canonical form of what it picks.
 
-    `threshold`: decline below this probability that the passages answer (None: the fitted one). `abstain`: let
-    the paper's LLM highlighters decline by it too; `indexed` and `sentence` always do. `qa_model` is the model of
+    `threshold`: decline below this probability that the passages answer (None: the fitted one). `abstain`: the
+    language model, where there is one, is asked whether they do, also by highlighters that do not ask it of their own
+    accord; `reader` and `sentence` then decline by both, and the model picks nothing. `qa_model` is the model of
     `extractive_qa`: a name on Hugging Face or a folder.
     """
 

@@ -1,11 +1,12 @@
 """The one place where a name becomes an object. A row is `name: "module:Class"`, imported when asked for."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from os import environ
 from shlex import quote
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from equipoise.core import endpoints
 from equipoise.core.errors import InputError, ModelUnavailable
@@ -73,8 +74,10 @@ HIGHLIGHTERS = {
     "span": "equipoise.rag.highlighters.span:SpanHighlighter",
     "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
-ABSTAINING = ("sentence", "reader", "indexed")
-"""The highlighters that decline by a calibrated probability of their own accord."""
+CHECKED = ("indexed",)
+"""The highlighters that ask the language model of their own accord whether the passages answer."""
+WITHOUT_MODEL = ("sentence", "reader")
+"""The highlighters that decline by a probability of their own, which gives way to that of a check."""
 SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
     "llm": "equipoise.rag.summarizers.llm:LlmSummarizer",
@@ -174,10 +177,12 @@ def highlighter(components: Components) -> Highlighter:
     if components.highlighter:
         return components.highlighter
     name = names(components)["highlighter"]
-    made: Highlighter = make("highlighter", HIGHLIGHTERS, name, components)
-    if components.settings.highlight.abstain and name not in ABSTAINING:
-        return AbstainingHighlighter(made, Check.from_components(components, "highlight.abstain"))
-    return made
+    made: Any = make("highlighter", HIGHLIGHTERS, name, components)
+    alone = name in WITHOUT_MODEL
+    if not components.settings.highlight.abstain or name in CHECKED or (alone and components.chat is None):
+        return cast("Highlighter", made)
+    inner = replace(made, threshold=0.0) if alone else made
+    return AbstainingHighlighter(inner, Check.from_components(components, "highlight.abstain"))
 
 
 def summarizer(components: Components) -> Summarizer:

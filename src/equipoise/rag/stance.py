@@ -1,8 +1,8 @@
-"""Which side of a question a text takes, asked of a chat model: the odds of yes against no as its first token."""
+"""Which side of a question a text takes: by a chat model's odds of yes against no, or by the embedded model."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
@@ -12,11 +12,15 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Query, Usage
 from equipoise.maths.checks import Floats
 from equipoise.models.odds import LIMIT, first_token, yes_odds
+from equipoise.models.stance import StanceModel
 from equipoise.text.fence import fenced
+from equipoise.text.sentences import sentence_spans
 
 PROMPT = "stance-v1"
 LONGEST = 900
-"""Characters of a text that the model reads: who argues says so early, and each takes a request of its own."""
+"""Characters of a text that are read: who argues says so early, and a chat model takes a request for each text."""
+WINDOW = 280
+"""Characters that two sentences may have together to be in one window of the embedded model."""
 NO_TEXT = "(no text)"
 SURE = 2.0
 """Log-odds, beyond those of the question alone, from which a side counts in full."""
@@ -64,3 +68,32 @@ class ChatStance:
             reply = await self.chat.complete(messages, options=first_token(self.options))
         said = yes_odds(reply)
         return nan if said is None else max(-LIMIT, min(LIMIT, said)), reply.usage
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedStance:
+    """The embedded model's side: the mean logit over the windows of a text, and what probability of yes that is."""
+
+    model: StanceModel = field(default_factory=StanceModel)
+
+    async def sides(self, query: Query, texts: Sequence[str]) -> Sides:
+        """The side of each text, at no request. Raises WeightsError where the model's files are not as shipped."""
+        return Sides(await asyncio.to_thread(self._told, query.text, texts))
+
+    def _told(self, question: str, texts: Sequence[str]) -> Floats:
+        cut = [windows(text) for text in texts]
+        logits = iter(self.model.scores(question, [window for some in cut for window in some]))
+        means = [np.mean([next(logits) for _window in some]) for some in cut]
+        return np.tanh(np.array(means, np.float64) / 2)
+
+
+def windows(text: str) -> tuple[str, ...]:
+    """The first LONGEST characters of a text as runs of whole sentences of about WINDOW characters; at least one."""
+    read = text[:LONGEST]
+    made: list[tuple[int, int]] = []
+    for start, end in sentence_spans(read):
+        if made and end - made[-1][0] <= WINDOW:
+            made[-1] = made[-1][0], end
+        else:
+            made.append((start, end))
+    return tuple(read[start:end] for start, end in made) or (read,)

@@ -1,9 +1,9 @@
 """The filter `voices`: takes out passages by which one writer crowds out the other side.
 
 Several passages by the same hand on the same side are one voice (`maths.voices`). Hands are told by style, with a model
-learnt from documents by people; sides are asked of the operator's chat model, only for passages that could belong to a
-voice. Where no three candidates are by one hand nothing is asked and nothing changes. Without a chat model sides are
-unknown, and nothing is flagged: style alone says who wrote, not that it is one-sided.
+learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that could
+belong to a voice. Where no three candidates are by one hand nothing is asked and nothing changes. Where nobody tells
+sides nothing is flagged: style alone says who wrote, not that it is one-sided.
 """
 
 import json
@@ -20,7 +20,7 @@ from equipoise.maths.checks import Floats
 from equipoise.maths.hands import Hands
 from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
 from equipoise.rag.components import Components
-from equipoise.rag.stance import ChatStance, Sides
+from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.text.style import style
 
 LEARNT = "hands.json"
@@ -76,9 +76,8 @@ class VoicesFilter:
 
     @classmethod
     def from_components(cls, components: Components) -> "VoicesFilter":
-        """Built from the settings; sides are told by the language model, where there is one."""
-        chat = components.chat
-        return cls(ChatStance(chat, components.options) if chat else None, shipped_hands())
+        """Built from the settings; raises ModelUnavailable where they want a language model and there is none."""
+        return cls(_stance(components), shipped_hands())
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged. The score of a flag is how many fellows it has in its voice; of
@@ -120,6 +119,16 @@ class VoicesFilter:
         sides[asked] = await told.sides(np.flatnonzero(asked).tolist())
         both = voices(alike, sides, threshold=self.threshold)
         return [np.flatnonzero(voice).tolist() for voice in both if voice.any()]
+
+
+def _stance(components: Components) -> Stance | None:
+    """Who tells sides, by `filter.stance`; None: nobody."""
+    wanted = components.settings.filter.stance
+    if wanted == "embedded":
+        return EmbeddedStance()
+    if wanted == "none" or (wanted == "auto" and components.chat is None):
+        return None
+    return ChatStance(components.need_chat("filter.stance chat"), components.options)
 
 
 class _Told:

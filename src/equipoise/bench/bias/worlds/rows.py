@@ -65,9 +65,14 @@ def echo(question: str, text: str) -> float:
     return best / len(asked) if asked else 0.0
 
 
-def rows(components: Components, true: Stance, judge: Stance | None) -> dict[str, PassageFilter]:
-    """Every row by name; those of a model's `judge` where there is one."""
-    return systems.filters(GEOMETRY, components) | _structure(true) | (_judged(judge) if judge else {})
+def rows(
+    components: Components, true: Stance, judge: Stance | None, embedded: Stance | None = None
+) -> dict[str, PassageFilter]:
+    """Every row by name; those of a chat model's `judge` and of the `embedded` model where they are given."""
+    made = systems.filters(GEOMETRY, components) | _structure(true)
+    for name, told in (("model", judge), ("embedded", embedded)):
+        made |= _judged(name, told) if told else {}
+    return made
 
 
 def _structure(true: Stance) -> dict[str, PassageFilter]:
@@ -86,12 +91,12 @@ def _structure(true: Stance) -> dict[str, PassageFilter]:
     }
 
 
-def _judged(judge: Stance) -> dict[str, PassageFilter]:
+def _judged(name: str, judge: Stance) -> dict[str, PassageFilter]:
     voices = VoicesFilter(judge, shipped_hands())
     return {
-        "voices-model": voices,
-        "quotas-voices-model": QuotaFilter(ByTrust(voices)),
-        "voices-model-threshold-2": replace(voices, threshold=HIGHER_THRESHOLD),
-        "voices-model-echo": EchoFilter(voices),
-        "voices-model-unspared": replace(voices, spares=False),
+        f"voices-{name}": voices,
+        f"quotas-voices-{name}": QuotaFilter(ByTrust(voices)),
+        f"voices-{name}-threshold-2": replace(voices, threshold=HIGHER_THRESHOLD),
+        f"voices-{name}-echo": EchoFilter(voices),
+        f"voices-{name}-unspared": replace(voices, spares=False),
     }

@@ -28,6 +28,11 @@ ROWS = {
     "voices-model-threshold-2": "{model}, threshold 2",
     "voices-model-echo": "{model}, with a rule against echoes",
     "voices-model-unspared": "{model}, no passage of a voice spared",
+    "voices-embedded": "voices, the embedded model's stance",
+    "quotas-voices-embedded": "quotas and voices, people's documents trusted, embedded",
+    "voices-embedded-threshold-2": "embedded, threshold 2",
+    "voices-embedded-echo": "embedded, with a rule against echoes",
+    "voices-embedded-unspared": "embedded, no passage of a voice spared",
 }
 WORLDS = {
     "clean": "none planted",

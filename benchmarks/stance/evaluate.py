@@ -1,0 +1,137 @@
+"""How well the sides that a judge tells separate texts for yes from texts for no, on subjects nothing was trained on.
+
+    python benchmarks/stance/evaluate.py [--data data] [--llm NAME --every N] [--out .equipoise/stance] [--table]
+
+Judges: the embedded model, and with `--llm` a chat model by its odds of yes against no, on every Nth text of a topic.
+A text is asked about once (the run resumes). Rows, ids and sides without text, and the table are put beside this file.
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from equipoise.bench.estimates import Estimate, Estimator
+from equipoise.bench.results import Lines, read_rows
+from equipoise.bench.tables import Line, Table, as_markdown, interval
+from equipoise.core import settings as layers
+from equipoise.core import sync
+from equipoise.core.types import Query
+from equipoise.maths.calibration import auc
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag import build
+from equipoise.rag.stance import ChatStance, EmbeddedStance
+from equipoise.rag.voices import Stance
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+from stance_texts import SOURCES, Told, read, split  # noqa: E402
+
+RESULTS, TABLE = "results.jsonl", "table.md"
+KEY = ("judge", "source", "topic", "id")
+EMBEDDED = "embedded"
+ESTIMATOR = Estimator(0.95, 20261125, 9999)
+TITLES = {"argkp": "ArgKP", "debate": "debate passages", "ebi": "EBI passages"}
+TARGETS = {"argkp": 0.92, "debate": 0.80, "ebi": 0.90}
+
+
+def main() -> None:
+    """Ask what is missing, then write rows and table."""
+    arguments = _arguments()
+    if not arguments.table:
+        ask(arguments)
+    (HERE / TABLE).write_text(page(read_rows(HERE / RESULTS, KEY)), "utf-8")
+
+
+def ask(arguments: argparse.Namespace) -> None:
+    """The sides of all texts of the reporting part, or of every Nth with a chat model; kept in `--out`."""
+    told = read(arguments.data)
+    parts = split(told, EmbeddedEncoder())
+    told = [one for one in told if parts[one.topic] == "report"]
+    name, judge = _judge(arguments)
+    kept = arguments.out / RESULTS
+    if (HERE / RESULTS).exists() and not kept.exists():
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(HERE / RESULTS, kept)
+    with Lines(kept, KEY) as lines:
+        for (source, topic), group in groupby(told, lambda one: (one.source, one.topic)):
+            every = list(group)[:: arguments.every if arguments.llm else 1]
+            missing = [one for one in every if (name, source, topic, one.id) not in lines]
+            for one, side in zip(missing, _sides(judge, missing), strict=True):
+                lines.append(_row(name, one, side))
+            print(f"{name}: {source} {topic}, {len(every)} texts", file=sys.stderr, flush=True)
+        lines.finish()
+    shutil.copyfile(kept, HERE / RESULTS)
+
+
+def page(rows: Sequence[dict[str, Any]]) -> str:
+    """The table as Markdown."""
+    judges = sorted({row["judge"] for row in rows}, key=lambda name: (name != EMBEDDED, name))
+    lines = [Line(name, tuple(_cell(rows, name, source) for source in SOURCES)) for name in judges]
+    wanted = Line("wanted of the embedded model", tuple(f"{TARGETS[source]:.2f}" for source in SOURCES))
+    note = (
+        "Mean over topics of the AUC within a topic: how often a text for yes has a higher side than one for no. In "
+        "brackets 95% intervals by bootstrap over topics, then topics and texts."
+    )
+    table = Table(
+        "Sides of texts on subjects held out", ("", *(TITLES[one] for one in SOURCES)), (*lines, wanted), note
+    )
+    return f"# Stance\n\n`python benchmarks/stance/evaluate.py`\n\n{as_markdown(table).rstrip()}\n"
+
+
+def _cell(rows: Sequence[dict[str, Any]], judge: str, source: str) -> str:
+    mine = [row for row in rows if (row["judge"], row["source"]) == (judge, source)]
+    found = _macro(mine)
+    return f"{interval(found)}, {found.n} topics, {len(mine)} texts" if found else "–"
+
+
+def _macro(rows: Sequence[dict[str, Any]]) -> Estimate | None:
+    areas = []
+    for _topic, group in groupby(sorted(rows, key=lambda row: row["topic"]), lambda row: row["topic"]):
+        texts = [row for row in group if row["side"] is not None]
+        areas.append(auc([row["side"] for row in texts], [row["truth"] > 0 for row in texts]))
+    return ESTIMATOR.mean([area for area in areas if area is not None])
+
+
+def _sides(judge: Stance, texts: Sequence[Told]) -> list[float]:
+    """All texts are of one topic."""
+    if not texts:
+        return []
+    return sync.run(judge.sides(Query(texts[0].question), [one.text for one in texts])).values.tolist()
+
+
+def _row(judge: str, one: Told, side: float) -> dict[str, Any]:
+    told = None if isnan(side) else round(side, 4)
+    return {
+        "judge": judge, "source": one.source, "topic": one.topic, "id": one.id, "truth": one.side, "side": told,
+    }  # fmt: skip
+
+
+def _judge(arguments: argparse.Namespace) -> tuple[str, Stance]:
+    if not arguments.llm:
+        return EMBEDDED, EmbeddedStance()
+    flags = {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
+    settings = layers.load(flags, environment={}, folder=HERE).settings
+    chat = build.chat_model(settings.model)
+    assert chat is not None
+    return chat.name, ChatStance(chat, concurrency=1)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT / "data")
+    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "stance")
+    parser.add_argument("--llm", help="ask this chat model instead: local[/NAME], openai/NAME")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth text of a topic")
+    parser.add_argument("--table", action="store_true", help="only write the table again")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
