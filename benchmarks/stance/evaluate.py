@@ -1,9 +1,10 @@
-"""How well the sides that a judge tells separate texts for yes from texts for no, on subjects nothing was trained on.
+"""How well what a judge says separates texts for yes from texts for no, on subjects nothing was trained on.
 
     python benchmarks/stance/evaluate.py [--data data] [--llm NAME --every N] [--out .equipoise/stance] [--table]
 
-Judges: the embedded model, and with `--llm` a chat model by its odds of yes against no, on every Nth text of a topic.
-A text is asked about once (the run resumes). Rows, ids and sides without text, and the table are put beside this file.
+Judges: the embedded model by its logits, and with `--llm` a chat model by its sides (odds of yes against no), on every
+Nth text of a topic. A text is asked about once (the run resumes). Rows, ids and scores without text, and the table are
+put beside this file.
 """
 
 import argparse
@@ -25,7 +26,6 @@ from equipoise.maths.calibration import auc
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.stance import ChatStance, EmbeddedStance
-from equipoise.rag.voices import Stance
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def ask(arguments: argparse.Namespace) -> None:
-    """The sides of all texts of the reporting part, or of every Nth with a chat model; kept in `--out`."""
+    """Scores of all texts of the reporting part, or of every Nth with a chat model; kept in `--out`."""
     told = read(arguments.data)
     parts = split(told, EmbeddedEncoder())
     told = [one for one in told if parts[one.topic] == "report"]
@@ -63,8 +63,8 @@ def ask(arguments: argparse.Namespace) -> None:
         for (source, topic), group in groupby(told, lambda one: (one.source, one.topic)):
             every = list(group)[:: arguments.every if arguments.llm else 1]
             missing = [one for one in every if (name, source, topic, one.id) not in lines]
-            for one, side in zip(missing, _sides(judge, missing), strict=True):
-                lines.append(_row(name, one, side))
+            for one, score in zip(missing, _scores(judge, missing), strict=True):
+                lines.append(_row(name, one, score))
             print(f"{name}: {source} {topic}, {len(every)} texts", file=sys.stderr, flush=True)
         lines.finish()
     shutil.copyfile(kept, HERE / RESULTS)
@@ -76,7 +76,7 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
     lines = [Line(name, tuple(_cell(rows, name, source) for source in SOURCES)) for name in judges]
     wanted = Line("wanted of the embedded model", tuple(f"{TARGETS[source]:.2f}" for source in SOURCES))
     note = (
-        "Mean over topics of the AUC within a topic: how often a text for yes has a higher side than one for no. In "
+        "Mean over topics of the AUC within a topic: how often a text for yes has a higher score than one for no. In "
         "brackets 95% intervals by bootstrap over topics, then topics and texts."
     )
     table = Table(
@@ -94,26 +94,29 @@ def _cell(rows: Sequence[dict[str, Any]], judge: str, source: str) -> str:
 def _macro(rows: Sequence[dict[str, Any]]) -> Estimate | None:
     areas = []
     for _topic, group in groupby(sorted(rows, key=lambda row: row["topic"]), lambda row: row["topic"]):
-        texts = [row for row in group if row["side"] is not None]
-        areas.append(auc([row["side"] for row in texts], [row["truth"] > 0 for row in texts]))
+        texts = [row for row in group if row["score"] is not None]
+        areas.append(auc([row["score"] for row in texts], [row["truth"] > 0 for row in texts]))
     return ESTIMATOR.mean([area for area in areas if area is not None])
 
 
-def _sides(judge: Stance, texts: Sequence[Told]) -> list[float]:
+def _scores(judge: EmbeddedStance | ChatStance, texts: Sequence[Told]) -> list[float]:
     """All texts are of one topic."""
     if not texts:
         return []
-    return sync.run(judge.sides(Query(texts[0].question), [one.text for one in texts])).values.tolist()
+    question, read = texts[0].question, [one.text for one in texts]
+    if isinstance(judge, EmbeddedStance):
+        return judge.logits(question, read).tolist()
+    return sync.run(judge.sides(Query(question), read)).values.tolist()
 
 
-def _row(judge: str, one: Told, side: float) -> dict[str, Any]:
-    told = None if isnan(side) else round(side, 4)
+def _row(judge: str, one: Told, score: float) -> dict[str, Any]:
+    said = None if isnan(score) else round(score, 4)
     return {
-        "judge": judge, "source": one.source, "topic": one.topic, "id": one.id, "truth": one.side, "side": told,
+        "judge": judge, "source": one.source, "topic": one.topic, "id": one.id, "truth": one.side, "score": said,
     }  # fmt: skip
 
 
-def _judge(arguments: argparse.Namespace) -> tuple[str, Stance]:
+def _judge(arguments: argparse.Namespace) -> tuple[str, EmbeddedStance | ChatStance]:
     if not arguments.llm:
         return EMBEDDED, EmbeddedStance()
     flags = {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
