@@ -72,6 +72,8 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Attacks: the check of verdicts", "security/tags.md", ()),
     ("Bias", "bias/table.md", ("Table 2.", "Table 3.", "Table 4")),
     ("Bias: worlds in which a filter could flatter itself", "bias/worlds.md", ()),
+    ("Bias: the worlds of questions that the embedded stance never saw", "bias/held_out/worlds.md", ()),
+    ("Stance", "stance/table.md", ()),
     ("Speed", "speed/table.md", ()),
 )
 """Title, table, and which of its sections; none: all."""

@@ -71,6 +71,8 @@ RECORDS = {
     "bias/answer-stances.jsonl": AnswerStance,
     "bias/likert.jsonl": LikertRecord,
     "bias/worlds.jsonl": WorldRecord,
+    "bias/held_out/worlds.jsonl": WorldRecord,
+    "bias/held_out/sides.jsonl": SideRecord,
     "bias/sides.jsonl": SideRecord,
     **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in recorded.RECORDS.items()},
 }
@@ -100,6 +102,18 @@ def test_the_worlds_of_the_bias_benchmark(tmp_path):
     folder = BENCHMARKS / "bias"
     script("bias", "worlds").publish(folder, tmp_path)
     same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def test_the_worlds_of_questions_that_the_embedded_stance_never_saw(tmp_path):
+    folder = BENCHMARKS / "bias" / "held_out"
+    script("bias", "worlds").publish(folder, tmp_path)
+    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def test_the_stance_of_held_out_subjects():
+    evaluate = script("stance", "evaluate")
+    rows = evaluate.read_rows(BENCHMARKS / "stance" / "results.jsonl", evaluate.KEY)
+    assert evaluate.page(rows) == (BENCHMARKS / "stance" / "table.md").read_text("utf-8")
 
 
 def drawn(folder):
