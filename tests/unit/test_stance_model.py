@@ -47,7 +47,8 @@ def test_texts_for_yes_and_for_no_are_told_apart(stance):
     told = sides(stance, FERRY, FOR + AGAINST)
     assert told.shape == (6,)
     assert np.abs(told).max() <= 1
-    assert (told[:3, None] > told[None, 3:]).sum() >= 8
+    logits = stance.logits(FERRY, FOR + AGAINST)
+    assert (logits[:3, None] > logits[None, 3:]).sum() >= 8
     assert told[:2].min() > 0.5
     assert told[3:5].max() < -0.5
 
