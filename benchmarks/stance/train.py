@@ -218,7 +218,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT / "data")
     parser.add_argument("--base", type=Path, default=ROOT / ".equipoise" / "stance" / "base")
     parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "stance" / "run")
-    parser.add_argument("--updates", type=int, default=900)
+    parser.add_argument("--updates", type=int, default=800)
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
