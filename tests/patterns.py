@@ -65,7 +65,7 @@ def weakness(pattern: re.Pattern[str] | re.Pattern[bytes], method: str, *, round
                 slow.append((took / size, attack))
                 break
     for _, attack in sorted(slow, key=lambda pair: -pair[0])[:LOOKED_AT]:
-        if growth(partial(_prepared, run, attack), least=125, rounds=rounds, again=False).ratio > BOUND:
+        if growth(partial(_prepared, run, attack), least=125, rounds=rounds).ratio > BOUND:
             return attack
     return None
 

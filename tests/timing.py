@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log2
 
 Work = Callable[[], object]
 
@@ -39,16 +40,17 @@ def stays_above(limit: float, work: Work, *, tries: int = 10) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """`seconds` for an input of `size`, `doubled` for one of twice the size."""
+    """`seconds` for an input of `size`, `longer` for one `times` as large."""
 
     size: int
     seconds: float
-    doubled: float
+    longer: float
+    times: int = 2
 
     @property
     def ratio(self) -> float:
-        """2 for linear time, 4 for quadratic, 8 for cubic; less for what is too short to say."""
-        return self.doubled / max(self.seconds, LEAST)
+        """Each doubling of the size: 2 for linear time, 4 for quadratic, 8 for cubic; less for what is too short."""
+        return (self.longer / max(self.seconds, LEAST)) ** (1 / log2(self.times))
 
 
 def growth(
@@ -63,22 +65,25 @@ def growth(
     """The growth of work_of(n)() from the first n of `least`, twice `least`, ... that takes LEAST seconds.
 
     Work that is faster up to `most` is measured there. Best of up to `rounds`, which stop at the first below
-    `bound`: another process can only make a measurement worse. With `again`, a growth above it is measured once
-    more from twice the size: the step at which memory is got in another way stands at one size only.
+    `bound`: another process can only make a measurement worse. With `again`, a growth above it is believed only when
+    eight times the size shows it, too: a processor that changes its speed, or memory that is got in another way from
+    one size on, looks like a step between two sizes, but not like one at each of three doublings.
     """
     size = least
     while size < most and seconds(work_of(size), runs=1) < LEAST:
         size *= 2
-    measured = _measured(work_of, size, bound, rounds)
-    return measured if measured.ratio < bound or not again else _measured(work_of, 2 * size, bound, rounds)
+    measured = _measured(work_of, size, 2, bound, rounds)
+    if measured.ratio < bound or measured.ratio > 2 * bound or not again:
+        return measured
+    return _measured(work_of, size, 8, bound, rounds)
 
 
-def _measured(work_of: Callable[[int], Work], size: int, bound: float, rounds: int) -> Growth:
-    once, twice = work_of(size), work_of(2 * size)
-    measured = Growth(size, float("inf"), float("inf"))
+def _measured(work_of: Callable[[int], Work], size: int, times: int, bound: float, rounds: int) -> Growth:
+    short, long = work_of(size), work_of(times * size)
+    measured = Growth(size, float("inf"), float("inf"), times)
     for _ in range(rounds):
-        single, double = seconds(once, runs=2), seconds(twice, runs=1)
-        measured = Growth(size, min(measured.seconds, single), min(measured.doubled, double))
+        single, longer = seconds(short, runs=2), seconds(long, runs=1)
+        measured = Growth(size, min(measured.seconds, single), min(measured.longer, longer), times)
         if measured.ratio < bound:
             break
     return measured
