@@ -2,8 +2,9 @@
 
 Several passages by the same hand on the same side are one voice (`maths.voices`). Hands are told by style, with a model
 learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that could
-belong to a voice. Where no three candidates are by one hand nothing is asked and nothing changes. Where nobody tells
-sides nothing is flagged: style alone says who wrote, not that it is one-sided.
+belong to a voice, and only for a question that has sides (`text.polar.has_sides`): what no yes or no answers, nobody can
+argue for or against. Where no three candidates are by one hand nothing is asked and nothing changes. Where nobody tells
+sides nothing is flagged but copies: style alone says who wrote, not that it is one-sided.
 """
 
 import json
@@ -21,6 +22,7 @@ from equipoise.maths.hands import Hands
 from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
 from equipoise.rag.components import Components
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
+from equipoise.text.polar import has_sides
 from equipoise.text.style import style
 
 LEARNT = "hands.json"
@@ -89,7 +91,8 @@ class VoicesFilter:
             for row, first in copies.items()
         }
         alike = self._alike([candidates.passages[row].text for row in rows])
-        told = _Told(self.stance, query, [candidates.passages[row].text for row in rows])
+        stance = self.stance if has_sides(query.text) else None
+        told = _Told(stance, query, [candidates.passages[row].text for row in rows])
         for voice in await self._voices(alike, told):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
             kept = [place for place in range(len(rows)) if place not in out][:k]
@@ -113,7 +116,7 @@ class VoicesFilter:
     async def _voices(self, alike: Floats, told: "_Told") -> list[list[int]]:
         """Places of the passages of each voice; nothing is asked where there can be none."""
         asked = suspects(alike, threshold=self.threshold)
-        if self.stance is None or not asked.any():
+        if not told.tells or not asked.any():
             return []
         sides = np.zeros(len(alike))
         sides[asked] = await told.sides(np.flatnonzero(asked).tolist())
@@ -137,6 +140,7 @@ class _Told:
     def __init__(self, stance: Stance | None, query: Query, texts: Sequence[str]) -> None:
         self._stance, self._query, self._texts = stance, query, texts
         self._known: dict[int, float] = {}
+        self.tells = stance is not None
         self.usage = Usage()
 
     async def sides(self, places: Sequence[int]) -> Floats:

@@ -12,6 +12,10 @@ _AUXILIARY = (
     r"|isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't|hadn't|can't|couldn't|won't|wouldn't|shouldn't"
 )
 _OPENING = re.compile(rf"(?:\A|[:;,.]\s+)(?:{_AUXILIARY})\b", re.IGNORECASE)
+_NORM = re.compile(r"\b(?:should|ought)\b", re.IGNORECASE)
+_ASKS_WHAT = re.compile(
+    r"\W*(?:\w+\W+){0,3}(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE
+)
 _CHOICE = re.compile(r"\bor\b(?!\s+not\b)", re.IGNORECASE)
 # "Can you tell me when", "Do you know who", "May I ask how": a request to be told something.
 _REQUEST = re.compile(
@@ -47,13 +51,31 @@ def is_yes_no(question: str) -> bool:
     >>> is_yes_no("Can I return it after 30 days?"), is_yes_no("Can you tell me when I can return it?")
     (True, False)
     """
-    text = " ".join(question.replace("\u2019", "'").split())
-    asked = text.rstrip("?")
-    last = asked[asked.rfind("?") + 1 :].strip()
-    if _OPENING.search(last) is None or _CHOICE.search(text):
-        return False
-    request = _REQUEST.match(last)
-    return request is None or _WHETHER.search(last, request.end()) is not None
+    last = _last_clause(question)
+    return _OPENING.search(last) is not None and not _CHOICE.search(question) and not _is_request(last)
+
+
+def has_sides(question: str) -> bool:
+    """Whether a text can argue for the yes or the no of `question`: it, or its last clause, begins with an auxiliary
+    verb, or says what should be; it is no request to be told something. English only.
+
+    >>> has_sides("Should tea or coffee be free?"), has_sides("Tea should be free"), has_sides("Why should tea be free?")
+    (True, True, False)
+    """
+    last = _last_clause(question)
+    opens = _OPENING.search(last) or (_NORM.search(last) and not _ASKS_WHAT.match(last))
+    return bool(opens) and not _is_request(last)
+
+
+def _last_clause(question: str) -> str:
+    """What stands between the last two question marks, or behind the only one, in straight apostrophes."""
+    asked = " ".join(question.replace("\u2019", "'").split()).rstrip("?")
+    return asked[asked.rfind("?") + 1 :].strip()
+
+
+def _is_request(clause: str) -> bool:
+    request = _REQUEST.match(clause)
+    return request is not None and _WHETHER.search(clause, request.end()) is None
 
 
 def denies(text: str) -> bool:
