@@ -2,8 +2,8 @@
 
     python benchmarks/stance/evaluate.py [--data data] [--llm NAME --every N] [--out .equipoise/stance] [--table]
 
-Judges: the embedded model by its logits, and with `--llm` a chat model by its sides (odds of yes against no), on every
-Nth text of a topic. A text is asked about once (the run resumes). Rows, ids and scores without text, and the table are
+Judges: the embedded model by its logits, and with `--llm` a chat model by its odds of yes against no, on every Nth text
+of a topic. A text is asked about once (the run resumes). Rows, ids and scores without text, and the table are
 put beside this file.
 """
 
@@ -106,7 +106,7 @@ def _scores(judge: EmbeddedStance | ChatStance, texts: Sequence[Told]) -> list[f
     question, read = texts[0].question, [one.text for one in texts]
     if isinstance(judge, EmbeddedStance):
         return judge.logits(question, read).tolist()
-    return sync.run(judge.sides(Query(question), read)).values.tolist()
+    return sync.run(judge.odds(Query(question), read))[0].tolist()
 
 
 def _row(judge: str, one: Told, score: float) -> dict[str, Any]:

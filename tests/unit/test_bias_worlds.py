@@ -156,7 +156,7 @@ def test_a_side_is_asked_for_once_and_kept(attacked_corpus, tmp_path):
             attacked_corpus, tmp_path, kept_sides(attacked_corpus, file, chat), asks=True, names=names
         )
     shown = [request.messages[-1].content for request in chat.requests]
-    asked = [text for text in shown if "(no text)" not in text]
+    asked = [text for text in shown if "This question has been argued" not in text]
     told = read_records(tmp_path / "sides.jsonl", SideRecord)
     assert len(asked) == len(set(asked)) == len(told) > 0
     (tmp_path / WORLDS).unlink()

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.maths.voices import LEAST, THRESHOLD, likeness, suspects, voices
+from equipoise.maths.voices import LEAST, ONE_SIDED, THRESHOLD, likeness, suspects, voices
 
 ALL_ALIKE = np.ones((3, 3)) - np.eye(3)
 
@@ -34,9 +34,22 @@ def test_two_are_none_however_alike():
     assert not suspects(np.array([[0, 1], [1, 0]]) * 9.0).any()
 
 
-def test_a_passage_without_a_side_is_none():
-    yes, _ = voices(np.ones((4, 4)) - np.eye(4), [1, 1, 1, 0])
-    assert yes.tolist() == [True, True, True, False]
+def test_worked_values():
+    assert voices(ALL_ALIKE, [1, 1, 0.4])[0].tolist() == [True] * 3
+    assert not np.any(voices(ALL_ALIKE, [1, 1, -1]))
+
+
+def test_what_one_hand_wrote_without_a_side_goes_along_and_what_it_wrote_on_the_other_does_not():
+    alike = np.ones((5, 5)) - np.eye(5)
+    yes, no = voices(alike, [1, 1, 1, 0, -1])
+    assert (yes.tolist(), no.any()) == ([True, True, True, True, False], False)
+
+
+def test_weak_sides_that_agree_are_a_voice_and_as_many_that_do_not_are_none():
+    alike = np.ones((6, 6)) - np.eye(6)
+    assert voices(alike, [0.3] * 6)[0].all()
+    assert not np.any(voices(alike, [0.3, -0.3] * 3))
+    assert not np.any(voices(alike, [0.1] * 6))
 
 
 @settings(max_examples=200, deadline=None)
@@ -65,4 +78,13 @@ def test_a_voice_has_members_enough_each_with_weight(seed, count):
     alike, sides = random_set(seed, count)
     for voice in voices(alike, sides):
         assert voice.sum() == 0 or voice.sum() >= LEAST
-        assert all(sides[row] * (alike[row] @ sides) >= THRESHOLD for row in np.flatnonzero(voice))
+        assert all(alike[row].sum() >= THRESHOLD for row in np.flatnonzero(voice))
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 20))
+def test_no_voice_holds_what_is_clearly_on_the_other_side(seed, count):
+    alike, sides = random_set(seed, count)
+    yes, no = voices(alike, sides)
+    assert (sides[yes] >= -ONE_SIDED).all()
+    assert (sides[no] <= ONE_SIDED).all()

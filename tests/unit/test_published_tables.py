@@ -116,6 +116,12 @@ def test_the_stance_of_held_out_subjects():
     assert evaluate.page(rows) == (BENCHMARKS / "stance" / "table.md").read_text("utf-8")
 
 
+def test_the_zero_of_a_side():
+    zero = script("stance", "zero")
+    rows = zero.read_rows(BENCHMARKS / "stance" / "zero.jsonl", zero.KEY)
+    assert zero.page(rows) == (BENCHMARKS / "stance" / "zero.md").read_text("utf-8")
+
+
 def drawn(folder):
     figures = sorted(path.relative_to(folder) for path in folder.glob("figures/*.svg"))
     assert len(figures) >= 7

@@ -107,9 +107,21 @@ def test_without_a_stance_only_copies_are_taken_out():
     assert result.flagged[0].reason == "voices: the same text as [100]"
 
 
-def test_an_unknown_side_counts_for_nothing():
+def test_a_passage_of_unknown_side_goes_with_its_hand():
     result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {HERALD[2]: np.nan}), TEXTS)
-    assert flagged(result) == []
+    assert flagged(result) == [2, 3]
+
+
+def test_unknown_sides_are_no_voice():
+    assert flagged(filtered(Told(dict.fromkeys([*HERALD, *PEOPLE], np.nan)), TEXTS)) == []
+
+
+def test_a_question_without_sides_asks_nobody():
+    stance = Told({})
+    found = candidates(angles(*range(0, 3 * len(TEXTS), 3)), texts=TEXTS)
+    question = Query("Who pays for the bridge?")
+    result = run(VoicesFilter(stance, shipped_hands()).filter(question, found, k=5))
+    assert (flagged(result), stance.asked) == ([], [])
 
 
 def logprobs(yes, no):
@@ -117,7 +129,7 @@ def logprobs(yes, no):
 
 
 class Leaning:
-    """Says yes with .7 where it has read nothing, .9 for a text with "pro" in it and .2 for another."""
+    """Says yes with .7 where it has read both sides, .8 for a text with "pro" in it and .5 for another."""
 
     name = "leaning"
 
@@ -127,17 +139,15 @@ class Leaning:
     async def complete(self, messages, *, schema=None, options=None):
         text = messages[-1].content
         self.seen.append((text, options))
-        yes = 0.7 if "| (no text)" in text else 0.9 if "| pro" in text else 0.2
+        yes = 0.7 if "| This question has been argued" in text else 0.8 if "| pro" in text else 0.5
         return ChatReply("yes", self.name, Usage(calls=1), logprobs=logprobs(yes, 1 - yes))
 
 
-def test_the_zero_of_a_side_is_what_the_model_says_without_a_text():
+def test_the_zero_of_a_side_is_what_the_model_says_of_a_text_on_both():
     chat = Leaning()
     told = run(ChatStance(chat).sides(QUERY, ["pro", "con"]))
     zero = np.log(0.7 / 0.3)
-    assert told.values == pytest.approx(
-        [(np.log(0.9 / 0.1) - zero) / 2, max((np.log(0.2 / 0.8) - zero) / 2, -1)]
-    )
+    assert told.values == pytest.approx([np.log(0.8 / 0.2) - zero, -zero])
     assert told.usage.calls == 3
     assert all(options.max_tokens == 1 for _, options in chat.seen)
 
@@ -199,15 +209,16 @@ def test_a_reason_says_where_its_fellows_are_found():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "has_chat", "told_by"),
+    ("wanted", "chat", "told_by"),
     [
-        ("auto", True, ChatStance), ("auto", False, type(None)), ("embedded", True, EmbeddedStance),
-        ("embedded", False, EmbeddedStance), ("chat", True, ChatStance), ("none", True, type(None)),
+        ("auto", "openai/large", ChatStance), ("auto", "local/small", EmbeddedStance), ("auto", "", EmbeddedStance),
+        ("embedded", "openai/large", EmbeddedStance), ("embedded", "", EmbeddedStance),
+        ("chat", "local/small", ChatStance), ("none", "openai/large", type(None)),
     ],
 )  # fmt: skip
-def test_the_settings_say_who_tells_sides(wanted, has_chat, told_by):
+def test_the_settings_say_who_tells_sides(wanted, chat, told_by):
     chosen = Settings.model_validate({"filter": {"stance": wanted}})
-    components = Components(chosen, None, None, ScriptedChat([]) if has_chat else None)
+    components = Components(chosen, None, None, ScriptedChat([], name=chat) if chat else None)
     assert type(VoicesFilter.from_components(components).stance) is told_by
 
 

@@ -81,11 +81,11 @@ class FilterSettings(_Section):
     `name` "auto": the best filter, for untrusted documents. `nli` (for smart) is `hf[/NAME]`, `chat` (the
     language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
     `trade_off` is mmr's, `sharpness` smart's; `bins`, `max_flagged_share`, `distance`, `rule`, `epsilon` and
-    `delta` are those of biasdef. `stance` says who tells voices which side a passage takes: `chat` (the language
-    model), `embedded` (a small model of the package, English), `none` (nobody: voices flags copies only) or `auto`
-    (chat where there is a language model, else none). Whatever the filter, but for "none": where the index holds
-    trusted documents, too, at most `untrusted` of the passages that are read come from others; at most
-    `per_document` come from one of these.
+    `delta` are those of biasdef. `stance` says who tells voices which side a passage takes: `chat` (the
+    language model), `embedded` (a small model of the package, English), `none` (nobody: voices flags copies
+    only) or `auto` (chat where the language model is an endpoint, else embedded). Whatever the filter, but
+    for "none": where the index holds trusted documents, too, at most `untrusted` of the passages that are
+    read come from others; at most `per_document` come from one of these.
     """
 
     name: Annotated[str, HOW] = "auto"

@@ -16,6 +16,9 @@ THRESHOLD = 1.5
 """What a passage's fellows have to weigh together: two that are certain, or more that are likely."""
 LEAST = 3
 """Passages of a voice; two may agree by chance."""
+ONE_SIDED = 0.2
+"""The mean side, 0 to 1, from which one hand's passages take a side together; a passage that is on the other side by as
+much does not go along. Chosen on the questions held out from the embedded stance (`benchmarks/bias/held_out`)."""
 
 
 def likeness(ratios: ArrayLike) -> Floats:
@@ -32,7 +35,7 @@ def likeness(ratios: ArrayLike) -> Floats:
 def suspects(alike: ArrayLike, *, threshold: float = THRESHOLD, least: int = LEAST) -> Mask:
     """(n,) which passages could belong to a voice if all took one side; none unless there are `least` of them.
 
-    What is not among them needs not be asked for its side: it cannot be in `voices`, nor add to one of them.
+    What is not among them needs not be asked for its side: it cannot be in `voices`, nor be the fellow of one that is.
     """
     weights = square_matrix(np.asarray(alike, np.float64), len(np.asarray(alike)), "alike")
     possible = weights.sum(axis=1) >= threshold
@@ -45,16 +48,30 @@ def voices(
 ) -> tuple[Mask, Mask]:
     """((n,), (n,)): the passages of a voice on the side of yes, and of one on the side of no.
 
-    Passage i, on side s_i (-1 to 1, 0 for none or unknown), is one of a voice where s_i * sum_j alike_ij s_j reaches
-    `threshold`; fewer than `least` on a side are none. Neither the order of the passages nor the sign of the question
-    matters, and a set without `suspects` has no voice.
+    The side of one passage is uncertain; that of all a hand wrote is less so. So passage i speaks for the side on which
+    its hand is on average, (s_i + sum_j alike_ij s_j) / (1 + sum_j alike_ij), where that reaches ONE_SIDED and its own
+    side is not the other one. It is one of a voice where those of its fellows who speak for the same side weigh
+    `threshold` together; fewer than `least` are none. A hand that writes on both sides alike has no voice. Neither the
+    order of the passages nor the sign of the question matters, and a set without `suspects` has no voice.
 
-    Worked value: three passages, alike 1 each, sides (1, 1, 1): each weighs 2, all are a voice; with sides (1, 1, -1)
-    they weigh 0, 0 and -2: none is.
+    `sides`: -1 to 1, 0 for none or unknown.
+
+    Worked value: three passages, alike 1 each, sides (1, 1, 0.4): their hand's mean is 0.8, each has fellows that weigh
+    2, all are a voice. With sides (1, 1, -1) the mean is 0.33, but the third does not go along, and the others have one
+    fellow each: none is.
     """
     taken = finite_vector(sides, "sides")
     weights = square_matrix(np.asarray(alike, np.float64), len(taken), "alike")
-    loud = taken * (weights @ taken) >= threshold
-    both = (loud & (taken > 0.0), loud & (taken < 0.0))
-    none = np.zeros(len(taken), np.bool_)
-    return tuple(side if side.sum() >= least else none for side in both)  # type: ignore[return-value]
+    asked = suspects(weights, threshold=threshold, least=least)
+    taken, weights = np.where(asked, taken, 0.0), np.where(np.outer(asked, asked), weights, 0.0)
+    means = (taken + weights @ taken) / (1.0 + weights.sum(axis=1))
+    return (
+        _voice(weights, means, taken, threshold, least),
+        _voice(weights, -means, -taken, threshold, least),
+    )
+
+
+def _voice(weights: Floats, means: Floats, taken: Floats, threshold: float, least: int) -> Mask:
+    speak = (means >= ONE_SIDED) & (taken >= -ONE_SIDED)
+    loud = speak & (weights @ speak >= threshold)
+    return loud if loud.sum() >= least else np.zeros(len(taken), np.bool_)

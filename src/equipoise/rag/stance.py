@@ -21,9 +21,15 @@ LONGEST = 900
 """Characters of a text that are read: who argues says so early, and a chat model takes a request for each text."""
 WINDOW = 280
 """Characters that two sentences may have together to be in one window of the embedded model."""
-NO_TEXT = "(no text)"
-SURE = 2.0
-"""Log-odds, beyond those of the question alone, from which a side counts in full."""
+BALANCED = """\
+This question has been argued for a long time, and both sides have a case. Those who answer yes point to the \
+advantages, which are real and reach many people. Those who answer no point to the harm, which is real, too, and \
+reaches others. Some of the evidence speaks for it and some speaks against it, and much depends on the place and on \
+how it is done. Whoever looks at it with care finds good arguments for yes and good arguments for no."""
+"""The zero of a chat model's scale: as long as a passage, on no side, and fit for any question."""
+SURE = 1.0
+"""Log-odds, beyond those of BALANCED, from which a side counts in full: about the median of their size for EBI passages
+with the local 1.5B model (`benchmarks/stance/zero.py`)."""
 EMBEDDED_SURE = 0.9
 """The embedded model's logit from which a side counts in full: the median of its size for EBI passages of the questions
 that its training was stopped by (0.94, n = 52; 0.53 for people's passages, which it is less sure of)."""
@@ -40,11 +46,12 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class ChatStance:
-    """One short request a text and one for the question alone, `concurrency` at a time.
+    """One short request a text and one for BALANCED, `concurrency` at a time.
 
-    A model leans towards one answer before it has read anything, so the odds for the question without a text are the
-    zero of its scale: it does not move with what is planted, as the mean of the texts would. Texts stand behind bars,
-    and the reply is one of two words: a text that asks for another reply can at most choose between these.
+    A model leans towards yes whenever it has read an argument, so the odds for a text on both sides are the zero of its
+    scale: it does not move with what is planted, as the mean of the texts would, and unlike an empty text it is read as
+    the others are. Texts stand behind bars, and the reply is one of two words: a text that asks for another reply can
+    at most choose between these.
     """
 
     chat: ChatModel
@@ -53,17 +60,21 @@ class ChatStance:
 
     async def sides(self, query: Query, texts: Sequence[str]) -> Sides:
         """The side of each text. Raises ModelError, after ending the other requests."""
+        odds, usage = await self.odds(query, (BALANCED, *texts))
+        zero = 0.0 if np.isnan(odds[0]) else odds[0]
+        return Sides(np.clip((odds[1:] - zero) / SURE, -1.0, 1.0), usage)
+
+    async def odds(self, query: Query, texts: Sequence[str]) -> tuple[Floats, Usage]:
+        """(n,) natural log-odds that each text argues for yes, NaN where the model said neither; raises as `sides`."""
         gate = asyncio.Semaphore(self.concurrency)
         tasks: list[asyncio.Task[tuple[float, Usage]]] = []
         try:
             async with asyncio.TaskGroup() as group:
-                tasks.extend(group.create_task(self._odds(query, text, gate)) for text in (NO_TEXT, *texts))
+                tasks.extend(group.create_task(self._odds(query, text, gate)) for text in texts)
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        odds = np.array([task.result()[0] for task in tasks])
         usage = sum((task.result()[1] for task in tasks), Usage())
-        zero = 0.0 if np.isnan(odds[0]) else odds[0]
-        return Sides(np.clip((odds[1:] - zero) / SURE, -1.0, 1.0), usage)
+        return np.array([task.result()[0] for task in tasks]), usage
 
     async def _odds(self, query: Query, text: str, gate: asyncio.Semaphore) -> tuple[float, Usage]:
         messages = prompts.load(PROMPT, text=fenced(text[:LONGEST]), question=query.text)

@@ -1,10 +1,10 @@
 """The filter `voices`: takes out passages by which one writer crowds out the other side.
 
-Several passages by the same hand on the same side are one voice (`maths.voices`). Hands are told by style, with a model
-learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that could
-belong to a voice, and only for a question that has sides (`text.polar.has_sides`): what no yes or no answers, nobody can
-argue for or against. Where no three candidates are by one hand nothing is asked and nothing changes. Where nobody tells
-sides nothing is flagged but copies: style alone says who wrote, not that it is one-sided.
+Several passages by a hand that is on one side are one voice (`maths.voices`). Hands are told by style, with a model
+learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that
+could belong to a voice, and only for a question that has sides (`text.polar.has_sides`): what no yes or no answers,
+nobody can argue for or against. Where no three candidates are by one hand nothing is asked and nothing changes. Where
+nobody tells sides nothing is flagged but copies: style alone says who wrote, not that it is one-sided.
 """
 
 import json
@@ -93,10 +93,10 @@ class VoicesFilter:
         alike = self._alike([candidates.passages[row].text for row in rows])
         stance = self.stance if has_sides(query.text) else None
         told = _Told(stance, query, [candidates.passages[row].text for row in rows])
-        for voice in await self._voices(alike, told):
+        for side, voice in await self._voices(alike, told):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
             kept = [place for place in range(len(rows)) if place not in out][:k]
-            spared = self.spares and await self._alone(voice, kept, told)
+            spared = self.spares and await self._alone(side, kept, told)
             for place in voice[1:] if spared else voice:
                 reasons[rows[place]] = (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
         kept_rows = [row for row in range(len(candidates)) if row not in reasons]
@@ -108,29 +108,34 @@ class VoicesFilter:
             return np.zeros((len(texts), len(texts)))
         return likeness(self.hands.ratios([_style(text) for text in texts]))
 
-    async def _alone(self, voice: Sequence[int], kept: Sequence[int], told: "_Told") -> bool:
-        """Whether nothing among `kept` takes the side of the voice."""
-        side = np.sign((await told.sides(voice[:1]))[0])
+    async def _alone(self, side: int, kept: Sequence[int], told: "_Told") -> bool:
+        """Whether nothing among `kept` takes the side of a voice."""
         return not (await told.sides(kept) * side >= TAKES).any()
 
-    async def _voices(self, alike: Floats, told: "_Told") -> list[list[int]]:
-        """Places of the passages of each voice; nothing is asked where there can be none."""
+    async def _voices(self, alike: Floats, told: "_Told") -> list[tuple[int, list[int]]]:
+        """Side, 1 or -1, and places of the passages of each voice; nothing is asked where there can be none."""
         asked = suspects(alike, threshold=self.threshold)
         if not told.tells or not asked.any():
             return []
         sides = np.zeros(len(alike))
         sides[asked] = await told.sides(np.flatnonzero(asked).tolist())
         both = voices(alike, sides, threshold=self.threshold)
-        return [np.flatnonzero(voice).tolist() for voice in both if voice.any()]
+        return [
+            (side, np.flatnonzero(voice).tolist())
+            for side, voice in zip((1, -1), both, strict=True)
+            if voice.any()
+        ]
 
 
 def _stance(components: Components) -> Stance | None:
-    """Who tells sides, by `filter.stance`; None: nobody."""
+    """Who tells sides, by `filter.stance`; None: nobody. A local model would take seconds for each passage, and is no
+    better at it than the embedded one."""
     wanted = components.settings.filter.stance
-    if wanted == "embedded":
-        return EmbeddedStance()
-    if wanted == "none" or (wanted == "auto" and components.chat is None):
+    if wanted == "none":
         return None
+    endpoint = components.chat is not None and not components.chat.name.startswith("local/")
+    if wanted == "embedded" or (wanted == "auto" and not endpoint):
+        return EmbeddedStance()
     return ChatStance(components.need_chat("filter.stance chat"), components.options)
 
 

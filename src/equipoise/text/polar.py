@@ -59,7 +59,7 @@ def has_sides(question: str) -> bool:
     """Whether a text can argue for the yes or the no of `question`: it, or its last clause, begins with an auxiliary
     verb, or says what should be; it is no request to be told something. English only.
 
-    >>> has_sides("Should tea or coffee be free?"), has_sides("Tea should be free"), has_sides("Why should tea be free?")
+    >>> has_sides("Should tea be free?"), has_sides("Tea should be free"), has_sides("Why should tea be free?")
     (True, True, False)
     """
     last = _last_clause(question)
