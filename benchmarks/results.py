@@ -30,7 +30,7 @@ ABLATION = {
     "sentence": "highlighter `sentence`",
     "sentence-no-rerank": "highlighter `sentence`, candidates in the order of retrieval",
 }
-LOCAL = "local-model"
+LOCAL, CHECKED = "local-model", "local-checked"
 INTRO = """# Results
 
 Made by `python benchmarks/results.py` from what the benchmarks left in `benchmarks/`; each section names its command.
@@ -57,9 +57,11 @@ the reader of then, when nothing was fitted or tried on them. Since then they ha
 LOCAL_MODEL = """Qwen2.5-Coder-1.5B, `benchmarks/field/run.py --half PART --every 3 --set
 model.llm=local/qwen2.5-coder-1.5b`, and the same questions without it. The later sets were asked once. Every third
 question of a set is one of five kinds (plain, vague, one word, near miss, none): a third of those with an answer are
-vague, of all questions a fifth."""
+vague, of all questions a fifth. Where the model only checks (`--set highlight.name=reader --set highlight.abstain=true`) it
+says whether the passages answer, and the quotes are the reader's."""
 LOCAL_PARTS = {"later": "after", "reporting": "full"}
 """Parts that a local model was asked about, and what was asked of them without it."""
+CHECKED_PARTS = ("later",)
 SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Reader, fitted", "calibration/reader.md", ()),
     ("Retrieval, questions that nothing was fitted on", "retrieval/reporting.md", ()),
@@ -74,6 +76,7 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Bias: worlds in which a filter could flatter itself", "bias/worlds.md", ()),
     ("Bias: the worlds of questions that the embedded stance never saw", "bias/held_out/worlds.md", ()),
     ("Stance", "stance/table.md", ()),
+    ("Stance by a chat model", "stance/zero.md", ()),
     ("Speed", "speed/table.md", ()),
 )
 """Title, table, and which of its sections; none: all."""
@@ -150,6 +153,8 @@ def compared() -> str:
         rows = field_rows(LOCAL, part)
         asked = {row["id"] for row in rows}
         named[f"{part}: local model, {len(rows)} questions"] = rows
+        if part in CHECKED_PARTS:
+            named[f"{part}: local model as a check"] = field_rows(CHECKED, part)
         named[f"{part}: without"] = [row for row in field_rows(without, part) if row["id"] in asked]
     return _field_table(named)
 

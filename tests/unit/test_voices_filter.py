@@ -72,7 +72,7 @@ def test_a_voice_is_taken_out_where_somebody_else_speaks_for_its_side():
     assert flagged(result) == [0, 2, 3]
     assert result.flagged[0].score == 2.0
     assert result.flagged[0].reason.startswith("voices: written like [10")
-    assert result.flagged[0].reason.endswith("and on the same side")
+    assert result.flagged[0].reason.endswith(", by a hand that argues on one side")
     assert [p.text for p in result.kept.passages] == PEOPLE
 
 

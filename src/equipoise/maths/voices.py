@@ -1,4 +1,4 @@
-"""Which passages are one voice: several of them, written by the same hand, on the same side.
+"""Which passages are one voice: several of them, written by a hand that argues on one side.
 
 One person may say anything once. To crowd out other views it takes several passages, and who writes them all on one
 side leaves two traces at once, a hand and a side, neither of which says anything alone: people agree with each other,

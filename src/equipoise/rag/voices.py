@@ -174,7 +174,7 @@ def _reason(
     )
     named = ", ".join(_named(candidates, rows[other]) for other in fellows[:NAMED])
     more = f" and {len(fellows) - NAMED} more" if len(fellows) > NAMED else ""
-    return f"voices: written like {named}{more}, and on the same side"
+    return f"voices: written like {named}{more}, by a hand that argues on one side"
 
 
 def _named(candidates: Candidates, row: int) -> str:

@@ -201,7 +201,7 @@ def _bound(found: WorldsSummary, row: str) -> tuple[Target, ...]:
 
 
 def _at_most(name: str, limit: float, value: float) -> Target:
-    return Target(name, f"at most {limit:.2f}", round(value, 5), value <= limit)
+    return Target(name, f"at most {limit:.2f}", round(value, 5), round(value, 5) <= limit)
 
 
 def _value(estimate: Estimate | None) -> float:
