@@ -57,8 +57,8 @@ the reader of then, when nothing was fitted or tried on them. Since then they ha
 LOCAL_MODEL = """Qwen2.5-Coder-1.5B, `benchmarks/field/run.py --half PART --every 3 --set
 model.llm=local/qwen2.5-coder-1.5b`, and the same questions without it. The later sets were asked once. Every third
 question of a set is one of five kinds (plain, vague, one word, near miss, none): a third of those with an answer are
-vague, of all questions a fifth. Where the model only checks (`--set highlight.name=reader --set highlight.abstain=true`) it
-says whether the passages answer, and the quotes are the reader's."""
+vague, of all questions a fifth. Where the model only checks (`--set highlight.name=reader --set
+highlight.abstain=true`) it says whether the passages answer, and the quotes are the reader's."""
 LOCAL_PARTS = {"later": "after", "reporting": "full"}
 """Parts that a local model was asked about, and what was asked of them without it."""
 CHECKED_PARTS = ("later",)
