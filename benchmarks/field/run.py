@@ -12,6 +12,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from equipoise.core import settings as layers
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Layered
+from equipoise.corpus import loaders
 from equipoise.corpus.roots import Gone
 from equipoise.rag.library import Library, update
 
@@ -38,7 +40,8 @@ def main() -> None:
     arguments = _arguments()
     layered = _settings(arguments.set)
     kept = {key: value for key, value, _origin in layered.rows() if key != "store.path"}
-    check_config(arguments.out, {"pipeline": arguments.pipeline, "settings": kept})
+    config = {"pipeline": arguments.pipeline, "settings": kept}
+    check_config(arguments.out, config | ({"plain": True} if arguments.plain else {}))
     rows: list[dict[str, Any]] = []
     with Lines(arguments.out / "rows.jsonl", KEY) as lines:
         for one in _wanted(arguments.sets, arguments.half):
@@ -57,6 +60,18 @@ def _wanted(names: list[str], half: str | None) -> tuple[DocumentSet, ...]:
         return some
     print("the later sets are left out: --half later asks them", file=sys.stderr)
     return tuple(one for one in some if one.half != "later")
+
+
+def plain(folder: Path, out: Path) -> Path:
+    """`out` with the text of every document of `folder` as a text file that bears its name: no headings, lists or
+    tables, as a reader of text alone would have it."""
+    out.mkdir(parents=True, exist_ok=True)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with suppress(CorpusError):
+            texts = [document.text for document in loaders.load(path, path.read_bytes())]
+            name = path.relative_to(folder).as_posix().replace("/", "--")
+            (out / f"{name}.txt").write_text("\n\n".join(texts), "utf-8")
+    return out
 
 
 def outcome(question: Question, result: Answer | Refusal) -> str:
@@ -94,6 +109,8 @@ def _ask(
     folder = sets.folder(arguments.cache, one.name)
     if not folder.is_dir():
         raise CorpusError(f"the documents of {one.name} are not in {folder}: run fetch.py first")
+    if arguments.plain:
+        folder = plain(folder, arguments.out / "plain" / one.name)
     index = arguments.out / "indexes" / f"{one.name}.db"
     index.parent.mkdir(parents=True, exist_ok=True)
     report = update(index, [folder], gone=Gone.DROP, encoder=layered.settings.retrieval.encoder)
@@ -156,6 +173,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, default=sets.default_cache())
     parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-field")
     parser.add_argument("--pipeline", default="hs")
+    parser.add_argument("--plain", action="store_true", help="index the bare text of each document")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
     return parser.parse_args()
 
