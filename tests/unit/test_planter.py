@@ -1,5 +1,6 @@
 """Planting leaves a store as it was: after use, after errors, beside readers and after a kill."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
+from equipoise.corpus.loaders.loaded import clean
 from equipoise.corpus.store import Store
 from equipoise.redteam.passages import AttackPassage, Kind
 from equipoise.redteam.planter import PREFIX, is_planted, plant, planted, planted_id, uproot
@@ -171,3 +173,24 @@ def test_after_a_kill_another_process_uproots(path):
         assert uproot(store) == tuple(f"{PREFIX}q-pos{n}" for n in (1, 2, 3))
         assert store.digest() == before
         store.verify()
+
+
+def test_attack_prompts_are_planted_as_they_are_and_taken_out_again(path, shared_data):
+    """Jailbreaks and injections by others: control characters, markup."""
+    files = sorted((shared_data / "attack_prompts").glob("*.jsonl"))
+    prompts = [
+        json.loads(line)["prompt"] for file in files for line in file.read_text("utf-8").splitlines()[::5]
+    ]
+    said = [prompt for prompt in prompts if prompt.strip()]
+    passages = [
+        AttackPassage(f"p-{n:04}", "q", "Is tea good?", Kind.ADV_POS, n, prompt)
+        for n, prompt in enumerate(said, 1)
+    ]
+    with Store.open(path) as store:
+        before = store.digest()
+        with planted(store, passages, HashedWords()) as doc_ids:
+            kept = store.documents(doc_ids)
+            assert [kept[doc_id].text for doc_id in doc_ids] == [clean(prompt) for prompt in said]
+            assert {document.trust for document in kept.values()} == {Trust.UNTRUSTED}
+            store.verify()
+        assert store.digest() == before

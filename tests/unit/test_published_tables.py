@@ -122,6 +122,12 @@ def test_the_zero_of_a_side():
     assert zero.page(rows) == (BENCHMARKS / "stance" / "zero.md").read_text("utf-8")
 
 
+def test_instructions_in_a_text():
+    injected = script("stance", "injected")
+    rows = injected.read_rows(BENCHMARKS / "stance" / "injected.jsonl", injected.KEY)
+    assert injected.page(rows) == (BENCHMARKS / "stance" / "injected.md").read_text("utf-8")
+
+
 def drawn(folder):
     figures = sorted(path.relative_to(folder) for path in folder.glob("figures/*.svg"))
     assert len(figures) >= 7
