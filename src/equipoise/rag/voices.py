@@ -128,8 +128,8 @@ class VoicesFilter:
 
 
 def _stance(components: Components) -> Stance | None:
-    """Who tells sides, by `filter.stance`; None: nobody. A local model would take seconds for each passage, and is no
-    better at it than the embedded one."""
+    """Who tells sides, by `filter.stance`; None: nobody. A local model would take seconds for each passage, and more
+    of what people wrote out."""
     wanted = components.settings.filter.stance
     if wanted == "none":
         return None
