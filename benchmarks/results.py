@@ -23,12 +23,12 @@ import tables  # noqa: E402
 
 BEGIN, END = "<!-- results: made by `python benchmarks/results.py` -->", "<!-- end of results -->"
 ABLATION = {
-    "full": "as it is",
+    "after": "as it is",
+    "plain": "bare text: no headings, lists or tables",
     "no-spelling": "misspelt words stay",
     "no-rerank": "candidates stay in the order of retrieval",
     "no-threshold": "nothing is declined",
     "sentence": "highlighter `sentence`",
-    "sentence-no-rerank": "highlighter `sentence`, candidates in the order of retrieval",
 }
 LOCAL, CHECKED = "local-model", "local-checked"
 INTRO = """# Results
@@ -47,8 +47,9 @@ FIELD = """## Real documentation
 {questions} questions, asked once, no language model; how they were made:
 [benchmarks/field](../benchmarks/field/README.md). Median {seconds:.1f} s a question beside other work.
 """
-BEFORE = """`python benchmarks/field/run.py --half reporting`: nine other sets, 126 questions, with the reader of
-before. Since then these sets have been read and fitted on."""
+CHANGED = """`python benchmarks/field/run.py --half {part}` with the options that stand in
+[benchmarks/field](../benchmarks/field/README.md): the same questions, asked again. A summary is not among them: quotes
+do not depend on it."""
 OTHERS = """The same questions with the reader before, and with that of today, whose spelling was made with these rows
 in sight:"""
 READERS = {"full": "asked once", "before": "the reader before", "after": "the reader of today"}
@@ -77,6 +78,7 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Bias: the worlds of questions that the embedded stance never saw", "bias/held_out/worlds.md", ()),
     ("Stance", "stance/table.md", ()),
     ("Stance by a chat model", "stance/zero.md", ()),
+    ("Stance under attack", "stance/injected.md", ()),
     ("Speed", "speed/table.md", ()),
 )
 """Title, table, and which of its sections; none: all."""
@@ -122,7 +124,7 @@ def page() -> str:
         "### The sets before",
         *(part for name in BEFORE_IT for part in earlier(name)),
         "### One thing changed at a time",
-        BEFORE,
+        CHANGED.format(part=NEWEST),
         ablation(),
         "### With the local model",
         LOCAL_MODEL,
@@ -142,8 +144,8 @@ def earlier(part: str) -> tuple[str, str]:
 
 
 def ablation() -> str:
-    """The reporting half of the field benchmark under each of ABLATION."""
-    return _field_table({said: field_rows(name) for name, said in ABLATION.items()})
+    """The newest part of the field benchmark under each of ABLATION."""
+    return _field_table({said: field_rows(name, NEWEST) for name, said in ABLATION.items()})
 
 
 def compared() -> str:
