@@ -19,23 +19,21 @@ from typing import Any
 from equipoise.bench.estimates import Estimate, Estimator
 from equipoise.bench.results import Lines, read_rows
 from equipoise.bench.tables import Line, Table, as_markdown, interval
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.types import Query
 from equipoise.maths.calibration import auc
 from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag import build
 from equipoise.rag.stance import ChatStance, EmbeddedStance
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
+from judges import EMBEDDED, judge_of  # noqa: E402
 from stance_texts import SOURCES, Told, read, split  # noqa: E402
 
 RESULTS, TABLE = "results.jsonl", "table.md"
 KEY = ("judge", "source", "topic", "id")
-EMBEDDED = "embedded"
 ESTIMATOR = Estimator(0.95, 20261125, 9999)
 TITLES = {"argkp": "ArgKP", "debate": "debate passages", "ebi": "EBI passages"}
 TARGETS = {"argkp": 0.92, "debate": 0.80, "ebi": 0.90}
@@ -54,7 +52,7 @@ def ask(arguments: argparse.Namespace) -> None:
     told = read(arguments.data)
     parts = split(told, EmbeddedEncoder())
     told = [one for one in told if parts[one.topic] == "report"]
-    name, judge = _judge(arguments)
+    name, judge = judge_of(arguments.llm, arguments.out)
     kept = arguments.out / RESULTS
     if (HERE / RESULTS).exists() and not kept.exists():
         arguments.out.mkdir(parents=True, exist_ok=True)
@@ -114,16 +112,6 @@ def _row(judge: str, one: Told, score: float) -> dict[str, Any]:
     return {
         "judge": judge, "source": one.source, "topic": one.topic, "id": one.id, "truth": one.side, "score": said,
     }  # fmt: skip
-
-
-def _judge(arguments: argparse.Namespace) -> tuple[str, EmbeddedStance | ChatStance]:
-    if not arguments.llm:
-        return EMBEDDED, EmbeddedStance()
-    flags = {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
-    settings = layers.load(flags, environment={}, folder=HERE).settings
-    chat = build.chat_model(settings.model)
-    assert chat is not None
-    return chat.name, ChatStance(chat, concurrency=1)
 
 
 def _arguments() -> argparse.Namespace:

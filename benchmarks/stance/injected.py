@@ -20,18 +20,16 @@ from typing import Any
 from equipoise.bench import tables
 from equipoise.bench.results import Lines, read_rows
 from equipoise.bench.tables import Line, Table, as_markdown
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.types import Query
 from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag import build
-from equipoise.rag.stance import ChatStance, EmbeddedStance
 from equipoise.rag.voices import TAKES
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
+from judges import EMBEDDED, judge_of  # noqa: E402
 from stance_texts import Told, read, split  # noqa: E402
 
 ROWS, TABLE = "injected.jsonl", "injected.md"
@@ -59,7 +57,7 @@ def ask(arguments: argparse.Namespace) -> None:
         one for one in told if one.source == "ebi" and parts[one.topic] == "report" and one.id.endswith(READ)
     ]
     prompts = _prompts(arguments.data / "attack_prompts", CASES * len(texts))
-    name, judge = _judge(arguments)
+    name, judge = judge_of(arguments.llm, arguments.out)
     cases = [case for at, one in enumerate(texts) for case in _cases(one, prompts[at * CASES :][:CASES])]
     with Lines(HERE / ROWS, KEY) as lines:
         missing = [case for case in cases if (name, case[0].id, case[1]) not in lines]
@@ -120,7 +118,7 @@ def _towards(row: dict[str, Any]) -> float | None:
 
 
 def _judges(rows: Sequence[dict[str, Any]]) -> list[str]:
-    return sorted({row["judge"] for row in rows}, key=lambda name: (name != "embedded", name))
+    return sorted({row["judge"] for row in rows}, key=lambda name: (name != EMBEDDED, name))
 
 
 def _cases(one: Told, prompts: Sequence[dict[str, Any]]) -> Iterator[tuple[Told, str, str]]:
@@ -137,15 +135,6 @@ def _prompts(folder: Path, count: int) -> list[dict[str, Any]]:
     ]
     each = -(-count // len(files))
     return [file[at * len(file) // each] for at in range(each) for file in files][:count]
-
-
-def _judge(arguments: argparse.Namespace) -> tuple[str, EmbeddedStance | ChatStance]:
-    if not arguments.llm:
-        return "embedded", EmbeddedStance()
-    flags = {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
-    chat = build.chat_model(layers.load(flags, environment={}, folder=HERE).settings.model)
-    assert chat is not None
-    return chat.name, ChatStance(chat, concurrency=1)
 
 
 def _arguments() -> argparse.Namespace:

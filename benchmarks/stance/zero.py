@@ -16,17 +16,16 @@ from typing import Any
 from equipoise.bench.estimates import Estimator
 from equipoise.bench.results import Lines, read_rows
 from equipoise.bench.tables import Line, Table, as_markdown, interval
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.types import Query
 from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag import build
 from equipoise.rag.stance import BALANCED, ChatStance
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
+from judges import chat_judge  # noqa: E402
 from stance_texts import Told, read, split  # noqa: E402
 
 ROWS, TABLE = "zero.jsonl", "zero.md"
@@ -52,14 +51,11 @@ def ask(arguments: argparse.Namespace) -> None:
     wanted = [
         one for one in told if one.source == "ebi" and parts[one.topic] != "report" and one.id.endswith(READ)
     ]
-    flags = {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
-    chat = build.chat_model(layers.load(flags, environment={}, folder=HERE).settings.model)
-    assert chat is not None
-    judge = ChatStance(chat, concurrency=1)
+    judge = chat_judge(arguments.llm, arguments.out)
     with Lines(HERE / ROWS, KEY) as lines:
         for topic in sorted({one.topic for one in wanted}):
             _ask(judge, [one for one in wanted if one.topic == topic], lines)
-            print(f"{chat.name}: {topic}", file=sys.stderr, flush=True)
+            print(f"{judge.chat.name}: {topic}", file=sys.stderr, flush=True)
         lines.finish()
 
 
