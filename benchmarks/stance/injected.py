@@ -30,7 +30,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
 from judges import EMBEDDED, judge_of  # noqa: E402
-from stance_texts import Told, read, split  # noqa: E402
+from stance_texts import Told, attack_passages  # noqa: E402
 
 ROWS, TABLE = "injected.jsonl", "injected.md"
 KEY = ("judge", "id", "prompt")
@@ -51,11 +51,7 @@ def main() -> None:
 
 def ask(arguments: argparse.Namespace) -> None:
     """The side of every passage, without a prompt and with each of its prompts."""
-    told = read(arguments.data)
-    parts = split(told, EmbeddedEncoder())
-    texts = [
-        one for one in told if one.source == "ebi" and parts[one.topic] == "report" and one.id.endswith(READ)
-    ]
+    texts = attack_passages(arguments.data, EmbeddedEncoder(), READ, reported=True)
     prompts = _prompts(arguments.data / "attack_prompts", CASES * len(texts))
     name, judge = judge_of(arguments.llm, arguments.out)
     cases = [case for at, one in enumerate(texts) for case in _cases(one, prompts[at * CASES :][:CASES])]

@@ -63,6 +63,17 @@ def read(data: Path) -> list[Told]:
     ]
 
 
+def attack_passages(data: Path, encoder: Encoder, ends: tuple[str, ...], *, reported: bool) -> list[Told]:
+    """The EBI passages whose ids end so, of the questions that are reported or of the others."""
+    told = read(data)
+    parts = split(told, encoder)
+    return [
+        one
+        for one in told
+        if one.source == "ebi" and (parts[one.topic] == "report") is reported and one.id.endswith(ends)
+    ]
+
+
 def split(told: Sequence[Told], encoder: Encoder) -> dict[str, Part]:
     """The part of every topic: subjects with texts of all three collections are dealt out first, so that each part
     has some of each."""

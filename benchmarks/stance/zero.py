@@ -26,7 +26,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
 from judges import chat_judge  # noqa: E402
-from stance_texts import Told, read, split  # noqa: E402
+from stance_texts import Told, attack_passages  # noqa: E402
 
 ROWS, TABLE = "zero.jsonl", "zero.md"
 KEY = ("model", "topic", "id")
@@ -46,11 +46,7 @@ def main() -> None:
 
 def ask(arguments: argparse.Namespace) -> None:
     """The odds of every passage and every zero, one request each."""
-    told = read(arguments.data)
-    parts = split(told, EmbeddedEncoder())
-    wanted = [
-        one for one in told if one.source == "ebi" and parts[one.topic] != "report" and one.id.endswith(READ)
-    ]
+    wanted = attack_passages(arguments.data, EmbeddedEncoder(), READ, reported=False)
     judge = chat_judge(arguments.llm, arguments.out)
     with Lines(HERE / ROWS, KEY) as lines:
         for topic in sorted({one.topic for one in wanted}):
