@@ -17,7 +17,7 @@ from equipoise.text.fence import fenced
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
 from equipoise.text.outline import headings_at, outlined, with_leads
-from equipoise.text.polar import is_yes_no, turned
+from equipoise.text.polar import has_sides, is_yes_no, turned
 from equipoise.text.questions import split_questions
 from equipoise.text.references import follows_up, refers_back
 from equipoise.text.sentences import sentence_spans, units
@@ -101,6 +101,7 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
         is_yes_no,
         (", is ", ": is? ", "or ", "or not ", "?", "? ", ". can you ", "can you tell ", "can i me "),
     ),
+    "sides": (has_sides, (", is ", "should ", "a, should ", "who ", "a b c should ", "?", "can you tell ")),
     "turned": (
         partial(turned, quotes=[QUOTE]),
         ("no, ", "not ", "never ", "n't ", "\"'", "a b c; ", "and ", ". ", "–\n", "yes"),

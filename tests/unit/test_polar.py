@@ -7,7 +7,7 @@ from equipoise.core.types import Highlight, Highlights, Tag
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.boundary import crossing_tags
 from equipoise.rag.summarizers.llm import LlmSummarizer
-from equipoise.text.polar import borne, denies, is_yes_no, turned, verdict_in
+from equipoise.text.polar import borne, denies, has_sides, is_yes_no, turned, verdict_in
 from equipoise.text.spans import DropReason
 
 YES, NO = frozenset({Tag.YES}), frozenset({Tag.NO})
@@ -33,6 +33,26 @@ NOTHING = "Nothing is refunded after one hundred days."
 )
 def test_questions_that_want_yes_or_no(question, wanted):
     assert is_yes_no(question) is wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Should the bridge be built?", True),
+        ("Should tea or coffee be free?", True),
+        ("The bridge should be built", True),
+        ("We met by the river. Is the bridge worth its price?", True),
+        ("Do you know whether the bridge is worth its price?", True),
+        ("Why should the bridge be built?", False),
+        ("On which side should the bridge begin?", False),
+        ("Can you tell me when the bridge opens?", False),
+        ("What does the bridge cost?", False),
+        ("bridge", False),
+        ("", False),
+    ],
+)
+def test_questions_that_have_sides(question, wanted):
+    assert has_sides(question) is wanted
 
 
 @pytest.mark.parametrize(
