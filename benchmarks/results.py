@@ -60,6 +60,15 @@ model.llm=local/qwen2.5-coder-1.5b`, and the same questions without it. The late
 question of a set is one of five kinds (plain, vague, one word, near miss, none): a third of those with an answer are
 vague, of all questions a fifth. Where the model only checks (`--set highlight.name=reader --set
 highlight.abstain=true`) it says whether the passages answer, and the quotes are the reader's."""
+UNTRUSTED = """Questions that yes or no answers, {questions} of {sets} sets of all parts, asked as of trusted documents
+and as of documents that anybody may have written, at which the filter `voices` looks: `python benchmarks/field/run.py
+SET ... --sides --trust untrusted`. Manuals argue for nothing: what the filter takes out here is lost. Left out, for the
+time it takes to index them: exim, libreoffice-de, gimp-de, clips, panorama, with such a question each."""
+TRUSTS = {
+    "trusted": "trusted: no filter",
+    "untrusted-before": "untrusted, whatever a passage is about",
+    "untrusted": "untrusted",
+}
 LOCAL_PARTS = {"later": "after", "reporting": "full"}
 """Parts that a local model was asked about, and what was asked of them without it."""
 CHECKED_PARTS = ("later",)
@@ -126,6 +135,8 @@ def page() -> str:
         "### One thing changed at a time",
         CHANGED.format(part=NEWEST),
         ablation(),
+        "### As documents that anybody may have written",
+        untrusted(),
         "### With the local model",
         LOCAL_MODEL,
         compared(),
@@ -146,6 +157,14 @@ def earlier(part: str) -> tuple[str, str]:
 def ablation() -> str:
     """The newest part of the field benchmark under each of ABLATION."""
     return _field_table({said: field_rows(name, NEWEST) for name, said in ABLATION.items()})
+
+
+def untrusted() -> str:
+    """Questions that have sides, of trusted documents and of untrusted ones."""
+    named = {said: field_rows(name, "sides") for name, said in TRUSTS.items()}
+    rows = named[TRUSTS["untrusted"]]
+    said = UNTRUSTED.format(questions=len(rows), sets=len({row["set"] for row in rows}))
+    return f"{said}\n\n{_field_table(named)}"
 
 
 def compared() -> str:

@@ -6,6 +6,9 @@ Each set is indexed by itself, through `equipoise.rag.library`, and asked with t
 `--set model.llm=...` there is no language model. Without SET and --half the later sets are left out: they are for one
 last run, which names them. A run resumes: a question that stands in the output folder's
 rows.jsonl is not asked again. Rows hold places of quotes, never text. The table goes to standard output.
+
+With --trust untrusted anybody may have written the documents, so that the filters look at them; with --sides only those
+questions are asked that yes or no answers, at which `voices` looks.
 """
 
 import argparse
@@ -27,9 +30,11 @@ from equipoise.core import settings as layers
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Layered
+from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.roots import Gone
 from equipoise.rag.library import Library, update
+from equipoise.text.polar import has_sides
 
 ROOT = sets.HERE.parents[1]
 KEY = ("id", "version")
@@ -41,11 +46,18 @@ def main() -> None:
     layered = _settings(arguments.set)
     kept = {key: value for key, value, _origin in layered.rows() if key != "store.path"}
     config = {"pipeline": arguments.pipeline, "settings": kept}
-    check_config(arguments.out, config | ({"plain": True} if arguments.plain else {}))
+    asked_otherwise = {"plain": True} if arguments.plain else {}
+    asked_otherwise |= {"trust": arguments.trust} if arguments.trust != Trust.TRUSTED else {}
+    check_config(arguments.out, config | asked_otherwise)
     rows: list[dict[str, Any]] = []
     with Lines(arguments.out / "rows.jsonl", KEY) as lines:
         for one in _wanted(arguments.sets, arguments.half):
-            asked = {_key(question): question for question in questions.load(one.name)[:: arguments.every]}
+            some = questions.load(one.name)[:: arguments.every]
+            asked = {
+                _key(question): question
+                for question in some
+                if not arguments.sides or has_sides(question.question)
+            }
             missing = [question for key, question in asked.items() if key not in lines]
             if missing:
                 _ask(one, missing, layered, arguments, lines)
@@ -113,7 +125,8 @@ def _ask(
         folder = plain(folder, arguments.out / "plain" / one.name)
     index = arguments.out / "indexes" / f"{one.name}.db"
     index.parent.mkdir(parents=True, exist_ok=True)
-    report = update(index, [folder], gone=Gone.DROP, encoder=layered.settings.retrieval.encoder)
+    trust, encoder = Trust(arguments.trust), layered.settings.retrieval.encoder
+    report = update(index, [folder], trust=trust, gone=Gone.DROP, encoder=encoder)
     print(f"{one.name}: {report.documents} documents, {report.passages} passages", file=sys.stderr)
     with Library.open(index, settings=layered.settings, pipeline=arguments.pipeline) as library:
         for question in asked:
@@ -174,6 +187,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-field")
     parser.add_argument("--pipeline", default="hs")
     parser.add_argument("--plain", action="store_true", help="index the bare text of each document")
+    parser.add_argument(
+        "--trust", choices=[one.value for one in Trust], default="trusted", help="of the documents"
+    )
+    parser.add_argument("--sides", action="store_true", help="only questions that yes or no answers")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
     return parser.parse_args()
 

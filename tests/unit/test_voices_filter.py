@@ -95,6 +95,42 @@ def test_where_no_three_are_by_one_hand_nothing_is_asked():
     assert [p.text for p in result.kept.passages] == texts
 
 
+class About:
+    """Says which texts are about the question."""
+
+    name = "about"
+
+    def __init__(self, texts):
+        self.texts = set(texts)
+
+    def scores(self, question, texts):
+        return np.array([5.0 if text.endswith(tuple(self.texts)) else -5.0 for text in texts])
+
+
+def with_about(stance, texts, about):
+    found = candidates(angles(*range(0, 3 * len(texts), 3)), texts=texts)
+    return run(VoicesFilter(stance, shipped_hands(), About(about)).filter(QUERY, found, k=5))
+
+
+def test_what_is_about_something_else_is_not_asked_and_belongs_to_no_voice():
+    stance = Told(FOR)
+    result = with_about(stance, TEXTS, [*HERALD[:2], *PEOPLE])
+    assert (flagged(result), stance.asked) == ([], [])
+
+
+def test_a_voice_beside_which_nobody_else_speaks_of_the_question_stays():
+    assert flagged(with_about(Told(FOR), TEXTS, HERALD)) == []
+    assert flagged(with_about(Told(FOR | {PEOPLE[2]: -1.0}), TEXTS, [*HERALD, PEOPLE[2]])) == [2, 3]
+
+
+def test_what_one_hand_says_on_the_other_side_is_nobody_else():
+    own = HERALD[2] + " But the bridge is no good; it is no good; it was never once any good."
+    texts = [*HERALD, own, PEOPLE[0]]
+    told = Told(FOR | {own: -1.0, PEOPLE[0]: -1.0})
+    assert flagged(with_about(told, texts, [*HERALD, own])) == []
+    assert flagged(with_about(told, texts, [*HERALD, own, PEOPLE[0]])) != []
+
+
 def test_each_side_is_asked_for_once():
     stance = Told(FOR | dict.fromkeys(PEOPLE, -1.0))
     filtered(stance, TEXTS)

@@ -3,10 +3,13 @@
 Several passages by a hand that is on one side are one voice (`maths.voices`). Hands are told by style, with a model
 learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that
 could belong to a voice, and only for a question that has sides (`text.polar.has_sides`): what no yes or no answers,
-nobody can argue for or against. Where no three candidates are by one hand nothing is asked and nothing changes. Where
-nobody tells sides nothing is flagged but copies: style alone says who wrote, not that it is one-sided.
+nobody can argue for or against. Only what is about the question counts, by the cross-encoder: a manual is by one hand,
+too, and the side of a passage about something else means nothing. Where no three candidates are by one hand nothing is
+asked and nothing changes. Where nobody tells sides nothing is flagged but copies: style alone says who wrote, not that
+it is one-sided.
 """
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +19,14 @@ from typing import Protocol
 
 import numpy as np
 
-from equipoise.core.types import Candidates, Filtered, Flag, Query, Usage
-from equipoise.maths.checks import Floats
+from equipoise.core.protocols import Reranker
+from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query, Usage
+from equipoise.maths.checks import Floats, Mask
 from equipoise.maths.hands import Hands
 from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
+from equipoise.rag.reranking import passage_scores, reader_of
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.text.polar import has_sides
 from equipoise.text.style import style
@@ -30,6 +36,8 @@ NAMED = 3
 """Fellows that a reason names at most."""
 TAKES = 0.5
 """From this value on a passage takes a side for certain enough to speak for it."""
+ABOUT = 0.0
+"""The cross-encoder's logit above which a passage is about the question: what it learnt calls that the likelier."""
 
 
 class SameHand(Protocol):
@@ -66,20 +74,25 @@ def _style(text: str) -> tuple[float, ...]:
 class VoicesFilter:
     """Takes voices out, and every copy of a text but the first.
 
-    A side is not silenced: where nothing else that is kept takes the side of a voice, the first passage of that voice
-    stays, for what one person says once is information; not without `spares`. `stance` None: sides are unknown, and
-    there are no voices.
+    A voice that crowds nobody out stays: where nothing by another hand is about the question, as in one firm's manual,
+    there would be less to read and nothing else. A side is not silenced: where nothing else that is kept takes the side
+    of a voice, the first passage of that voice stays, for what one person says once is information; not without
+    `spares`. `stance` None: sides are unknown, and there are no voices. `about`: tells by its logits which passages are
+    about the question; None: all are.
     """
 
     stance: Stance | None
     hands: SameHand
+    about: Reranker | None = None
     threshold: float = THRESHOLD
     spares: bool = True
 
     @classmethod
     def from_components(cls, components: Components) -> "VoicesFilter":
         """Built from the settings; raises ModelUnavailable where they want a language model and there is none."""
-        return cls(_stance(components), shipped_hands())
+        reranker = components.reranker
+        about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
+        return cls(_stance(components), shipped_hands(), about)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged. The score of a flag is how many fellows it has in its voice; of
@@ -90,13 +103,15 @@ class VoicesFilter:
             row: (f"voices: the same text as {_named(candidates, first)}", 0.0)
             for row, first in copies.items()
         }
-        alike = self._alike([candidates.passages[row].text for row in rows])
-        stance = self.stance if has_sides(query.text) else None
-        told = _Told(stance, query, [candidates.passages[row].text for row in rows])
+        passages = [candidates.passages[row] for row in rows]
+        alike = self._alike([passage.text for passage in passages])
+        told = _Told(self.stance if has_sides(query.text) else None, self.about, query, passages)
         for side, voice in await self._voices(alike, told):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
-            kept = [place for place in range(len(rows)) if place not in out][:k]
-            spared = self.spares and await self._alone(side, kept, told)
+            left = [place for place in range(len(rows)) if place not in out]
+            if await self._unrivalled(voice, left, alike, told):
+                continue
+            spared = self.spares and await self._alone(side, left[:k], told)
             for place in voice[1:] if spared else voice:
                 reasons[rows[place]] = (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
         kept_rows = [row for row in range(len(candidates)) if row not in reasons]
@@ -108,18 +123,27 @@ class VoicesFilter:
             return np.zeros((len(texts), len(texts)))
         return likeness(self.hands.ratios([_style(text) for text in texts]))
 
+    async def _unrivalled(
+        self, voice: Sequence[int], left: Sequence[int], alike: Floats, told: "_Told"
+    ) -> bool:
+        """Whether nothing by another hand among `left` is about the question."""
+        apart = alike[np.ix_(left, voice)].sum(axis=1) < self.threshold
+        return not ((await told.about())[left] & apart).any()
+
     async def _alone(self, side: int, kept: Sequence[int], told: "_Told") -> bool:
         """Whether nothing among `kept` takes the side of a voice."""
         return not (await told.sides(kept) * side >= TAKES).any()
 
     async def _voices(self, alike: Floats, told: "_Told") -> list[tuple[int, list[int]]]:
         """Side, 1 or -1, and places of the passages of each voice; nothing is asked where there can be none."""
-        asked = suspects(alike, threshold=self.threshold)
-        if not told.tells or not asked.any():
+        if not told.tells or not suspects(alike, threshold=self.threshold).any():
             return []
+        about = await told.about()
+        weights = np.where(np.outer(about, about), alike, 0.0)
+        asked = suspects(weights, threshold=self.threshold)
         sides = np.zeros(len(alike))
         sides[asked] = await told.sides(np.flatnonzero(asked).tolist())
-        both = voices(alike, sides, threshold=self.threshold)
+        both = voices(weights, sides, threshold=self.threshold)
         return [
             (side, np.flatnonzero(voice).tolist())
             for side, voice in zip((1, -1), both, strict=True)
@@ -140,19 +164,31 @@ def _stance(components: Components) -> Stance | None:
 
 
 class _Told:
-    """The sides of texts, each asked for once, and what that cost."""
+    """Which passages are about the question, and their sides, each asked for once, and what that cost."""
 
-    def __init__(self, stance: Stance | None, query: Query, texts: Sequence[str]) -> None:
-        self._stance, self._query, self._texts = stance, query, texts
+    def __init__(
+        self, stance: Stance | None, relevance: Reranker | None, query: Query, passages: Sequence[Passage]
+    ) -> None:
+        self._stance, self._relevance, self._query, self._passages = stance, relevance, query, passages
+        self._about: Mask | None = None
         self._known: dict[int, float] = {}
         self.tells = stance is not None
         self.usage = Usage()
 
+    async def about(self) -> Mask:
+        """(n,): which passages are about the question; raises what `relevance` raises."""
+        if self._about is None and self._relevance is not None:
+            reranker = reader_of(self._relevance, self._query)
+            scores = await asyncio.to_thread(passage_scores, self._query.text, self._passages, reranker)
+            self._about = scores > ABOUT
+        return np.ones(len(self._passages), np.bool_) if self._about is None else self._about
+
     async def sides(self, places: Sequence[int]) -> Floats:
-        """(n,): 0 where a side cannot be told."""
-        new = [place for place in places if place not in self._known]
+        """(n,): 0 where a side cannot be told, and for what is not about the question, of which nothing is asked."""
+        about = await self.about()
+        new = [place for place in places if place not in self._known and about[place]]
         if new and self._stance:
-            told = await self._stance.sides(self._query, [self._texts[place] for place in new])
+            told = await self._stance.sides(self._query, [self._passages[place].text for place in new])
             self.usage += told.usage
             self._known |= zip(new, np.nan_to_num(told.values).tolist(), strict=True)
         return np.array([self._known.get(place, 0.0) for place in places])

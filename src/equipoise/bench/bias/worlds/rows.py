@@ -11,6 +11,7 @@ from equipoise.bench.bias.worlds.sides import OneSide
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.types import Candidates, Filtered, Flag, Query
 from equipoise.maths.checks import Floats
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.quotas import QuotaFilter
@@ -69,15 +70,14 @@ def rows(
     components: Components, true: Stance, judge: Stance | None, embedded: Stance | None = None
 ) -> dict[str, PassageFilter]:
     """Every row by name; those of a chat model's `judge` and of the `embedded` model where they are given."""
-    made = systems.filters(GEOMETRY, components) | _structure(true)
+    hands, about = shipped_hands(), CrossEncoder()
+    made = systems.filters(GEOMETRY, components) | _structure(VoicesFilter(true, hands, about))
     for name, told in (("model", judge), ("embedded", embedded)):
-        made |= _judged(name, told) if told else {}
+        made |= _judged(name, VoicesFilter(told, hands, about)) if told else {}
     return made
 
 
-def _structure(true: Stance) -> dict[str, PassageFilter]:
-    hands = shipped_hands()
-    voices = VoicesFilter(true, hands)
+def _structure(voices: VoicesFilter) -> dict[str, PassageFilter]:
     return {
         "quotas": QuotaFilter(NoFilter()),
         "voices-true": voices,
@@ -86,17 +86,18 @@ def _structure(true: Stance) -> dict[str, PassageFilter]:
         "voices-true-echo": EchoFilter(voices),
         "voices-true-any-hand": replace(voices, hands=AnyHand()),
         "voices-true-unspared": replace(voices, spares=False),
-        "voices-no-stance": VoicesFilter(OneSide(), hands),
+        "voices-true-whatever-about": replace(voices, about=None),
+        "voices-no-stance": replace(voices, stance=OneSide()),
         "echo": EchoFilter(NoFilter()),
     }
 
 
-def _judged(name: str, judge: Stance) -> dict[str, PassageFilter]:
-    voices = VoicesFilter(judge, shipped_hands())
+def _judged(name: str, voices: VoicesFilter) -> dict[str, PassageFilter]:
     return {
         f"voices-{name}": voices,
         f"quotas-voices-{name}": QuotaFilter(ByTrust(voices)),
         f"voices-{name}-threshold-2": replace(voices, threshold=HIGHER_THRESHOLD),
         f"voices-{name}-echo": EchoFilter(voices),
         f"voices-{name}-unspared": replace(voices, spares=False),
+        f"voices-{name}-whatever-about": replace(voices, about=None),
     }

@@ -21,6 +21,7 @@ ROWS = {
     "voices-true-echo": "oracle, with a rule against echoes",
     "voices-true-any-hand": "oracle, any hand: stance alone",
     "voices-true-unspared": "oracle, no passage of a voice spared",
+    "voices-true-whatever-about": "oracle, whatever a passage is about",
     "voices-no-stance": "no stance: hands alone",
     "echo": "the rule against echoes alone",
     "voices-model": "voices, {model}'s stance",
@@ -28,11 +29,13 @@ ROWS = {
     "voices-model-threshold-2": "{model}, threshold 2",
     "voices-model-echo": "{model}, with a rule against echoes",
     "voices-model-unspared": "{model}, no passage of a voice spared",
+    "voices-model-whatever-about": "{model}, whatever a passage is about",
     "voices-embedded": "voices, the embedded model's stance",
     "quotas-voices-embedded": "quotas and voices, people's documents trusted, embedded",
     "voices-embedded-threshold-2": "embedded, threshold 2",
     "voices-embedded-echo": "embedded, with a rule against echoes",
     "voices-embedded-unspared": "embedded, no passage of a voice spared",
+    "voices-embedded-whatever-about": "embedded, whatever a passage is about",
 }
 WORLDS = {
     "clean": "none planted",
