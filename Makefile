@@ -8,8 +8,8 @@ DATA ?= data
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz \
 	kills nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
 	bench-growth bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias \
-	bench-bias-answers bench-bias-likert bench-bias-answer-stances bench-bias-hotpotqa bench-bias-stance \
-	bench-stance stance-model bench-hijack bench-certify bench-security bench-qa bench-calibration \
+	bench-bias-answers bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-hotpotqa \
+	bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security bench-qa bench-calibration \
 	docs clean extras
 
 demo: $(VENV)/.core
@@ -40,7 +40,8 @@ test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest tests/web
 
-test-live: $(VENV)/.test $(VENV)/.local
+test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.qdrant \
+		$(VENV)/.stores-test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
@@ -110,6 +111,11 @@ bench-bias: $(VENV)/.bench
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
+
+bench-bias-encoders: $(VENV)/.bench
+	$(BIN)/equipoise models pull bge-small
+	$(BIN)/equipoise models pull mpnet
+	$(BIN)/python benchmarks/bias/encoders.py --data $(DATA)
 
 bench-bias-likert: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

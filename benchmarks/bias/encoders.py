@@ -1,6 +1,6 @@
 """PS and retrieval by different encoders: does the push depend on which encoder looks?
 
-    python benchmarks/bias/encoders.py [--data data] [--out .equipoise/bench-bias] [--encoders minilm,bge-small]
+    python benchmarks/bias/encoders.py [--data data] [--out .equipoise/bench-bias] [--encoders minilm,bge-small,mpnet]
 
 The paper's attacker does not know the retriever's encoder, and measures PS with another one. Of each pair of encoders
 one retrieves, the other one measures PS, on the axis of the synthetic passages; 5 planted, no defence, means over
@@ -148,7 +148,7 @@ def _arguments() -> argparse.Namespace:
     root = HERE.parents[1]
     parser.add_argument("--data", type=Path, default=root / "data")
     parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
-    parser.add_argument("--encoders", default="minilm,bge-small", help="names with commas between")
+    parser.add_argument("--encoders", default="minilm,bge-small,mpnet", help="names with commas between")
     return parser.parse_args()
 
 
