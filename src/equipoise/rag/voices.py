@@ -89,7 +89,8 @@ class VoicesFilter:
 
     @classmethod
     def from_components(cls, components: Components) -> "VoicesFilter":
-        """Built from the settings; raises ModelUnavailable where they want a language model and there is none."""
+        """Built from the settings; raises ModelUnavailable where they want a language model and there is none. Another
+        reranker than the cross-encoder has a scale of its own, for which ABOUT means nothing."""
         reranker = components.reranker
         about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
         return cls(_stance(components), shipped_hands(), about)
