@@ -5,6 +5,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from time import perf_counter
@@ -18,6 +19,8 @@ from equipoise.apps.server.errors import FAILED, ApiError, draining
 LOG = logging.getLogger("equipoise")
 BODY_S = 30.0
 """Seconds in which a small request must have come in; a document has as many for each megabyte."""
+HEARD = 10_000_000
+"""Bytes above the limit that are read and dropped of a request that was refused."""
 ALWAYS = ("/healthz", "/readyz")
 UPLOAD = "/v1/documents"
 POLICY = (
@@ -60,32 +63,37 @@ class Edge:
         headers = Headers(scope=scope)
         request_id = _request_id(headers)
         scope.setdefault("state", {})["request_id"] = request_id
-        began, status = perf_counter(), 0
+        began, status, closing = perf_counter(), 0, False
+        body = _Body(receive, self._limit(scope))
 
         async def sent(message: Message) -> None:
-            nonlocal status
+            nonlocal status, closing
             if message["type"] == "http.response.start":
                 status = message["status"]
                 _add_headers(message, request_id)
+                closing = Headers(raw=message["headers"]).get("connection") == "close"
+            elif closing and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await (
+                    body.drop()
+                )  # to close on bytes that nobody read resets the connection: the answer may be lost
+                message = {"type": "http.response.body"}
             await send(message)
 
         try:
             if refused := self._refused(scope, headers):
-                await refused.response()(scope, receive, sent)
+                await refused.response()(scope, body.receive, sent)
                 return
-            await self._passed_on(scope, headers, receive, sent, lambda: status)
+            await self._passed_on(scope, body.receive, sent, lambda: status)
         finally:
             route = scope.get("route")
             self.seen(scope["method"], getattr(route, "path", "other"), status, perf_counter() - began)
 
-    async def _passed_on(
-        self, scope: Scope, headers: Headers, receive: Receive, send: Send, status: Callable[[], int]
-    ) -> None:
+    async def _passed_on(self, scope: Scope, receive: Receive, send: Send, status: Callable[[], int]) -> None:
         """The inner application; what it could not answer is answered here, if nothing has been said yet."""
-        limit = self.upload if scope["path"] == UPLOAD else self.body
         error: ApiError
         try:
-            await self.app(scope, _bounded(receive, limit), send)
+            await self.app(scope, receive, send)
         except ApiError as early:
             error = early
         except Exception:  # the last resort: nobody gets a stack trace
@@ -95,6 +103,9 @@ class Edge:
             return
         if not status():
             await error.response()(scope, receive, send)
+
+    def _limit(self, scope: Scope) -> int:
+        return self.upload if scope["path"] == UPLOAD else self.body
 
     def _refused(self, scope: Scope, headers: Headers) -> ApiError | None:
         """Why this request is not even looked at."""
@@ -107,33 +118,45 @@ class Edge:
         if self.is_open() and not _is_this_machine(headers.get("host", "")):
             said = "This server has no keys, so it answers on this machine only, as 127.0.0.1 or localhost."
             return ApiError(403, said, code="not_local")
-        limit = self.upload if scope["path"] == UPLOAD else self.body
+        limit = self._limit(scope)
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit() or int(length[:20]) > limit:
             return _too_large(limit)
         return None
 
 
-def _bounded(receive: Receive, limit: int) -> Receive:
-    """`receive` that raises where the body is larger than `limit`, or too slow."""
-    left, deadline, done = limit, asyncio.get_running_loop().time() + BODY_S * (1 + limit / 1_000_000), False
+class _Body:
+    """A request's body as it comes in: not above `limit` bytes, and not too slowly."""
 
-    async def bounded() -> Message:
-        nonlocal left, done
-        if done:
-            return await receive()
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive, self._limit, self._left, self._done = receive, limit, limit, False
+        self._deadline = _now() + BODY_S * (1 + limit / 1_000_000)
+
+    async def receive(self) -> Message:
+        """See ASGI. Raises ApiError where the body is larger than the limit, or too slow."""
+        if self._done:
+            return await self._receive()
         try:
-            async with asyncio.timeout_at(deadline):
-                message = await receive()
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
         except TimeoutError:
             raise _too_slow() from None
-        left -= len(message.get("body", b""))
-        done = not message.get("more_body", False)
-        if left < 0:
-            raise _too_large(limit)
+        self._left -= len(message.get("body", b""))
+        self._done = not message.get("more_body", False)
+        if self._left < 0:
+            raise _too_large(self._limit)
         return message
 
-    return bounded
+    async def drop(self) -> None:
+        """Read what is still to come and forget it, not for long."""
+        self._left, self._deadline = self._left + HEARD, min(self._deadline, _now() + BODY_S)
+        with suppress(ApiError):
+            while not self._done:
+                await self.receive()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _too_large(limit: int) -> ApiError:
