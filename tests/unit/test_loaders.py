@@ -336,6 +336,16 @@ class TestJsonLines:
         assert "line 2 " in refusal("c.jsonl", f'{{"text": "x"}}\n{line}'.encode())
 
 
+@pytest.mark.parametrize("name", ["README", "Copying", "faq"])
+def test_names_of_plain_text_need_no_suffix(name):
+    assert load(Path(name), b"Fine words.")[0].text == "Fine words."
+
+
+@pytest.mark.parametrize("name", ["readme.xyz", "Makefile", "licenses"])
+def test_other_names_without_a_known_suffix_are_refused(name):
+    assert "this file type cannot be read" in refusal(name, b"Fine words.")
+
+
 @pytest.mark.parametrize("suffix", sorted(LOADERS))
 @settings(deadline=None)
 @given(data=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from equipoise.core.errors import InputError, UnreadableFile
 from equipoise.corpus.limits import LARGEST_FILE
-from equipoise.corpus.loaders import LOADERS, check_type
+from equipoise.corpus.loaders import check_type, kind_of
 from equipoise.corpus.places import has_working_folder, shown
 
 _FLAGS = sum(
@@ -138,7 +138,7 @@ def _sort_out(entries: list[Path], root: Path, walk: Walk, seen: set[Path]) -> l
     for entry in entries:
         place = Path(os.path.realpath(entry)) if entry.is_symlink() else entry
         is_folder = os.path.isdir(place)  # noqa: PTH112  unlike Path.is_dir, never raises
-        known = is_folder or entry.suffix.lower() in LOADERS
+        known = is_folder or kind_of(entry)
         if entry.name.startswith(".") or not known:
             why = HIDDEN if entry.name.startswith(".") else UNKNOWN
             walk.skipped.append(LeftOut(_decodable(shown(entry)), why))

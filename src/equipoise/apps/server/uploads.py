@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from equipoise.apps.server.errors import ApiError
-from equipoise.corpus.loaders import DOCUMENTS, LOADERS
+from equipoise.corpus.loaders import DOCUMENTS, kind_of
 
 LONGEST_NAME = 200
 """Bytes of a name."""
@@ -20,7 +20,7 @@ def checked_name(name: str) -> str:
     if not plain or name.startswith((".", "~")) or name != name.strip() or not _fits(name):
         said = f"A document's name is the name of a file, without folders, of at most {LONGEST_NAME} bytes."
         raise ApiError(400, said, param="name")
-    if Path(name).suffix.lower() not in LOADERS:
+    if not kind_of(Path(name)):
         raise ApiError(
             415, f"Files of this type are not read; convert it to one of {' '.join(DOCUMENTS)}.", param="name"
         )

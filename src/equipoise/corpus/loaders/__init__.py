@@ -1,4 +1,4 @@
-"""Files to texts: one loader for each file type, chosen by suffix.
+"""Files to texts: one loader for each file type, chosen by suffix, or by a name that needs none.
 
 A loader is a function `(path, data) -> documents`. It gets the bytes already read, so it never touches the
 disk, and raises UnreadableFile with a reason that says what to do.
@@ -15,7 +15,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.source import SOURCES
 from equipoise.corpus.whole import WholeText
 
-__all__ = ["DOCUMENTS", "LOADERS", "LoadedDocument", "Loader", "check_type", "load", "whole_texts"]
+__all__ = ["DOCUMENTS", "LoadedDocument", "Loader", "check_type", "kind_of", "load", "whole_texts"]
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
@@ -49,10 +49,22 @@ LOADERS = {
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
+NAMES = frozenset(
+    {"authors", "changelog", "changes", "contributing", "copying", "copyright", "faq", "history", "install"}
+    | {"licence", "license", "maintainers", "news", "notice", "readme", "thanks", "todo"}
+)
+"""Names, without a suffix, of files that are plain text."""
+
+
+def kind_of(path: Path) -> str:
+    """The type of a file as a suffix that LOADERS has; "" for one that cannot be read."""
+    suffix = path.suffix.lower() or (".txt" if path.name.lower() in NAMES else "")
+    return suffix if suffix in LOADERS else ""
+
 
 def check_type(path: Path) -> None:
     """Raises UnreadableFile, naming the known types, for a file of an unknown one."""
-    if path.suffix.lower() not in LOADERS:
+    if not kind_of(path):
         kinds = " ".join(DOCUMENTS)
         raise UnreadableFile(str(path), f"this file type cannot be read; convert it to one of {kinds}")
 
@@ -84,7 +96,7 @@ def whole_texts(path: Path, data: bytes) -> list[WholeText]:
 
 
 def _loader(path: Path) -> Loader:
-    module, _, function = LOADERS[path.suffix.lower()].partition(":")
+    module, _, function = LOADERS[kind_of(path)].partition(":")
     loader: Loader = getattr(import_module(f"{__name__}.{module}"), function)
     return loader
 
