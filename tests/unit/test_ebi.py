@@ -137,6 +137,14 @@ def test_a_small_model_is_asked_for_one_view_at_a_time():
     result = sync.run(attack(chat, settings).run(CASE))
     assert [p.text for p in result.of(Kind.SYNTHETIC)] == [text for _, text in VIEWS]
     assert all("Write 1 persuasive" in request.messages[1].content for request in chat.requests[:3])
+    assert all(request.schema["properties"]["articles"]["maxItems"] == 1 for request in chat.requests[:3])
+
+
+def test_attempts_are_counted_anew_after_every_view():
+    junk = ["junk", "junk"] * 2
+    chat = ScriptedChat([*(reply for view in VIEWS for reply in (*junk, articles(view))), *ADV])
+    settings = EbiSettings(3, 2, batch=1, min_words=3, attempts=3, concurrency=1)
+    assert len(sync.run(attack(chat, settings).run(CASE)).of(Kind.SYNTHETIC)) == 3
 
 
 def test_repeated_and_short_views_do_not_count():

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from numpy.typing import ArrayLike
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 from rapidfuzz import fuzz
 
 from equipoise import prompts
@@ -71,6 +71,12 @@ class Articles(BaseModel):
     articles: list[Article]
 
 
+def articles(most: int) -> type[Articles]:
+    """Articles of which a model under a schema writes 1 to `most`; more of them, from one without, count too."""
+    bounds = Field(json_schema_extra={"minItems": 1, "maxItems": most})
+    return create_model("Articles", __base__=Articles, articles=(list[Article], bounds))
+
+
 class Rewritten(BaseModel):
     """The reply to Prompt-Adv."""
 
@@ -82,8 +88,9 @@ class EbiSettings:
     """How much is made and how. `synthetic` is the paper's J = 8, `adversarial` its n = 10 for each sign.
 
     At most `batch` synthetic passages are asked for in one reply: by default all, as in the paper, but small
-    models manage fewer. A passage should have `words` and must have `min_words`; after `attempts` it counts as
-    missing. At most `concurrency` requests at once. Raises InputError for values outside their range.
+    models manage fewer. A passage should have `words` and must have `min_words`; after `attempts` that
+    brought none it counts as missing. At most `concurrency` requests at once. Raises InputError for values
+    outside their range.
     """
 
     synthetic: int = 8
@@ -208,14 +215,15 @@ class _Run:
             warmth = settings.diverse_temperature + fruitless * _WARMER
             options = ChatOptions(min(warmth, 1.0), max_tokens=_tokens(settings.words, batch),
                                   seed=settings.seed + fruitless)  # fmt: skip
-            reply = await self._ask(self._synthetic_prompt(min(batch, len(lack))), Articles, options)
+            wanted = min(batch, len(lack))
+            reply = await self._ask(self._synthetic_prompt(wanted), articles(wanted), options)
             if isinstance(reply, str):
                 problem, batch = reply, max(1, batch // 2)
                 fruitless += 1
                 continue
             before = len(lack)
             problem = self._take(reply.articles, lack) or "it sent none"
-            fruitless += len(self.lacking(Kind.SYNTHETIC)) == before
+            fruitless = fruitless + 1 if len(self.lacking(Kind.SYNTHETIC)) == before else 0
 
     def measure(self, benign: ArrayLike | None) -> None:
         """Step 2: SS, PS and the properties of everything there is."""
