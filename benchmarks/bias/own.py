@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.bench import tables
-from equipoise.bench.bias import answers, attacks, bench, corpora, report
+from equipoise.bench.bias import answers, attacks, bench, corpora, report, vectors
 from equipoise.bench.bias.asked import Asking
 from equipoise.bench.bias.attacks import Attack
 from equipoise.bench.bias.bench import PROFILES, Options
@@ -33,7 +33,7 @@ from equipoise.bench.bias.records import AnswerRecord
 from equipoise.bench.bias.summary import BiasSummary
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.page import SUMMARY
-from equipoise.bench.records import content, read_records
+from equipoise.bench.records import content, read_records, without_text
 from equipoise.bench.run import RESULTS
 from equipoise.bench.tables import Line, Table
 from equipoise.core import settings as layers
@@ -87,9 +87,7 @@ def main() -> None:
         file.write_text("".join(map(to_line, (passage for part in written for passage in part))), "utf-8")
         asked = "".join(f"{one.query_id}\t{one.question}\n" for one in ready)
         (out / attacks.QUESTIONS).write_text(f"query-id\tquestion\n{asked}", "utf-8")
-        for kept in out.parent.glob("vectors-*.npy"):
-            if not (out / kept.name).exists():
-                shutil.copyfile(kept, out / kept.name)
+        vectors.borrow(out.parent, out)
         options = Options(folder, file, Asking(answers=arguments.answers))
         parts = components if arguments.answers else replace(components, chat=None)
         summary = sync.run(bench.bench(_plan(config, written), options, parts, Workspace(encoder, out, _say)))
@@ -134,13 +132,12 @@ def _publish(
     for name in (RESULTS, PROFILES, SUMMARY):
         shutil.copyfile(out / name, here / name)
     if said := read_records(out / answers.ANSWERS, AnswerRecord):
-        fields = set(AnswerRecord.model_fields) - {"text"}
-        bare = [AnswerRecord.model_validate(one.model_dump(include=fields)) for one in said]
-        (here / answers.ANSWERS).write_bytes(content(bare))
+        (here / answers.ANSWERS).write_bytes(content(without_text(said)))
     parts = [
         "# The attack by the paper's steps",
         f"`python benchmarks/bias/own.py --llm ...`: {summary.queries} questions of {summary.config['corpus']}, all "
-        f"passages by {model}, {own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign.",
+        f"passages by {model}, {own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign; "
+        f"one that repeats another is left out after {own['attempts']} tries, and as many are planted as each has.",
         tables.as_markdown(_step_3_table(chosen)).rstrip(),
         report.markdown(summary).rstrip(),
     ]
@@ -167,7 +164,12 @@ def _written(
 ) -> list[AttackPassage]:
     """The passages for a question, those that its file holds and those that it lacks."""
     counts = EbiSettings(
-        own["synthetic"], own["adversarial"], batch=own["batch"], concurrency=1, words=own["words"]
+        own["synthetic"],
+        own["adversarial"],
+        batch=own["batch"],
+        words=own["words"],
+        attempts=own["attempts"],
+        concurrency=1,
     )
     journal = Journal(out / f"{one.query_id}.jsonl")
     attack = EbiAttack(

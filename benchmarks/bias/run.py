@@ -36,7 +36,7 @@ from equipoise.bench.bias.summary import BiasSummary, Measured, Milliseconds, su
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.estimates import Estimate
 from equipoise.bench.page import SUMMARY, Figure, as_text
-from equipoise.bench.records import Record, content, read_records
+from equipoise.bench.records import Record, content, read_records, without_text
 from equipoise.bench.run import RESULTS
 from equipoise.core import settings as layers
 from equipoise.core import sync
@@ -241,10 +241,7 @@ def _ask(config: dict, options: Options, llm: str, out: Path) -> None:
 
 def _merge(path: Path, found: Sequence[Record]) -> None:
     """Put these records, without their texts, among those of the file, in the place of those with their keys."""
-    kind = type(found[0])
-    fields = set(kind.model_fields) - {"text"}
-    bare = [kind.model_validate(one.model_dump(include=fields, exclude_unset=True)) for one in found]
-    every = {one.key: one for one in (*read_records(path, kind), *bare)}
+    every = {one.key: one for one in (*read_records(path, type(found[0])), *without_text(found))}
     path.write_bytes(content([every[key] for key in sorted(every)]))
 
 

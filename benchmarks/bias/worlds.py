@@ -93,7 +93,7 @@ def measure(config: dict[str, Any], arguments: argparse.Namespace, here: Path) -
         texts = scene.texts()
         small = EmbeddedStance() if arguments.held_out else None
         filters = rows.rows(components, TrueSides(texts), _judge(components, texts, sides), small)
-        wanted = held_out(arguments.data, encoder) if arguments.held_out else None
+        wanted = stance_texts.held_out(arguments.data, encoder) if arguments.held_out else None
         worlds = [
             one for one in plantings.worlds(scene) if not wanted or one.attacked.attack.query_id in wanted
         ]
@@ -109,12 +109,6 @@ def measure(config: dict[str, Any], arguments: argparse.Namespace, here: Path) -
     if told := read_records(out / SIDES, SideRecord):
         (here / SIDES).write_bytes(content(told))
     return found
-
-
-def held_out(data: Path, encoder: EmbeddedEncoder) -> set[str]:
-    """The questions that the embedded model of stance neither learnt from nor was chosen by."""
-    parts = stance_texts.split(stance_texts.read(data), encoder)
-    return {topic for topic, part in parts.items() if part == "report"}
 
 
 def _judge(

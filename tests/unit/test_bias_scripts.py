@@ -30,6 +30,7 @@ synthetic = 3
 adversarial = 2
 batch = 1
 words = 30
+attempts = 2
 filters = ["none", "biasdef"]
 injections = [0, 1, 2]
 
@@ -39,6 +40,10 @@ slots = 1
 filters = ["none", "biasdef"]
 injections = [0, 2]
 rotations = 1
+
+[defended]
+filters = ["none", "biasdef"]
+injections = [0, 2]
 """
 
 SAID = """
@@ -149,4 +154,21 @@ def test_the_attack_by_the_papers_steps_on_another_corpus(script, tmp_path):
     assert '"text"' not in (published / "answers.jsonl").read_text()
     asked = len(chat.requests)
     script("own", chat, "--corpus", other, "--llm", "none", "--out", tmp_path / "out", "--answers")
+    assert len(chat.requests) == asked
+
+
+def test_where_answers_stand_behind_each_filter(script, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS / "stance"))
+    monkeypatch.setattr("stance_texts.held_out", lambda data, encoder: {"ferry"})
+    out = tmp_path / "out" / "defended"
+    chat = writer("one")
+    published = script("defended", chat, "--llm", "none", "--out", out) / "defended"
+    page = (published / "table.md").read_text()
+    assert "1 questions of corpus that the embedded model of stance never saw" in page
+    for label in ("No Def., one, odds by one, stance", "BiasDef, 2 planted, one, odds by one"):
+        assert f"| {label} |" in page
+    rows = [json.loads(line) for line in (published / "answers.jsonl").read_text().splitlines()]
+    assert {row["query_id"] for row in rows} == {"ferry"} and not any("text" in row for row in rows)
+    asked = len(chat.requests)
+    script("defended", chat, "--llm", "none", "--out", out)
     assert len(chat.requests) == asked

@@ -143,6 +143,13 @@ def content(records: Sequence[Record]) -> bytes:
     return b"".join(encoded(record.row()) for record in records)
 
 
+def without_text(records: Iterable[R]) -> list[R]:
+    """The same records as they are published: ids and numbers, no `text`."""
+    return [
+        record.model_validate(record.model_dump(exclude={"text"}, exclude_unset=True)) for record in records
+    ]
+
+
 def _reason(error: ValidationError) -> str:
     """What is wrong with a row, by its first error."""
     first = error.errors(include_url=False)[0]

@@ -1,6 +1,6 @@
 """The whole benchmark: corpus and attacks in, results, summary, figures and report out."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,8 +62,8 @@ class Options:
     """What a run works on, and what it measures besides the filters themselves.
 
     `corpus` is a folder (`corpora.read`), `attacks` a file (`attacks.read`), `asking` what a chat model is asked.
-    `facts` is "none", "nli" or the URL of a WikiCheck server; `limit` takes the first questions only;
-    `variant` names adaptive attack passages.
+    `facts` is "none", "nli" or the URL of a WikiCheck server; `limit` takes the first questions only, `queries` those
+    with these ids; `variant` names adaptive attack passages.
     """
 
     corpus: Path
@@ -72,6 +72,7 @@ class Options:
     facts: str = "none"
     limit: int | None = None
     variant: str = ""
+    queries: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +98,11 @@ async def bench(
     if options.asking.anything:
         asked.check(options.asking, components)
     corpus = corpora.read(options.corpus)
-    everything = attacks.read(options.attacks, corpus, variant=options.variant)
+    everything = tuple(
+        one
+        for one in attacks.read(options.attacks, corpus, variant=options.variant)
+        if options.queries is None or one.query_id in options.queries
+    )
     attacks.need(everything, max(plan.injections, default=0))
     config = _config(plan, corpus, everything, components)
     written = everything[: options.limit]

@@ -53,6 +53,13 @@ def encode(texts: Sequence[str], workspace: Workspace, what: str, *, asked: bool
     return rows
 
 
+def borrow(folder: Path, out: Path) -> None:
+    """Copy the vectors that a run left in `folder` to the output folder `out`."""
+    for path in folder.glob("vectors-*.npy"):
+        if not (out / path.name).exists():
+            write_atomically(out / path.name, path.read_bytes())
+
+
 def _kept(path: Path, dimensions: int) -> Array | None:
     if not path.exists():
         return None
