@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
 
-.PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz \
-	kills nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
-	bench-growth bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias \
-	bench-bias-answers bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own \
-	bench-bias-defended bench-bias-hotpotqa bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security bench-qa bench-calibration \
-	docs clean extras
+.PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
+	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
+	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
+	bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
+	bench-bias-hotpotqa bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
+	bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
