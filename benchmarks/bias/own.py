@@ -90,7 +90,7 @@ def main() -> None:
         vectors.borrow(out.parent, out)
         options = Options(folder, file, Asking(answers=arguments.answers))
         parts = components if arguments.answers else replace(components, chat=None)
-        summary = sync.run(bench.bench(_plan(config, written), options, parts, Workspace(encoder, out, _say)))
+        summary = sync.run(bench.bench(_plan(config), options, parts, Workspace(encoder, out, _say)))
     mine = attacks.read(file, corpus)
     chosen = {f"passages by {chat.name}": step_3(mine, encoder)}
     if arguments.corpus is None:
@@ -102,7 +102,7 @@ def main() -> None:
             f"ready-made passages, all {len(ready)} questions": step_3(ready, encoder),
         }
     here = HERE / _name(arguments.corpus)
-    _publish(summary, chosen, model=chat.name, own=config["own"], here=here, out=out)
+    _publish(summary, chosen, _left_out(ready, mine), model=chat.name, own=config["own"], here=here, out=out)
 
 
 def _name(corpus: Path | None) -> str:
@@ -116,16 +116,20 @@ def _without_attacks(corpus: corpora.Corpus) -> tuple[Attack, ...]:
     return tuple(Attack(query, corpus.queries[query], 1, nothing) for query in sorted(corpus.queries))
 
 
-def _plan(config: dict[str, Any], written: Sequence[Sequence[AttackPassage]]) -> BiasPlan:
-    """As many injections as every question has passages for."""
+def _plan(config: dict[str, Any]) -> BiasPlan:
     own = config["own"]
-    most = min(sum(one.kind is sign for one in part) for part in written for sign in SIGNS)
-    injections = tuple(count for count in own["injections"] if count <= most)
-    return BiasPlan(tuple(own["filters"]), injections, config["k"], config["candidates"])
+    return BiasPlan(tuple(own["filters"]), tuple(own["injections"]), config["k"], config["candidates"])
 
 
 def _publish(
-    summary: BiasSummary, chosen: dict[str, Step3], *, model: str, own: dict[str, Any], here: Path, out: Path
+    summary: BiasSummary,
+    chosen: dict[str, Step3],
+    left_out: Sequence[str],
+    *,
+    model: str,
+    own: dict[str, Any],
+    here: Path,
+    out: Path,
 ) -> None:
     """Records, summary and table; answers without their texts."""
     here.mkdir(exist_ok=True)
@@ -136,8 +140,8 @@ def _publish(
     parts = [
         "# The attack by the paper's steps",
         f"`python benchmarks/bias/own.py --llm ...`: {summary.queries} questions of {summary.config['corpus']}, all "
-        f"passages by {model}, {own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign; "
-        f"one that repeats another is left out after {own['attempts']} tries, and as many are planted as each has.",
+        f"passages by {model}, {own['synthetic']} synthetic and {own['adversarial']} adversarial ones a sign. Left "
+        f"out, because it wrote fewer in {own['attempts']} tries for each: {', '.join(left_out) or 'none'}.",
         tables.as_markdown(_step_3_table(chosen)).rstrip(),
         report.markdown(summary).rstrip(),
     ]
@@ -147,16 +151,28 @@ def _publish(
 def _attacks(
     ready: Sequence[Attack], chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
 ) -> list[list[AttackPassage]]:
-    """The passages of the first questions that the model can write for; what it cannot is said and left out."""
+    """The passages of the first questions that the model can write all for; what it cannot is said and left out."""
     written: list[list[AttackPassage]] = []
     for one in ready:
         if len(written) == own["questions"]:
             break
         try:
-            written.append(_written(one, chat, encoder, own, out))
+            found = _written(one, chat, encoder, own, out)
         except ModelReplyError as error:
-            print(f"{one.query_id}: {error}", file=sys.stderr)
+            print(f"{one.query_id} is left out: {error}", file=sys.stderr)
+            continue
+        fewest = min(sum(passage.kind is sign for passage in found) for sign in SIGNS)
+        if fewest < own["adversarial"]:
+            print(f"{one.query_id} is left out: {fewest} passages for a side", file=sys.stderr)
+            continue
+        written.append(found)
     return written
+
+
+def _left_out(ready: Sequence[Attack], written: Sequence[Attack]) -> list[str]:
+    """The questions before the last one of `written` that are not among these."""
+    asked, kept = [one.query_id for one in ready], [one.query_id for one in written]
+    return [one for one in asked[: max(map(asked.index, kept))] if one not in kept]
 
 
 def _written(
