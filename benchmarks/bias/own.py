@@ -34,6 +34,7 @@ from equipoise.bench.bias.summary import BiasSummary
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.page import SUMMARY
 from equipoise.bench.records import content, read_records, without_text
+from equipoise.bench.results import fingerprint
 from equipoise.bench.run import RESULTS
 from equipoise.bench.tables import Line, Table
 from equipoise.core import settings as layers
@@ -82,15 +83,19 @@ def main() -> None:
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, encoder, build.chat_model(settings.model))
         chat = components.need_chat("writing the attack")
-        file = out / WRITTEN
-        written = _attacks(ready, chat, encoder, config["own"], out)
-        file.write_text("".join(map(to_line, (passage for part in written for passage in part))), "utf-8")
+        written = [p for part in _attacks(ready, chat, encoder, config["own"], out) for p in part]
+        measured = (
+            out / fingerprint([passage.text for passage in written])[:8]
+        )  # other passages, other results
+        measured.mkdir(exist_ok=True)
+        file = measured / WRITTEN
+        file.write_text("".join(map(to_line, written)), "utf-8")
         asked = "".join(f"{one.query_id}\t{one.question}\n" for one in ready)
-        (out / attacks.QUESTIONS).write_text(f"query-id\tquestion\n{asked}", "utf-8")
-        vectors.borrow(out.parent, out)
+        (measured / attacks.QUESTIONS).write_text(f"query-id\tquestion\n{asked}", "utf-8")
+        vectors.borrow(out.parent, measured)
         options = Options(folder, file, Asking(answers=arguments.answers))
         parts = components if arguments.answers else replace(components, chat=None)
-        summary = sync.run(bench.bench(_plan(config), options, parts, Workspace(encoder, out, _say)))
+        summary = sync.run(bench.bench(_plan(config), options, parts, Workspace(encoder, measured, _say)))
     mine = attacks.read(file, corpus)
     chosen = {f"passages by {chat.name}": step_3(mine, encoder)}
     if arguments.corpus is None:
@@ -102,7 +107,9 @@ def main() -> None:
             f"ready-made passages, all {len(ready)} questions": step_3(ready, encoder),
         }
     here = HERE / _name(arguments.corpus)
-    _publish(summary, chosen, _left_out(ready, mine), model=chat.name, own=config["own"], here=here, out=out)
+    _publish(
+        summary, chosen, _left_out(ready, mine), model=chat.name, own=config["own"], here=here, out=measured
+    )
 
 
 def _name(corpus: Path | None) -> str:
