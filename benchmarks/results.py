@@ -83,6 +83,11 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Attacks: the limit of short pieces", "security/pieces.md", ()),
     ("Attacks: the check of verdicts", "security/tags.md", ()),
     ("Bias", "bias/table.md", ("Table 2.", "Table 3.", "Table 4")),
+    (
+        "Bias: the attack by the paper's steps, with a small model",
+        "bias/own/table.md",
+        ("Step 3", "Table 1.", "Table 2.", "Table 3.", "Table 4 with"),
+    ),
     ("Bias: worlds in which a filter could flatter itself", "bias/worlds.md", ()),
     ("Bias: the worlds of questions that the embedded stance never saw", "bias/held_out/worlds.md", ()),
     ("Stance", "stance/table.md", ()),

@@ -147,8 +147,8 @@ def _publish(
     parts = [
         "# The attack by the paper's steps",
         f"`python benchmarks/bias/own.py --llm ...`: {summary.queries} questions of {summary.config['corpus']}, all "
-        f"passages by {model}, {own['synthetic']} synthetic and {own['adversarial']} adversarial ones a sign. Left "
-        f"out, because it wrote fewer in {own['attempts']} tries for each: {', '.join(left_out) or 'none'}.",
+        f"passages by {model}, {own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign. "
+        f"Left out, because it wrote too few in {own['attempts']} tries for each: {', '.join(left_out) or 'none'}.",
         tables.as_markdown(_step_3_table(chosen)).rstrip(),
         report.markdown(summary).rstrip(),
     ]
@@ -158,7 +158,7 @@ def _publish(
 def _attacks(
     ready: Sequence[Attack], chat: ChatModel, encoder: Encoder, own: dict[str, Any], out: Path
 ) -> list[list[AttackPassage]]:
-    """The passages of the first questions that the model can write all for; what it cannot is said and left out."""
+    """The passages of the first questions that the model can write enough for; what it cannot is said and left out."""
     written: list[list[AttackPassage]] = []
     for one in ready:
         if len(written) == own["questions"]:
@@ -169,7 +169,7 @@ def _attacks(
             print(f"{one.query_id} is left out: {error}", file=sys.stderr)
             continue
         fewest = min(sum(passage.kind is sign for passage in found) for sign in SIGNS)
-        if fewest < own["adversarial"]:
+        if fewest < max(own["injections"]):
             print(f"{one.query_id} is left out: {fewest} passages for a side", file=sys.stderr)
             continue
         written.append(found)
