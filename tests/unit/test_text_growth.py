@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+import timing
 from hostile_text import CASES
 from timing import LINEAR, growth
 
@@ -20,3 +21,12 @@ def test_quadratic_work_is_told_from_linear():
 
     assert growth(lambda n: partial(quadratic, "a" * n), least=2_000, rounds=1, again=False).ratio > LINEAR
     assert growth(lambda n: ("a" * n).upper).ratio < LINEAR
+
+
+@pytest.mark.parametrize(("power", "linear"), [(1, True), (2, False)])
+def test_one_step_is_no_growth(monkeypatch, power, linear):
+    def work_of(size):
+        return lambda: (size / 32_000) ** power * (0.06 if size > 16_000 else 0.02)
+
+    monkeypatch.setattr(timing, "seconds", lambda work, *, runs: work())
+    assert (growth(work_of, least=16_000, most=16_000).ratio < LINEAR) is linear
