@@ -66,8 +66,9 @@ def growth(
 
     Work that is faster up to `most` is measured there. Best of up to `rounds`, which stop at the first below
     `bound`: another process can only make a measurement worse. With `again`, a growth above it is believed only when
-    it goes on from twice the size, over three more doublings: a processor that changes its speed, or memory that is got
-    in another way from one size on, is one step, behind which time is linear again.
+    eight times the size shows it, too, or, where it is steep, the next doubling: a processor that changes its speed,
+    or memory that is got in another way from one size on, looks like a step between two sizes, but not like one at
+    each doubling.
     """
     size = least
     while size < most and seconds(work_of(size), runs=1) < LEAST:
@@ -75,7 +76,8 @@ def growth(
     measured = _measured(work_of, size, 2, bound, rounds)
     if measured.ratio < bound or measured.ratio > 4 * bound or not again:
         return measured
-    return _measured(work_of, 2 * size, 8, bound, rounds)
+    beyond = (size, 8) if measured.ratio <= 2 * bound else (2 * size, 2)
+    return _measured(work_of, *beyond, bound, rounds)
 
 
 def _measured(work_of: Callable[[int], Work], size: int, times: int, bound: float, rounds: int) -> Growth:

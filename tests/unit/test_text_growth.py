@@ -26,7 +26,7 @@ def test_quadratic_work_is_told_from_linear():
 @pytest.mark.parametrize(("power", "linear"), [(1, True), (2, False)])
 def test_one_step_is_no_growth(monkeypatch, power, linear):
     def work_of(size):
-        return lambda: (size / 32_000) ** power * (0.06 if size > 16_000 else 0.02)
+        return lambda: (size / 32_000) ** power * (0.07 if size > 16_000 else 0.02)
 
     monkeypatch.setattr(timing, "seconds", lambda work, *, runs: work())
     assert (growth(work_of, least=16_000, most=16_000).ratio < LINEAR) is linear
