@@ -84,9 +84,8 @@ def main() -> None:
         components = Components(settings, store, encoder, build.chat_model(settings.model))
         chat = components.need_chat("writing the attack")
         written = [p for part in _attacks(ready, chat, encoder, config["own"], out) for p in part]
-        measured = (
-            out / fingerprint([passage.text for passage in written])[:8]
-        )  # other passages, other results
+        # other passages, other results
+        measured = out / fingerprint([passage.text for passage in written])[:8]
         measured.mkdir(exist_ok=True)
         file = measured / WRITTEN
         file.write_text("".join(map(to_line, written)), "utf-8")
