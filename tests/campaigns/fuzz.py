@@ -25,6 +25,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 HERE = Path(__file__).resolve().parent
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: idle threads spend processor time too
@@ -82,8 +83,8 @@ class Plan:
 
 def campaign(plan: Plan) -> Report:
     """Run the cases of `plan`, its targets in turn."""
-    with TemporaryDirectory() as folder:
-        os.environ["TMPDIR"] = folder  # a child that is killed leaves its files behind
+    # a child that is killed leaves its files behind
+    with TemporaryDirectory() as folder, patch.dict(os.environ, {"TMPDIR": folder}):
         return _campaign(plan)
 
 
