@@ -88,6 +88,7 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
         "bias/own/table.md",
         ("Step 3", "Table 1.", "Table 2.", "Table 3.", "Table 4 with"),
     ),
+    ("Bias: where answers stand, attacked and defended", "bias/defended/table.md", ()),
     ("Bias: worlds in which a filter could flatter itself", "bias/worlds.md", ()),
     ("Bias: the worlds of questions that the embedded stance never saw", "bias/held_out/worlds.md", ()),
     ("Stance", "stance/table.md", ()),

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.settings import Settings
 from equipoise.core.sync import run
-from equipoise.core.types import ChatReply, Query, TokenLogprob, Usage
+from equipoise.core.types import ChatReply, Query, TokenLogprob, Trust, Usage
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
-from equipoise.rag.voices import VoicesFilter, shipped_hands
+from equipoise.rag.trust import ByTrust
+from equipoise.rag.voices import GIVES_WAY, VoicesFilter, shipped_hands
 from geometry import angles, candidates
 
 QUERY = Query("Should the town build the bridge?")
@@ -80,6 +81,35 @@ def test_its_first_passage_stays_where_nobody_else_does():
     result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0)), TEXTS)
     assert flagged(result) == [2, 3]
     assert result.kept.passages[0].text == HERALD[0]
+
+
+def test_a_side_that_would_not_be_read_gets_a_seat_by_another_hand():
+    """Of the first two left nobody is for it, of the others PEOPLE[3] is: read instead of the second."""
+    result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[3]: 1.0}), TEXTS, k=2)
+    assert flagged(result) == [0, 2, 3, 4]
+    assert result.flagged[-1].reason == GIVES_WAY
+    assert [p.text for p in result.kept.passages] == [PEOPLE[0], PEOPLE[3]]
+
+
+def test_a_single_seat_is_given_to_nobody_else():
+    result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[3]: 1.0}), TEXTS, k=1)
+    assert [p.text for p in result.kept.passages] == PEOPLE[:1]
+
+
+def test_a_trusted_passage_gives_its_seat_to_nobody():
+    """d0 to d2 are the voice, d3 to d5 say no, d6 yes; read are two."""
+    told = Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[3]: 1.0})
+    trust = dict.fromkeys(["d3", "d4", "d5"], Trust.TRUSTED)
+    found = candidates(angles(*range(0, 21, 3)), texts=[*HERALD, *PEOPLE], trust=trust)
+    result = run(ByTrust(VoicesFilter(told, shipped_hands())).filter(QUERY, found, k=2))
+    assert (flagged(result), [p.text for p in result.kept.passages]) == ([0, 1, 2], PEOPLE[:2])
+
+
+def test_a_voice_that_would_not_be_read_changes_nothing_that_is():
+    stance = Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[3]: 1.0})
+    result = filtered(stance, [*PEOPLE[:3], *HERALD, PEOPLE[3]], k=3)
+    assert [p.text for p in result.kept.passages] == PEOPLE[:3]
+    assert not set(stance.asked) & set(PEOPLE)
 
 
 def test_one_hand_on_both_sides_is_left_alone():

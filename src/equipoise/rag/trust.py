@@ -29,7 +29,7 @@ class ByTrust:
         return cls(BEST.from_components(components))
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """The first k passages without the untrusted ones that `best` flags; raises what `best` raises."""
+        """The first k of what `best` keeps and of the trusted passages that it flags; raises what `best` raises."""
         held = {
             doc_id for doc_id, document in candidates.documents.items() if document.trust is Trust.TRUSTED
         }
@@ -38,6 +38,7 @@ class ByTrust:
             return await NoFilter().filter(query, candidates, k=k)
         judged = await self.best.filter(query, candidates, k=k)
         flags = tuple(flag for flag in judged.flagged if flag.passage.passage_id not in trusted)
-        out = {flag.passage.passage_id for flag in flags}
-        kept = [row for row, passage in enumerate(candidates.passages) if passage.passage_id not in out]
+        flagged = {flag.passage.passage_id for flag in judged.flagged}
+        chosen = {passage.passage_id for passage in judged.kept.passages} | (flagged & trusted)
+        kept = [row for row, passage in enumerate(candidates.passages) if passage.passage_id in chosen]
         return Filtered(candidates.take(kept[:k]), flags, judged.usage)

@@ -36,6 +36,7 @@ NAMED = 3
 """Fellows that a reason names at most."""
 TAKES = 0.5
 """From this value on a passage takes a side for certain enough to speak for it."""
+GIVES_WAY = "voices: its seat is for a passage on a side that nobody else of those read takes"
 ABOUT = 0.0
 """The cross-encoder's logit above which a passage is about the question: what it learnt calls that the likelier."""
 
@@ -76,9 +77,9 @@ class VoicesFilter:
 
     A voice that crowds nobody out stays: where nothing by another hand is about the question, as in one firm's manual,
     there would be less to read and nothing else. A side is not silenced: where nothing else that is kept takes the side
-    of a voice, the first passage of that voice stays, for what one person says once is information; not without
-    `spares`. `stance` None: sides are unknown, and there are no voices. `about`: tells by its logits which passages are
-    about the question; None: all are.
+    of a voice, the next candidate that does gets a seat; where there is none, the first passage of that voice stays,
+    for what one person says once is information; not without `spares`. `stance` None: sides are unknown, and there are
+    no voices. `about`: tells by its logits which passages are about the question; None: all are.
     """
 
     stance: Stance | None
@@ -96,8 +97,9 @@ class VoicesFilter:
         return cls(_stance(components), shipped_hands(), about)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """The first k candidates that are not flagged. The score of a flag is how many fellows it has in its voice; of
-        a copy, 0. Raises what `stance` raises."""
+        """The first k candidates that are not flagged; the last of these, at most k // 2, give their seats to those
+        who speak for a side. The score of a flag is how many fellows a passage has in its voice, of all others 0.
+        Raises what `stance` raises."""
         copies = _copies(candidates)
         rows = [row for row in range(len(candidates)) if row not in copies]
         reasons = {
@@ -107,17 +109,24 @@ class VoicesFilter:
         passages = [candidates.passages[row] for row in rows]
         alike = self._alike([passage.text for passage in passages])
         told = _Told(self.stance if has_sides(query.text) else None, self.about, query, passages)
+        speakers: list[int] = []
         for side, voice in await self._voices(alike, told):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
             left = [place for place in range(len(rows)) if place not in out]
             if await self._unrivalled(voice, left, alike, told):
                 continue
-            spared = self.spares and await self._alone(side, left[:k], told)
-            for place in voice[1:] if spared else voice:
-                reasons[rows[place]] = (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
-        kept_rows = [row for row in range(len(candidates)) if row not in reasons]
+            speaker = await self._speaker(side, voice[0], left, k, told) if self.spares else None
+            speakers += [rows[speaker]] if speaker in left else []
+            reasons |= {
+                rows[place]: (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
+                for place in voice
+                if place != speaker
+            }
+        free = [row for row in range(len(candidates)) if row not in reasons]
+        kept = _seated(free, speakers, k)
+        reasons |= {row: (GIVES_WAY, 0.0) for row in free[:k] if row not in kept}
         flags = tuple(Flag(candidates.passages[row], *reasons[row]) for row in sorted(reasons))
-        return Filtered(candidates.take(kept_rows[:k]), flags, told.usage)
+        return Filtered(candidates.take(kept), flags, told.usage)
 
     def _alike(self, texts: Sequence[str]) -> Floats:
         if len(texts) < 2:
@@ -131,9 +140,17 @@ class VoicesFilter:
         apart = alike[np.ix_(left, voice)].sum(axis=1) < self.threshold
         return not ((await told.about())[left] & apart).any()
 
-    async def _alone(self, side: int, kept: Sequence[int], told: "_Told") -> bool:
-        """Whether nothing among `kept` takes the side of a voice."""
-        return not (await told.sides(kept) * side >= TAKES).any()
+    async def _speaker(self, side: int, own: int, left: Sequence[int], k: int, told: "_Told") -> int:
+        """Who speaks for the side of a voice: the first of `left` that takes it, else the voice's `own` first; that,
+        too, where it would not be read anyway. Asked k at a time, the first k first, which are kept in any case."""
+        if sum(place < own for place in left) >= k:
+            return own
+        for start in range(0, len(left), k):
+            some = left[start : start + k]
+            takes = await told.sides(some) * side >= TAKES
+            if takes.any():
+                return some[int(takes.argmax())]
+        return own
 
     async def _voices(self, alike: Floats, told: "_Told") -> list[tuple[int, list[int]]]:
         """Side, 1 or -1, and places of the passages of each voice; nothing is asked where there can be none."""
@@ -193,6 +210,12 @@ class _Told:
             self.usage += told.usage
             self._known |= zip(new, np.nan_to_num(told.values).tolist(), strict=True)
         return np.array([self._known.get(place, 0.0) for place in places])
+
+
+def _seated(free: Sequence[int], speakers: Sequence[int], k: int) -> list[int]:
+    """The first k of `free`, where the last give way to speakers behind them, at most k // 2."""
+    behind = [row for row in speakers if row not in free[:k]][: k // 2]
+    return sorted([*free[: k - len(behind)], *behind])
 
 
 def _copies(candidates: Candidates) -> dict[int, int]:
