@@ -221,6 +221,8 @@ def summary() -> str:
     called = {attack["pipeline"]: attack["called"] for attack in attacks}
     worlds = _json("bias/worlds.json")
     share = partial(_share, worlds["cells"])
+    (told,) = _json("bias/defended/summary.json")["answer_stances"]
+    pushes = {push["filter"]: _interval(push["stance"]) for push in told["pushes"]}
     speed = max(_json("speed/results.json")["search"], key=lambda row: row["passages"])
     rows = [
         ("", "without", "with equipoise"),
@@ -241,6 +243,11 @@ def summary() -> str:
             "relevant among the best five, none planted (quotas)",
             share("none", "clean", "relevant"),
             share("quotas", "clean", "relevant"),
+        ),
+        (
+            "shift of answers by five planted passages, -1 is no and 1 is yes (voices, 1.5B model)",
+            pushes["none"],
+            pushes["voices"],
         ),
         (
             f"hybrid search, {speed['passages']:,} passages",
@@ -274,9 +281,12 @@ def _share(cells: Sequence[dict[str, Any]], row: str, world: str, name: str) -> 
     """A share with its interval; empty where the row was not measured in the whole world."""
     for cell in cells:
         if (cell["filter"], cell["world"]) == (row, world) and cell[name] and not cell["missing"]:
-            interval = cell[name]
-            return f"{interval['estimate']:.2f} [{interval['low']:.2f}, {interval['high']:.2f}]"
+            return _interval(cell[name])
     return ""
+
+
+def _interval(figure: dict[str, float]) -> str:
+    return f"{figure['estimate']:.2f} [{figure['low']:.2f}, {figure['high']:.2f}]"
 
 
 def _called(rate: dict[str, Any]) -> str:
