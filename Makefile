@@ -23,7 +23,7 @@ serve: $(VENV)/.serve
 	$(BIN)/equipoise serve --docs examples/sqlite
 
 test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.qdrant $(VENV)/.stores-test
-	$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "not live" --ignore tests/architecture -n auto --dist worksteal
 
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
@@ -49,7 +49,7 @@ check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.qd
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/architecture
+	$(BIN)/python -m pytest tests/architecture -n auto --dist worksteal
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/campaigns/fuzz.py --seconds 600 --seed 1
