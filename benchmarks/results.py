@@ -245,7 +245,7 @@ def summary() -> str:
             share("quotas", "clean", "relevant"),
         ),
         (
-            "shift of answers by five planted passages, -1 is no and 1 is yes (voices, 1.5B model)",
+            "answers moved by five planted passages, -1 to 1 (voices)",
             pushes["none"],
             pushes["voices"],
         ),

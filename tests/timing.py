@@ -65,19 +65,27 @@ def growth(
     """The growth of work_of(n)() from the first n of `least`, twice `least`, ... that takes LEAST seconds.
 
     Work that is faster up to `most` is measured there. Best of up to `rounds`, which stop at the first below
-    `bound`: another process can only make a measurement worse. With `again`, a growth above it is believed only when
-    eight times the size shows it, too, or, where it is steep, the next doubling: a processor that changes its speed,
-    or memory that is got in another way from one size on, looks like a step between two sizes, but not like one at
-    each doubling.
+    `bound`: another process can only make a measurement worse. It may also make a work look long enough that is not,
+    so the next size is taken where the best time is below LEAST after all. With `again`, a growth above the bound is
+    believed only when eight times the size shows it, too, or, where it is steep, the next doubling: a processor that
+    changes its speed, or memory that is got in another way from one size on, looks like a step between two sizes, but
+    not like one at each doubling.
     """
-    size = least
-    while size < most and seconds(work_of(size), runs=1) < LEAST:
-        size *= 2
+    size = _long_enough(work_of, least, most)
     measured = _measured(work_of, size, 2, bound, rounds)
+    while measured.seconds < LEAST and size < most:
+        size = _long_enough(work_of, 2 * size, most)
+        measured = _measured(work_of, size, 2, bound, rounds)
     if measured.ratio < bound or measured.ratio > 4 * bound or not again:
         return measured
     beyond = (size, 8) if measured.ratio <= 2 * bound else (2 * size, 2)
     return _measured(work_of, *beyond, bound, rounds)
+
+
+def _long_enough(work_of: Callable[[int], Work], size: int, most: int) -> int:
+    while size < most and seconds(work_of(size), runs=1) < LEAST:
+        size *= 2
+    return size
 
 
 def _measured(work_of: Callable[[int], Work], size: int, times: int, bound: float, rounds: int) -> Growth:
