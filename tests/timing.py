@@ -71,21 +71,16 @@ def growth(
     changes its speed, or memory that is got in another way from one size on, looks like a step between two sizes, but
     not like one at each doubling.
     """
-    size = _long_enough(work_of, least, most)
+    size = least
+    while size < most and seconds(work_of(size), runs=1) < LEAST:
+        size *= 2
     measured = _measured(work_of, size, 2, bound, rounds)
-    while measured.seconds < LEAST and size < most:
-        size = _long_enough(work_of, 2 * size, most)
-        measured = _measured(work_of, size, 2, bound, rounds)
+    if measured.seconds < LEAST and size < most:
+        return growth(work_of, least=2 * size, most=most, bound=bound, rounds=rounds, again=again)
     if measured.ratio < bound or measured.ratio > 4 * bound or not again:
         return measured
     beyond = (size, 8) if measured.ratio <= 2 * bound else (2 * size, 2)
     return _measured(work_of, *beyond, bound, rounds)
-
-
-def _long_enough(work_of: Callable[[int], Work], size: int, most: int) -> int:
-    while size < most and seconds(work_of(size), runs=1) < LEAST:
-        size *= 2
-    return size
 
 
 def _measured(work_of: Callable[[int], Work], size: int, times: int, bound: float, rounds: int) -> Growth:
