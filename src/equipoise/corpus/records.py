@@ -86,6 +86,15 @@ class Numbered:
 
 
 @dataclass(frozen=True, slots=True)
+class PartCounts:
+    """How much a partition of a store holds; `pending` as in `Counts`."""
+
+    documents: int
+    passages: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """How much a store holds; `pending` of the passages have no vectors yet and are found by their words alone,
     `trusted` of the documents were written by their owner only."""
