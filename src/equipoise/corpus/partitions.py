@@ -1,14 +1,14 @@
-"""The two partitions of a store: trusted documents and untrusted ones, told apart by their numbers.
+"""The partitions of a store: one for each `Trust`, told apart by their numbers.
 
 Each partition counts its documents and passages by itself, from `first` on, so a number says which one it belongs to,
-and what is in one partition leaves the numbers of the other as they are.
+and what is in one partition leaves the numbers of the others as they are.
 """
 
 from equipoise.core.types import Trust
 
 SIZE = 1 << 40
 """Numbers of a partition: documents and passages of each have fewer."""
-_FIRST = {Trust.TRUSTED: 1, Trust.UNTRUSTED: SIZE + 1}
+_FIRST = {Trust.TRUSTED: 1, Trust.UNTRUSTED: SIZE + 1, Trust.HELD: 2 * SIZE + 1}
 
 
 def first(trust: Trust) -> int:
@@ -23,4 +23,4 @@ def bounds(trust: Trust) -> tuple[int, int]:
 
 def trust_of(number: int) -> Trust:
     """The partition that a number of a document or passage belongs to."""
-    return Trust.UNTRUSTED if number > SIZE else Trust.TRUSTED
+    return next(trust for trust in reversed(Trust) if number >= _FIRST[trust] or trust is Trust.TRUSTED)

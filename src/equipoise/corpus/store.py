@@ -26,7 +26,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus.contents import Row
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import Counts, Entry, FileRecord, Ids, Listed, Numbered, PartCounts
+from equipoise.corpus.records import Authors, Counts, Entry, FileRecord, Ids, Listed, Numbered, PartCounts
 from equipoise.corpus.spelling import Correction
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
@@ -195,6 +195,14 @@ class Partition(Protocol):
 
         The same in every kind of store; see `corpus.keywords`.
         """
+        ...
+
+    def authors(self) -> Authors:
+        """Who wrote which passage."""
+        ...
+
+    def holding(self, words: Sequence[str]) -> list[Ids]:
+        """For each word, in lower case, the ids of the passages that have it in any form, ascending."""
         ...
 
     def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
