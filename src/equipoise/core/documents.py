@@ -62,8 +62,8 @@ class Block:
 class Document:
     """A stored text. `sentences` are (start, end) of what may be quoted, in order, not overlapping; so are `blocks`.
 
-    `pages` holds the offset at which each page begins, empty for formats without pages. `author` is who wrote it, as far
-    as the operator tells writers apart: the documents of one author are one source, however many they are.
+    `pages` holds the offset at which each page begins, empty for formats without pages. `author` is who wrote it, as
+    far as the operator tells writers apart: the documents of one author are one source, however many they are.
     """
 
     doc_id: str

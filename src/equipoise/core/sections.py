@@ -104,6 +104,21 @@ class FilterSettings(_Section):
     per_document: int = Field(default=100, ge=1, le=100)
 
 
+class TrustSettings(_Section):
+    """What untrusted documents, which anybody may have written, can do to an answer.
+
+    `mode` "trusted-first": where trusted documents answer, the answer is made from them alone; elsewhere the untrusted
+    ones are quoted, apart and by name. "trusted-only": they are never read. "equal": both are searched together and
+    written about together, and nothing that is said of trusted documents holds. `authors`: so many authors of untrusted
+    documents are read for a question. `hold`: an untrusted document in which a scan finds instructions to a model or
+    hidden text is kept out until an operator lets it in ("uploads": what was handed in to the server).
+    """
+
+    mode: Literal["trusted-first", "trusted-only", "equal"] = "trusted-first"
+    authors: int = Field(default=8, ge=1, le=24)
+    hold: Literal["uploads", "always", "never"] = "uploads"
+
+
 class HighlightSettings(_Section):
     """Which highlighter, and the canonical form of what it picks.
 
@@ -221,6 +236,7 @@ class Settings(_Section):
     store: StoreSettings = StoreSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     filter: FilterSettings = FilterSettings()
+    trust: TrustSettings = TrustSettings()
     highlight: HighlightSettings = HighlightSettings()
     summarize: SummarizeSettings = SummarizeSettings()
     monitor: MonitorSettings = MonitorSettings()

@@ -24,7 +24,7 @@ from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import Entry, FileRecord
-from equipoise.corpus.roots import Gone, Roots, known_roots
+from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_roots
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.text import visible
@@ -81,6 +81,7 @@ def index(
     encoder: Encoder,
     *,
     trust: Trust = Trust.TRUSTED,
+    author: Author | None = None,
     gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
 ) -> IndexReport:
@@ -97,7 +98,7 @@ def index(
     walk = find_files([paths] if isinstance(paths, str | Path) else paths)
     store.bind_encoder(encoder)
     before = store.counts().passages
-    work = _Work.begun(store, encoder, trust, walk.roots, progress or _silent)
+    work = _Work.begun(store, encoder, (trust, author), walk.roots, progress or _silent)
     work.take(walk.files)
     lost, spared = _lost(store, walk, work.places, gone)
     for key in lost:
@@ -189,11 +190,19 @@ class _Work:
 
     @classmethod
     def begun(
-        cls, store: Store, encoder: Encoder, trust: Trust, asked: Iterable[Path], progress: Progress
+        cls,
+        store: Store,
+        encoder: Encoder,
+        label: tuple[Trust, Author | None],
+        asked: Iterable[Path],
+        progress: Progress,
     ) -> "_Work":
         places = Places(store.folder)
         known = store.files()
-        roots = Roots(frozenset(asked), trust, known_roots(known.values(), places))
+        every = known.values()
+        roots = Roots(
+            frozenset(asked), label[0], known_roots(every, places), label[1], known_authors(every, places)
+        )
         return cls(store, encoder, progress, places, roots, known)
 
     def take(self, files: Sequence[Path]) -> None:
@@ -213,19 +222,32 @@ class _Work:
 
     def _take(self, turn: Turn) -> None:
         trust, root = self.roots.decide(turn.path)
+        label = FileRecord(
+            turn.key,
+            "",
+            0,
+            0,
+            trust,
+            self.places.key(root),
+            self.places.key(self.roots.author_of(turn.path, root)),
+        )
         try:
-            self.taken[turn.key] = self._one(turn, trust, self.places.key(root))
+            self.taken[turn.key] = self._one(turn, label)
         except UnreadableFile as error:
             self.failed.append(error)
             self._tighten(turn.old, trust)
 
-    def _one(self, turn: Turn, trust: Trust, root: str) -> str:
-        """Bring the store up to date with one file; the field of the report that counts it."""
+    def _one(self, turn: Turn, label: FileRecord) -> str:
+        """Bring the store up to date with one file, whose trust and author stand in `label`; the field of the report
+        that counts it."""
         fresh = turn.outcome()
         if isinstance(fresh, Same):
-            return self._same_content(fresh.old, replace(fresh.now, trust=trust, root=root))
-        record = FileRecord(turn.key, fresh.sha256, fresh.size, fresh.mtime_ns, trust, root)
-        documents = self._documents(fresh.readings, turn, trust)
+            old, now = fresh.old, fresh.now
+            held = old.trust is Trust.HELD and label.trust is Trust.UNTRUSTED
+            trust = Trust.HELD if held else label.trust
+            return self._same_content(old, replace(now, trust=trust, root=label.root, author=label.author))
+        record = replace(label, sha256=fresh.sha256, size=fresh.size, mtime_ns=fresh.mtime_ns)
+        documents = self._documents(fresh.readings, turn, record)
         pairs = list(zip(documents, fresh.readings, strict=True))
         with _this_file(turn.source):
             self.store.replace_file(
@@ -261,20 +283,29 @@ class _Work:
 
     def _tighten(self, old: FileRecord | None, trust: Trust) -> None:
         """The old content of a file that could not be read is untrusted, too, once the file is."""
-        if old is not None and trust is Trust.UNTRUSTED and old.trust is not Trust.UNTRUSTED:
+        if old is not None and trust is not Trust.TRUSTED and old.trust is Trust.TRUSTED:
             self.store.update_file(replace(old, trust=trust))
             self.taken[old.path] = "relabelled"
 
-    def _documents(self, readings: Sequence[Reading], turn: Turn, trust: Trust) -> list[Document]:
+    def _documents(self, readings: Sequence[Reading], turn: Turn, record: FileRecord) -> list[Document]:
         source = turn.source
-        if any(self._is_taken(_full_source(reading, source), turn.key) for reading in readings):
+        if any(self._is_taken(_full_source(reading, source), record) for reading in readings):
             source = turn.path.as_posix()
-        return [_document(reading, _full_source(reading, source), trust) for reading in readings]
+        return [_document(reading, _full_source(reading, source), record) for reading in readings]
 
-    def _is_taken(self, source: str, key: str) -> bool:
-        """True where another file, indexed from another working folder, has this source already."""
-        owner = self.store.file_of(document_id(source))
-        return owner is not None and owner != key
+    def _is_taken(self, source: str, record: FileRecord) -> bool:
+        """True where another file, indexed from another working folder, has this source already. What a trusted file is
+        called must not depend on others: an untrusted one that has its source is called by its whole path instead."""
+        doc_id = document_id(source)
+        owner = self.store.file_of(doc_id)
+        if owner is None or owner == record.path:
+            return False
+        if record.trust is not Trust.TRUSTED or self.store.document(doc_id).trust is Trust.TRUSTED:
+            return True
+        fragment = source.partition("#")[2]
+        whole = self.places.path(owner).as_posix() + (f"#{fragment}" if fragment else "")
+        self.store.rename(doc_id, document_id(whole), whole)
+        return False
 
 
 @contextmanager
@@ -292,16 +323,17 @@ def _full_source(reading: Reading, source: str) -> str:
     return f"{source}#{reading.fragment}" if reading.fragment else source
 
 
-def _document(reading: Reading, source: str, trust: Trust) -> Document:
+def _document(reading: Reading, source: str, record: FileRecord) -> Document:
     return Document(
         document_id(source),
         reading.text,
         source,
         reading.title,
-        trust,
+        record.trust,
         reading.sentences,
         reading.pages,
         reading.blocks,
+        record.author,
     )
 
 

@@ -85,7 +85,7 @@ class Numbered:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Authors:
+class Authorship:
     """The `ids` (n,) of the passages of a partition, ascending, and for each in `rows` (n,) which of the `names` wrote
     it (`Document.written_by`)."""
 
@@ -209,12 +209,12 @@ def meta_of(encoder: Encoder) -> dict[str, str]:
     return {"encoder": encoder.name, "dimensions": str(encoder.dimensions)}
 
 
-def authors_of(pairs: Iterable[tuple[int, str]]) -> Authors:
+def authors_of(pairs: Iterable[tuple[int, str]]) -> Authorship:
     """Who wrote which passage, from (passage id, author), ascending. Raises Damage."""
     rows: dict[str, int] = {}
     every = [(integer(passage), rows.setdefault(text(author), len(rows))) for passage, author in pairs]
     table = np.array(every, np.int64).reshape(len(every), 2)
-    return Authors(table[:, 0], table[:, 1], tuple(rows))
+    return Authorship(table[:, 0], table[:, 1], tuple(rows))
 
 
 def check_encoder(path: Place, stored: Mapping[str, str], encoder: Encoder) -> None:

@@ -20,11 +20,12 @@ from equipoise.corpus.fulltext import FullText, matching, words_of
 from equipoise.corpus.keywords import LOOKED_AT, Keywords
 from equipoise.corpus.nearest import EXACT_UP_TO, Nearest
 from equipoise.corpus.partitions import bounds, trust_of
-from equipoise.corpus.records import Authors, Ids, PartCounts, authors_of
+from equipoise.corpus.records import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.schema import mapped
 from equipoise.corpus.settling import MORE, settled
 from equipoise.corpus.spelling import Correction
 from equipoise.text.tokens import content_words
+from equipoise.text.visible import title
 
 if TYPE_CHECKING:
     from equipoise.corpus.sqlite import SqliteStore
@@ -39,7 +40,8 @@ class SqlitePartition:
         self._keywords = Keywords(FullText(connection, trust))
         self._nearest = Nearest(connection, trust)
         self._counts: PartCounts | None = None
-        self._authors: Authors | None = None
+        self._authors: Authorship | None = None
+        self._sources: tuple[tuple[str, str], ...] | None = None
 
     @property
     def path(self) -> Path:
@@ -52,7 +54,7 @@ class SqlitePartition:
 
     def forget(self) -> None:
         """Drop what is in memory: the store has changed."""
-        self._counts = self._authors = None
+        self._counts = self._authors = self._sources = None
         self._nearest.forget()
         self._keywords.forget()
 
@@ -117,7 +119,7 @@ class SqlitePartition:
             found = self._connection.execute(ask, (match.expression, k)).fetchall()
             return [(row[0], -row[1] / match.times) for row in found]
 
-    def authors(self) -> Authors:
+    def authors(self) -> Authorship:
         """See `store.Partition`; kept in memory until the store changes."""
         with self._store.current():
             if self._authors is None:
@@ -127,6 +129,15 @@ class SqlitePartition:
                 )
                 self._authors = authors_of(self._connection.execute(ask, bounds(self.trust)))
             return self._authors
+
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """See `store.Partition`; kept in memory until the store changes."""
+        with self._store.current():
+            if self._sources is None:
+                ask = "SELECT source, title FROM documents WHERE number BETWEEN ? AND ? ORDER BY number"
+                pairs = self._connection.execute(ask, bounds(self.trust))
+                self._sources = tuple((text(source), title(named)) for source, named in pairs)
+            return self._sources
 
     def holding(self, words: Sequence[str]) -> list[Ids]:
         """See `store.Partition`."""

@@ -26,7 +26,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus.contents import Row
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import Authors, Counts, Entry, FileRecord, Ids, Listed, Numbered, PartCounts
+from equipoise.corpus.records import Authorship, Counts, Entry, FileRecord, Ids, Listed, Numbered, PartCounts
 from equipoise.corpus.spelling import Correction
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
@@ -197,8 +197,12 @@ class Partition(Protocol):
         """
         ...
 
-    def authors(self) -> Authors:
+    def authors(self) -> Authorship:
         """Who wrote which passage."""
+        ...
+
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """(source, title) of every document, in the order of the partition."""
         ...
 
     def holding(self, words: Sequence[str]) -> list[Ids]:

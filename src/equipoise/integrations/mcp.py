@@ -21,9 +21,9 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Passage, Trust
 from equipoise.integrations import mcp_schemas as schemas
 from equipoise.rag import build
+from equipoise.rag.gathering import checked
 from equipoise.rag.journal import Journal
 from equipoise.rag.library import Library
-from equipoise.rag.pipeline import checked
 from equipoise.text.visible import title
 
 try:

@@ -36,8 +36,8 @@ from equipoise.models.dialect import with_schema_in_words
 from equipoise.rag import build
 from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.filters import NoFilter
+from equipoise.rag.gathering import checked
 from equipoise.rag.library import Library
-from equipoise.rag.pipeline import checked
 from equipoise.rag.quotas import QuotaFilter
 from equipoise.rag.search import usable
 

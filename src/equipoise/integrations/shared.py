@@ -35,7 +35,7 @@ from equipoise.corpus.indexing import cut
 from equipoise.corpus.pieces import passage_at
 from equipoise.models.abilities import encode_questions
 from equipoise.rag.boundary import crossing_tags, read_highlights, with_context
-from equipoise.rag.pipeline import DETAILS, checked
+from equipoise.rag.gathering import DETAILS, checked
 from equipoise.rag.search import OVER, accounted
 from equipoise.text.spans import SpanPolicy
 

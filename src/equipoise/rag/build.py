@@ -21,20 +21,28 @@ from equipoise.core.protocols import (
     Summarizer,
 )
 from equipoise.core.settings import ModelSettings, Settings
-from equipoise.corpus.spelling import strange
+from equipoise.core.types import Trust
+from equipoise.corpus.spelling import Correction, strange
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.english import english_words
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.components import Components, Objects, check_objects
+from equipoise.rag.filters import NoFilter
+from equipoise.rag.gathering import Gathering, Listener, Speller
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.pipeline import HighlightSummarize, Listener, Speller, Vanilla
+from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 from equipoise.rag.quotas import QuotaFilter
+from equipoise.rag.retrieval import Interleaved, OfTrust
 from equipoise.rag.search import Search
 from equipoise.rag.several import QuestionSplitter
+from equipoise.rag.sources import authors_found, by_author
+from equipoise.rag.stance import EmbeddedStance
+from equipoise.rag.voices import shipped_hands, stance_of
+from equipoise.rag.witnesses import QUOTES, Witnesses
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.visible import title
 
@@ -88,6 +96,8 @@ CHATS = {
     "azure": "equipoise.models.openai:OpenAIChat",
 }
 PIPELINES = ("hs", "vanilla")
+READ = (Trust.TRUSTED, Trust.UNTRUSTED)
+"""Whose documents are read at all."""
 AUTO, NO_MODEL = "auto", "none"
 DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
 DEFAULT_OPENAI = "gpt-4.1-mini"
@@ -114,19 +124,44 @@ def pipeline(name: str, components: Components) -> Pipeline:
 
 
 def highlight_summarize(components: Components) -> HighlightSummarize:
-    """H&S for one question; "auto" components depend on whether there is a language model."""
+    """H&S for one question; "auto" components depend on whether there is a language model.
+
+    Unless `trust.mode` is "equal", all of it reads the trusted documents alone, and the untrusted ones are witnesses.
+    """
     settings, chosen = components.settings, names(components)
     least = settings.monitor.min_similarity
     return HighlightSummarize(
-        **_searching(components),
+        **_searching(components, *_answering(settings)),
         highlighter=highlighter(components),
         summarizer=summarizer(components),
         policy=policy(settings),
         monitor=None if least is None else Monitor(components.encoder, least),
         context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
-        speller=speller(components),
-        listener=listener(components),
+        speller=speller(components, *_answering(settings)),
+        listener=listener(components, *_answering(settings)),
+        witnesses=witnesses(components) if settings.trust.mode == "trusted-first" else None,
         models=_models(components) | chosen,
+    )
+
+
+def witnesses(components: Components) -> Witnesses:
+    """The untrusted documents, read author by author without a language model."""
+    settings = components.settings
+    untrusted = components.store.partition(Trust.UNTRUSTED)
+    search = partial(by_author, partition=untrusted, encoder=components.encoder)
+    if components.retriever:
+        search = partial(authors_found, retriever=OfTrust(components.retriever, Trust.UNTRUSTED))
+    reader = components.highlighter or make("highlighter", HIGHLIGHTERS, components.reads, components)
+    gathering = Gathering(
+        **_searching(components, Trust.UNTRUSTED) | {"filter": NoFilter()},
+        highlighter=reader,
+        policy=replace(policy(settings), max_spans=QUOTES),
+        models=_models(components),
+    )
+    stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
+    trusted = components.store.partition(Trust.TRUSTED)
+    return Witnesses(
+        search, trusted, gathering, stance, shipped_hands(), settings.trust.authors, _english(components)
     )
 
 
@@ -134,7 +169,7 @@ def vanilla(components: Components) -> Vanilla:
     """Plain RAG; raises ModelUnavailable without a language model."""
     chat = components.need_chat("the pipeline 'vanilla'")
     return Vanilla(
-        **_searching(components),
+        **_searching(components, *READ),
         chat=chat,
         models=_models(components) | {"filter": names(components)["filter"]},
         options=components.options,
@@ -155,11 +190,21 @@ def names(components: Components) -> dict[str, str]:
     }
 
 
-def retriever(components: Components) -> Retriever:
-    """The one given, else that of the settings."""
-    made: Retriever = components.retriever or make(
-        "retriever", RETRIEVERS, components.settings.retrieval.name, components
-    )
+def retriever(components: Components, *trusts: Trust) -> Retriever:
+    """The one given, else that of the settings, over the documents of these trusts: of several, each is searched by
+    itself."""
+    given, name = components.retriever, components.settings.retrieval.name
+    if given:
+        return OfTrust(given, trusts[0]) if len(trusts) == 1 else given
+    made = [_partly(name, components, trust) for trust in trusts]
+    return made[0] if len(made) == 1 else Interleaved(tuple(made))
+
+
+def _partly(name: str, components: Components, trust: Trust) -> Retriever:
+    if name not in RETRIEVERS:
+        raise InputError(f"there is no retriever {name!r}: choose one of {', '.join(RETRIEVERS)}")
+    partition = components.store.partition(trust)
+    made: Retriever = _class(RETRIEVERS[name]).from_components(components, partition)
     return made
 
 
@@ -193,21 +238,30 @@ def summarizer(components: Components) -> Summarizer:
     return made
 
 
-def speller(components: Components) -> Speller | None:
-    """Corrections of a question by the words of the store; the commonest words of English are right anyway.
+def speller(components: Components, *trusts: Trust) -> Speller | None:
+    """Corrections of a question by the words of the documents of these trusts; the commonest words of English are right
+    anyway, and so is what the documents of one of the trusts have.
 
     None where the settings want no corrections.
     """
     if not components.settings.question.spelling:
         return None
-    return partial(components.store.corrections, known=_english(components))
+    partitions = [components.store.partition(trust) for trust in trusts]
+
+    def corrections(text: str) -> tuple[Correction, ...]:
+        found = [dict(partition.corrections(text, _english(components))) for partition in partitions]
+        return tuple(pair for pair in found[0].items() if all(pair[0] in other for other in found))
+
+    return corrections
 
 
-def listener(components: Components) -> Listener:
-    """The words of a question that no document of the store has, and those of them that English has not either."""
+def listener(components: Components, *trusts: Trust) -> Listener:
+    """The words of a question that no document of these trusts has, and those of them that English has not either."""
+    partitions = [components.store.partition(trust) for trust in trusts]
 
     def unheard(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        words = components.store.unheard(text)
+        found = [partition.unheard(text) for partition in partitions]
+        words = tuple(word for word in found[0] if all(word in other for other in found))
         return words, strange(words, _english(components))
 
     return unheard
@@ -220,15 +274,27 @@ def _english(components: Components) -> Mapping[str, int]:
 
 
 def search(components: Components) -> Search:
-    """Retriever, reranker and filter of the settings."""
-    return Search(**_searching(components))
+    """Retriever, reranker and filter of the settings, over all documents that are read, trusted or not."""
+    return Search(**_searching(components, *READ))
 
 
-def _searching(components: Components) -> dict[str, Any]:
+def searches(components: Components) -> list[Search]:
+    """As `search`, one after the other: what may be read of trusted documents, then of the others."""
+    mode = components.settings.trust.mode
+    apart = [READ] if mode == "equal" else [READ[:1]] if mode == "trusted-only" else [READ[:1], READ[1:]]
+    return [Search(**_searching(components, *trusts)) for trusts in apart]
+
+
+def _answering(settings: Settings) -> tuple[Trust, ...]:
+    """Whose documents an answer is made of."""
+    return READ if settings.trust.mode == "equal" else (Trust.TRUSTED,)
+
+
+def _searching(components: Components, *trusts: Trust) -> dict[str, Any]:
     wanted = components.settings.retrieval
     reranks = wanted.rerank if wanted.rerank is not None else not is_multilingual(components.encoder)
     return {
-        "retriever": retriever(components),
+        "retriever": retriever(components, *trusts),
         "filter": passage_filter(components),
         "reranker": components.reranker if reranks else None,
         "k": wanted.k,

@@ -51,7 +51,10 @@ class DenseRetriever:
         """The k nearest passages, those without a vector yet out of the k that words find; scores are cosines."""
         vector = encode_questions(self.encoder, [query.text])[0]
         with self.partition.snapshot():
-            near, late = dense(self.partition, vector, k, exact=self.exact), worded(self.partition, query.text, k)
+            near, late = (
+                dense(self.partition, vector, k, exact=self.exact),
+                worded(self.partition, query.text, k),
+            )
             nearest = candidates(self.partition, [*near, *late], vector, self.encoder)
         if not late:
             return nearest
@@ -112,14 +115,7 @@ class Interleaved:
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k with the highest score, ties in the order of the retrievers."""
-        found = [retriever.retrieve(query, k=k) for retriever in self.retrievers]
-        together = replace(
-            found[0],
-            passages=tuple(passage for each in found for passage in each.passages),
-            scores=np.concatenate([each.scores for each in found]),
-            embeddings=np.concatenate([each.embeddings for each in found]),
-            documents={name: document for each in found for name, document in each.documents.items()},
-        )
+        together = joined([retriever.retrieve(query, k=k) for retriever in self.retrievers])
         return together.take(np.argsort(-together.scores, kind="stable")[:k].tolist())
 
 
@@ -134,17 +130,25 @@ class OfTrust:
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """Those of its first k that stand in documents of this trust."""
         found = self.retriever.retrieve(query, k=k)
-        rows = [
-            row
-            for row, passage in enumerate(found.passages)
-            if passage.doc_id not in found.documents
-            or found.documents[passage.doc_id].trust is self.trust
-        ]
-        return found if len(rows) == len(found) else found.take(rows)
+        others = {name for name, document in found.documents.items() if document.trust is not self.trust}
+        rows = [row for row, passage in enumerate(found.passages) if passage.doc_id not in others]
+        documents = {name: document for name, document in found.documents.items() if name not in others}
+        return replace(found.take(rows), documents=documents)
+
+
+def joined(found: Sequence[Candidates]) -> Candidates:
+    """The candidates of several searches (at least one) for one question, one after the other."""
+    return replace(
+        found[0],
+        passages=tuple(passage for each in found for passage in each.passages),
+        scores=np.concatenate([each.scores for each in found]),
+        embeddings=np.concatenate([each.embeddings for each in found]),
+        documents={name: document for each in found for name, document in each.documents.items()},
+    )
 
 
 def dense(partition: Partition, vector: Array, k: int, *, exact: bool = False) -> Ranking:
-    """The k nearest passages of the partition to a unit vector (d,), of those that have vectors; see `Partition.nearest`."""
+    """The k nearest passages to a unit vector (d,), of those that have vectors; see `Partition.nearest`."""
     return partition.nearest(vector, k, exact=exact)
 
 
@@ -169,7 +173,9 @@ def fused(rankings: Sequence[Ranking], *, constant: int = RRF_CONSTANT) -> Ranki
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def candidates(partition: Partition, ranking: Ranking, vector: Array, encoder: Encoder | None = None) -> Candidates:
+def candidates(
+    partition: Partition, ranking: Ranking, vector: Array, encoder: Encoder | None = None
+) -> Candidates:
     """The ranked passages with their documents, scores and embeddings: call it inside `partition.snapshot()`.
 
     Each document is read once, and its passages are cut out of it. `encoder` reads those that have no vectors yet.

@@ -13,7 +13,8 @@ from typing import TypeVar
 from equipoise.core.protocols import Observer
 from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
 from equipoise.core.types import Flag, Highlights, ScoredPassage, Usage
-from equipoise.rag.pipeline import HighlightSummarize, checked
+from equipoise.rag.gathering import checked
+from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.text.questions import split_questions
 
 T = TypeVar("T")
@@ -28,13 +29,18 @@ class QuestionSplitter:
     most: int = 5
 
     async def ask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
         """As `pipeline`; an answer where at least one question has one, and it says why others have none."""
         questions = split_questions(checked(question).text, before)
         if len(questions) < 2:
-            return await self.pipeline.ask(question, before=before, observer=observer)
-        asked = await self.pipeline.ask_all(questions[: self.most], observer)
+            return await self.pipeline.ask(question, before=before, observer=observer, others=others)
+        asked = await self.pipeline.ask_all(questions[: self.most], observer, others=others)
         parts = [
             SubAnswer(question.text, result)
             for question, result in zip(questions, asked.results, strict=False)

@@ -94,7 +94,7 @@ class VoicesFilter:
         reranker than the cross-encoder has a scale of its own, for which ABOUT means nothing."""
         reranker = components.reranker
         about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
-        return cls(_stance(components), shipped_hands(), about)
+        return cls(stance_of(components), shipped_hands(), about)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged; the last of these, at most k // 2, give their seats to those
@@ -169,7 +169,7 @@ class VoicesFilter:
         ]
 
 
-def _stance(components: Components) -> Stance | None:
+def stance_of(components: Components) -> Stance | None:
     """Who tells sides, by `filter.stance`; None: nobody. A local model would take seconds for each passage, and more
     of what people wrote out."""
     wanted = components.settings.filter.stance

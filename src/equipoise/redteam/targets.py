@@ -21,8 +21,9 @@ import numpy as np
 from equipoise.core.errors import EquipoiseError, InputError, QuestionError, ServerError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.results import Answer, Reason, Refusal
-from equipoise.core.types import Candidates, ChatOptions, Document, Message, Passage, Proposal, Query
+from equipoise.core.types import Candidates, ChatOptions, Document, Message, Passage, Proposal, Query, Trust
 from equipoise.corpus.indexing import prepare
+from equipoise.corpus.partitions import trust_of
 from equipoise.corpus.store import Store
 from equipoise.models.listening import ListeningChat
 from equipoise.rag import build, retrieval
@@ -126,9 +127,18 @@ class _Given:
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The first `k` of them."""
         store, encoder = self.components.store, self.components.encoder
-        ranking = [(passage_id, 1.0) for passage_id in self.passages[:k]]
+        nowhere = np.zeros(encoder.dimensions, np.float32)
         with store.snapshot():
-            return retrieval.candidates(store, ranking, np.zeros(encoder.dimensions, np.float32), encoder)
+            found = [
+                retrieval.candidates(
+                    store.partition(trust),
+                    [(number, 1.0) for number in self.passages[:k] if trust_of(number) is trust],
+                    nowhere,
+                    encoder,
+                )
+                for trust in Trust
+            ]
+        return retrieval.joined(found)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from equipoise.apps.server.service import Service
 from equipoise.apps.server.views import outcome
 from equipoise.apps.server.witness import Testimony
 from equipoise.core.results import Answer, Refusal, SubAnswer
-from equipoise.rag.pipeline import checked
+from equipoise.rag.gathering import checked
 from equipoise.text.sentences import sentence_spans
 
 AFTER = {"rerank": "retrieved", "filter": "retrieved", "highlight": "filtered", "canonicalize": "highlighted"}

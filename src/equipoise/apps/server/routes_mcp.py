@@ -26,7 +26,7 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Passage, Trust
 from equipoise.integrations.mcp import LibraryBackend, server_for
 from equipoise.integrations.mcp_schemas import DocumentRow
-from equipoise.rag.pipeline import checked
+from equipoise.rag.gathering import checked
 
 SEARCH = "search"
 """What stands in the audit log in the place of a model."""

@@ -79,7 +79,8 @@ class Service:
         (vector,) = components.encoder.encode(["Is anybody there?"])
         if components.reranker is not None:
             components.reranker.scores("Is anybody there?", ["Somebody is there."])
-        self.store.nearest(vector, 1)
+        for trust in build.READ:
+            self.store.partition(trust).nearest(vector, 1)
 
 
 def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:

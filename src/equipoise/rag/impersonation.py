@@ -1,0 +1,48 @@
+"""Untrusted documents that bear a trusted one's title, file name or text."""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from equipoise.core.types import Document
+from equipoise.corpus.chunks import passages
+from equipoise.corpus.store import Partition
+from equipoise.text.shingles import near_copy
+from equipoise.text.tokens import content_words
+
+LEAST = 2
+"""Words of a title or name without which it is nobody's: "Readme", "Index"."""
+READ = 20
+"""Passages of a document that are compared."""
+FOUND = 3
+"""Trusted passages that a passage is compared with."""
+
+
+def impersonated(document: Document, trusted: Partition) -> str:
+    """The source of the trusted document that this one seems to be: by its title or file name, or a passage of it is a
+    near copy of one there. Empty where it seems to be none. Raises StoreError."""
+    own = set(_names(document.source, document.title))
+    for source, title in trusted.sources():
+        if own & set(_names(source, title)):
+            return source
+    return _copied(document, trusted)
+
+
+def _names(source: str, title: str) -> Iterable[tuple[str, ...]]:
+    """The words of a title and of a file name, where these are enough to be somebody's."""
+    stem = PurePosixPath(source.partition("#")[0].replace("\\", "/")).stem
+    named = (tuple(content_words(name.replace("-", " ").replace("_", " "))) for name in (title, stem))
+    return [words for words in named if len(words) >= LEAST]
+
+
+def _copied(document: Document, trusted: Partition) -> str:
+    with trusted.snapshot():
+        for start, end in list(passages(document))[:READ]:
+            text = document.text[start:end]
+            near = [number for number, _ in trusted.bm25(text, FOUND)]
+            places = trusted.places(near)
+            documents = trusted.documents(place.doc_id for place in places)
+            for place in places:
+                other = documents[place.doc_id]
+                if near_copy(text, other.text[place.start : place.end]):
+                    return other.source
+    return ""
