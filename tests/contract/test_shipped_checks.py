@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.settings import Settings
-from equipoise.core.types import ChatReply, Filtered, Flag, Proposal, Span, Summary
+from equipoise.core.types import ChatReply, Filtered, Flag, Proposal, Span, Summary, Trust
 from equipoise.corpus.store import Store
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
@@ -133,7 +133,8 @@ class Writes:
 
 def retrieves(how):
     return lambda: check_retriever(
-        lambda store, encoder: Retrieves(HybridRetriever(store, encoder), how), ENCODER
+        lambda store, encoder: Retrieves(HybridRetriever(store.partition(Trust.TRUSTED), encoder), how),
+        ENCODER,
     )
 
 

@@ -18,7 +18,7 @@ from equipoise.bench.layouts import as_json
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
-from equipoise.core.types import Query
+from equipoise.core.types import Query, Trust
 from equipoise.corpus.store import Store
 from equipoise.rag.components import Components
 from equipoise.rag.retrieval import DenseRetriever
@@ -157,7 +157,7 @@ def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
     with Store.open(tmp_path / "index.db", create=True) as store:
         stored.fill(store, embedded, workspace.encoder)
         before = store.digest()
-        retriever = DenseRetriever(store, workspace.encoder)
+        retriever = DenseRetriever(store.partition(Trust.TRUSTED), workspace.encoder)
         for attacked in questions:
             for sign in (Kind.ADV_POS, Kind.ADV_NEG):
                 question, some = attacked.attack.question, attacked.planted[sign].first(2)

@@ -96,12 +96,12 @@ class TestRetrieval:
         assert {passage.source for passage in retrieved.passages} == {f"docs/{name}" for name in TEXTS}
         assert (np.diff(retrieved.scores) <= 0).all()
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
-        ids, matrix = pending.matrix()
+        ids, matrix = pending.partition(Trust.TRUSTED).matrix()
         numbers = [passage.passage_id for passage in retrieved.passages]
         assert np.array_equal(retrieved.embeddings, matrix[np.searchsorted(ids, numbers)])
 
     def test_scores_of_the_dense_retriever_are_cosines_with_or_without_stored_vectors(self, pending, docs):
-        retriever = DenseRetriever(pending, HashedWords())
+        retriever = DenseRetriever(pending.partition(Trust.TRUSTED), HashedWords())
         half(pending)
         before = retriever.retrieve(Query(QUESTION), k=4)
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
@@ -117,10 +117,12 @@ class TestRetrieval:
         components = Components(Settings(), pending, HashedWords())
         chosen = make("filter", FILTERS, name, components)
         half(pending)
-        retrieved = HybridRetriever(pending, HashedWords()).retrieve(Query(QUESTION), k=20)
+        retrieved = HybridRetriever(pending.partition(Trust.TRUSTED), HashedWords()).retrieve(
+            Query(QUESTION), k=20
+        )
         early = asyncio.run(chosen.filter(Query(QUESTION), retrieved, k=3))
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
-        ids, matrix = pending.matrix()
+        ids, matrix = pending.partition(Trust.TRUSTED).matrix()
         numbers = [passage.passage_id for passage in retrieved.passages]
         stored = replace(retrieved, embeddings=matrix[np.searchsorted(ids, numbers)])
         late = asyncio.run(chosen.filter(Query(QUESTION), stored, k=3))
@@ -129,7 +131,7 @@ class TestRetrieval:
 
     def test_a_retriever_without_an_encoder_is_told_instead_of_given_less(self, pending):
         with pytest.raises(CorpusError, match=r"6 of the passages found in .* have no vectors yet"):
-            candidates(pending, pending.bm25("ferry", 20), np.ones(32, np.float32))
+            candidates(pending, pending.partition(Trust.TRUSTED).bm25("ferry", 20), np.ones(32, np.float32))
 
     def test_an_encoder_that_fails_on_a_candidate_is_said(self, pending):
         class Stumbling(HashedWords):
@@ -139,7 +141,7 @@ class TestRetrieval:
                 return super().encode(texts)
 
         with pytest.raises(CorpusError, match="failed on its text"):
-            HybridRetriever(pending, Stumbling()).retrieve(Query(QUESTION), k=20)
+            HybridRetriever(pending.partition(Trust.TRUSTED), Stumbling()).retrieve(Query(QUESTION), k=20)
 
 
 class TestGoingOn:
@@ -215,7 +217,7 @@ class TestBlame:
             assert [error.path for error in report.failed] == ["docs/rows.jsonl"]
             assert "ValueError: poison" in report.failed[0].reason
             assert (report.added, report.documents) == (len(TEXTS), len(TEXTS))
-            assert (store.counts().pending, store.bm25("Row", 5)) == (0, [])
+            assert (store.counts().pending, store.partition(Trust.TRUSTED).bm25("Row", 5)) == (0, [])
             store.verify()
             (docs / "rows.jsonl").write_text(json.dumps(rows[0]))
             assert index(docs, store, self.Stumbling()).added == 1

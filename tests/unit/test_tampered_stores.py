@@ -77,14 +77,14 @@ def use(path):
     """Everything that reading a store for a question does."""
     with Store.open(path, read_only=True) as store, store.snapshot():
         store.check_encoder(HashedWords())
-        ids, _ = store.matrix()
+        ids, _ = store.partition(Trust.TRUSTED).matrix()
         store.files()
         store.unfiled()
         store.documents(store.doc_ids())
         store.passages(ids.tolist())
         for doc_id in store.doc_ids():
             store.passages_of(doc_id)
-        store.bm25("cats and dogs", 5)
+        store.partition(Trust.TRUSTED).bm25("cats and dogs", 5)
 
 
 def blob(numbers, kind="<i4"):
@@ -264,7 +264,9 @@ def test_vectors_that_were_emptied_are_made_again_before_anything_is_judged_by_t
     with Store.open(path) as store:
         store.verify()
         assert (store.counts().pending, len(store.unembedded([1]))) == (1, 1)
-        candidates = HybridRetriever(store, HashedWords()).retrieve(Query("cats"), k=5)
+        candidates = HybridRetriever(store.partition(Trust.TRUSTED), HashedWords()).retrieve(
+            Query("cats"), k=5
+        )
         assert np.allclose(np.linalg.norm(candidates.embeddings, axis=1), 1)
 
 
