@@ -160,8 +160,10 @@ def witnesses(components: Components) -> Witnesses:
     )
     stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
     trusted = components.store.partition(Trust.TRUSTED)
+    reranker = components.reranker
+    about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
     return Witnesses(
-        search, trusted, gathering, stance, shipped_hands(), settings.trust.authors, _english(components)
+        search, trusted, gathering, stance, shipped_hands(), settings.trust.authors, _english(components), about
     )
 
 
