@@ -62,7 +62,7 @@ def main() -> None:
             for sign, count in _conditions():
                 if (attack.query_id, sign, count) in done:
                     continue
-                with planted(store, attack.passages[SIGNS[sign]][:count], encoder):
+                with planted(store, attack.passages[SIGNS[sign or "yes"]][:count], encoder):
                     result = sync.run(pipeline.ask(attack.question))
                 row = _row(attack, corpus, sign, count, result) | {"held_out": attack.query_id in held_out}
                 rows.append(row)
@@ -119,8 +119,8 @@ def _publish(rows: list[dict[str, Any]]) -> None:
         "# Contested questions, nothing trusted",
         "",
         "`make bench-contested`: without a language model. *Space*: share of the statements shown that are planted. "
-        "*Other side*: a statement of the other side that nobody planted stands beside them (by people's labels; by the "
-        "side it is shown on where nobody labelled it). 95% intervals (Clopper-Pearson) over questions and signs.",
+        "*Other side*: a statement of the other side that nobody planted stands beside them (by people's labels; by "
+        "the side it is shown on where nobody labelled it). 95% intervals (Clopper-Pearson) over questions and signs.",
         "",
         "| questions | planted | n | both sides shown | planted share of space, mean (largest) | other side present |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -148,8 +148,8 @@ def _has_other_side(row: dict[str, Any]) -> bool:
 
 
 def _rate(hits: int, of: int) -> str:
-    low, high = clopper_pearson(hits, of) or (0.0, 1.0)
-    return f"{hits} ({hits / of:.0%} [{low:.0%}, {high:.0%}])"
+    interval = clopper_pearson(hits, of)
+    return f"{hits} ({hits / of:.0%} [{interval.low:.0%}, {interval.high:.0%}])" if interval else "-"
 
 
 def _arguments() -> argparse.Namespace:

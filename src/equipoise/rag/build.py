@@ -163,7 +163,14 @@ def witnesses(components: Components) -> Witnesses:
     reranker = components.reranker
     about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
     return Witnesses(
-        search, trusted, gathering, stance, shipped_hands(), settings.trust.authors, _english(components), about
+        search,
+        trusted,
+        gathering,
+        stance,
+        shipped_hands(),
+        settings.trust.authors,
+        _english(components),
+        about,
     )
 
 

@@ -124,7 +124,8 @@ class Witnesses:
         )
 
     async def _sides(self, query: Query, found: Sequence[Source], journal: Journal) -> tuple[Claim, ...]:
-        """Where the question has sides and authors take both: as many statements of the one as of the other."""
+        """Where the question has sides and authors take both: as many statements of the one as of the other, by authors
+        who are independent of each other."""
         if self.stance is None or len(found) < 2 or not has_sides(query.text):
             return ()
         found = await asyncio.to_thread(self._about, query, found)
@@ -133,7 +134,11 @@ class Witnesses:
             judged = await self.stance.sides(query, passages)
         journal.spent(judged.usage)
         values = np.nan_to_num(judged.values)
-        taken = [np.flatnonzero(values * side >= TAKES).tolist() for side in (1, -1)]
+        dependent = self._dependent(passages, passages)
+        taken = []
+        for side in (1, -1):
+            rows = np.flatnonzero(values * side >= TAKES)
+            taken.append([int(rows[row]) for row in independent(dependent[np.ix_(rows, rows)])])
         if not all(taken):
             return ()
         certain = replace(self.gathering, highlighter=_always(self.gathering.highlighter))
@@ -143,12 +148,13 @@ class Witnesses:
         ]
         told = [await self._told(query, some, journal, certain) for some in best]
         space = min(map(len, told))
-        claims = []
-        for tag, ones, rows in zip((Tag.YES, Tag.NO), told, taken, strict=True):
-            theirs = [passages[row] for row in rows]
-            statements = await self._statements(ones[:space])
-            claims.append(Claim(statements, len(independent(self._dependent(theirs, theirs))), tag))
-        return tuple(claims) if space else ()
+        return tuple(
+            [
+                Claim(await self._statements(ones[:space]), len(rows), tag)
+                for tag, ones, rows in zip((Tag.YES, Tag.NO), told, taken, strict=True)
+                if space
+            ]
+        )
 
     def _about(self, query: Query, found: Sequence[Source]) -> Sequence[Source]:
         """Those whose best passage is about the question: a side means nothing elsewhere. Raises ModelError."""
