@@ -25,9 +25,6 @@ def new_place(request, tmp_path):
     def made(kind):
         if kind == "sqlite":
             return tmp_path / f"store{next(NUMBERS)}.db"
-        if kind == "qdrant":
-            pytest.importorskip("qdrant_client", reason="needs the extra qdrant")
-            return StoreUrl(f"qdrant://:memory:/store{next(NUMBERS)}")
         return StoreUrl(request.getfixturevalue("cluster").primary.url(f"store{next(NUMBERS)}"))
 
     return made

@@ -17,7 +17,7 @@ from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from stores_here import cluster, new_place  # noqa: F401
 
-KINDS = ["sqlite", "postgres", "qdrant"]
+KINDS = ["sqlite", "postgres"]
 ODD = [
     "", '"', "a\0b", "\ud800 lone", "🦉🦉 night", "हिन्दी में night", "night " * 20_000, "x" * 4_000,
     'NEAR("a" "b", 5) AND NOT text:* OR ^x + {a b} : -', " ".join(f"w{n}" for n in range(5_000)), "what is it",
