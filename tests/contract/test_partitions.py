@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.errors import CorpusError
@@ -105,10 +105,12 @@ def exact_up_to(monkeypatch):
 
 
 FOREIGN = ["Le ferry part à neuf heures du matin.", "渡轮上午九点离开港口。", "Паром уходит в девять."]
+CROWD = " ".join(f"refn{letter}d" for letter in "abcdefghijklm")
+"""Words nearer to a slip of QUESTIONS than the one that is meant, more of them than are looked at."""
 STUFFED = ["ferry", "harbour", "नाव", "gold", "refnd"]
 ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=60)
 PLANTED = st.one_of(
-    st.sampled_from([*TEXTS, *FOREIGN]),
+    st.sampled_from([*TEXTS, *FOREIGN, CROWD]),
     st.builds(lambda text: text.replace("harbour", "casino"), st.sampled_from(TEXTS)),
     st.builds(lambda word, times: f"{word} " * times, st.sampled_from(STUFFED), st.integers(1, 300)),
     ANY,
@@ -122,6 +124,7 @@ class TestWhatOthersWrite:
 
     @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
     @given(planted=st.lists(st.tuples(PLANTED, st.integers(0, len(TEXTS)), st.integers(0, 1)), max_size=12))
+    @example(planted=[(CROWD, 0, 0), (TEXTS[2], 3, 0)])
     def test_moves_nothing(self, made, trust, planted):
         with made() as alone, made() as mixed:
             alone.add_documents(entries(*corpus(trust)))
@@ -145,10 +148,11 @@ class TestWhatOthersWrite:
         ours = [
             document(f"n{n}", f"Room {n} has lamp{n % 7} and chair{n % 5}.", trust=trust) for n in range(60)
         ]
-        stuffed = "Room lamp3 chair2 lamp3 chair2 ferry harbour " * 30
+        asked, stuffed = "Room 5 has lamp3 and chair2", "lamp3 chair2 ferry harbour " * 40
+        near_ones = (ours[n % 60].text if n % 5 == 0 else f"{asked} w{n} v{n * n}" for n in range(200))
         spam = [
-            document(f"s{n}", f"{ours[n % 60].text} {n % 3 * stuffed}", trust=OTHERS[trust][n % 2])
-            for n in range(200)
+            document(f"s{n}", f"{text} {stuffed * (n % 5 == 1)}", trust=OTHERS[trust][n % 2])
+            for n, text in enumerate(near_ones)
         ]
         alone.add_documents(entries(*ours))
         for turn in range(3):
@@ -156,13 +160,14 @@ class TestWhatOthersWrite:
             mixed.add_documents(entries(*ours[turn * 20 : turn * 20 + 20]))
         mixed.replace_file(record("spam.txt", trust=OTHERS[trust][0]), entries(*spam[180:]))
         exact = seen(alone.partition(trust))
+        assert seen(mixed.partition(OTHERS[trust][0])) != exact  # nothing is remembered from it
         assert seen(mixed.partition(trust)) == exact
         for limit in (60, 59, 10):
             exact_up_to(limit)
             for store in (alone, mixed):
                 store.index_vectors()
                 store.optimize()
-            vector = HashedWords().encode(["Room 5 has lamp3 and chair2"])[0]
+            vector = HashedWords().encode([asked])[0]
             near, wanted = (
                 [store.partition(trust).nearest(vector, k) for k in (20, 44)] for store in (mixed, alone)
             )
