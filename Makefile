@@ -22,7 +22,7 @@ demo-llm: $(VENV)/.local
 serve: $(VENV)/.serve
 	$(BIN)/equipoise serve --docs examples/sqlite
 
-test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.qdrant $(VENV)/.stores-test
+test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python -m pytest -m "not live" --ignore tests/architecture -n auto --dist worksteal
 
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
@@ -40,12 +40,12 @@ test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest tests/web
 
-test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.qdrant \
+test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres \
 		$(VENV)/.stores-test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
-check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.qdrant
+check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
