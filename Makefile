@@ -8,7 +8,7 @@ DATA ?= data
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
 	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
-	bench-contested bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
+	bench-contested bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
 	bench-bias-hotpotqa bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
 	bench-qa bench-calibration docs clean extras
 
@@ -132,6 +132,10 @@ bench-bias-own: $(VENV)/.bench $(VENV)/.local
 bench-bias-defended: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/defended.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
+
+bench-field-mixed: $(VENV)/.core
+	$(BIN)/python benchmarks/field/fetch.py
+	$(BIN)/python benchmarks/field/mixed.py
 
 bench-contested: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)

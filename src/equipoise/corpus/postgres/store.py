@@ -256,8 +256,7 @@ class PostgresStore(Closing):
 
     def rename(self, doc_id: str, new_id: str, source: str) -> None:
         """See `store.Writing`."""
-        if any(searching.storable(given) != given for given in (new_id, source)):
-            raise CorpusError(f"{new_id!r} or {source!r} holds what no store can keep: clean it")
+        records.check_keepable(f"the name {source!r}", (new_id, source))
 
         def work(link: Link) -> None:
             if link.execute("SELECT 1 FROM documents WHERE doc_id = %s", (new_id,)).fetchone():
