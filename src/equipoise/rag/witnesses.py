@@ -32,7 +32,7 @@ from equipoise.rag.reranking import passage_scores, reader_of
 from equipoise.rag.retrieval import joined
 from equipoise.rag.saying import said
 from equipoise.rag.sources import Source, Sources
-from equipoise.rag.voices import ABOUT, TAKES, SameHand, Stance
+from equipoise.rag.voices import ABOUT, SameHand, Stance
 from equipoise.text.claims import agree, contradict
 from equipoise.text.polar import has_sides
 from equipoise.text.questions import Question
@@ -45,8 +45,10 @@ EACH = 2
 """Statements of a side that are shown at most."""
 QUOTES = 2
 """Spans of one author that are quoted at most."""
-ONE_HAND = 2.5
-"""Log-likelihood ratio of "same hand" from which on two authors count as one (`maths.hands`: its likeness is 1)."""
+LEANS = 0.1
+"""From this value on a passage leans to a side. With ONE_HAND chosen on 14 questions (benchmarks/LOG.md, "Sides")."""
+ONE_HAND = 2.0
+"""Log-likelihood ratio of "same hand" (`maths.hands`) from which on two authors count as one."""
 STYLED = 60
 """Words of a passage without which its style tells nothing."""
 
@@ -134,24 +136,24 @@ class Witnesses:
             judged = await self.stance.sides(query, passages)
         journal.spent(judged.usage)
         values = np.nan_to_num(judged.values)
-        dependent = self._dependent(passages, passages)
-        taken = []
-        for side in (1, -1):
-            rows = np.flatnonzero(values * side >= TAKES)
-            taken.append([int(rows[row]) for row in independent(dependent[np.ix_(rows, rows)])])
+        rows = np.flatnonzero(np.abs(values) >= LEANS)
+        dependent = self._dependent(passages, passages)[np.ix_(rows, rows)]
+        alone = rows[list(independent(dependent))]  # one hand speaks once, whatever sides it seems to take
+        surest = alone[np.argsort(-np.abs(values[alone]), kind="stable")].tolist()
+        taken = [[row for row in surest if values[row] * side > 0] for side in (1, -1)]
         if not all(taken):
             return ()
         certain = replace(self.gathering, highlighter=_always(self.gathering.highlighter))
         best = [
-            [replace(found[row], passages=found[row].passages.take([0])) for row in rows[:EACH]]
-            for rows in taken
+            [replace(found[row], passages=found[row].passages.take([0])) for row in some[:EACH]]
+            for some in taken
         ]
         told = [await self._told(query, some, journal, certain) for some in best]
         space = min(map(len, told))
         return tuple(
             [
-                Claim(await self._statements(ones[:space]), len(rows), tag)
-                for tag, ones, rows in zip((Tag.YES, Tag.NO), told, taken, strict=True)
+                Claim(await self._statements(ones[:space]), len(some), tag)
+                for tag, ones, some in zip((Tag.YES, Tag.NO), told, taken, strict=True)
                 if space
             ]
         )
