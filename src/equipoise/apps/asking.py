@@ -275,6 +275,8 @@ def _library(chosen: Choice, more: Mapping[str, Any] = MappingProxyType({})) -> 
     with Library.open(path, settings=settings, pipeline=chosen.pipeline) as ready:
         _tell_the_pending(*ready.pending())
         _tell_the_model(settings.model)
+        if settings.trust.mode == "equal" and ready.store.partition(Trust.UNTRUSTED).counts().documents:
+            complain("untrusted:", UNTRUSTED["equal"])
         yield ready
 
 

@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 from equipoise.maths.checks import Mask
 
 MOST = 32
-"""Rows of a graph at most. The bound is proven, so nobody who plants texts can make a search longer; for 64 rows it
-would be 10^8 leaves."""
+"""Rows of a graph at most. The bound is proven, so nobody who plants texts can make a search longer; for 64 rows
+it would allow 5 * 10^8 leaves."""
 
 
 def independent(edges: ArrayLike) -> tuple[int, ...]:
     """The rows, ascending, of a maximum independent set of the graph with `edges` (n, n), of all such sets the first
-    in lexicographic order. The diagonal is not read. At most 2 * L(n) leaves of search for each row.
+    in lexicographic order. The diagonal is not read. One search, of at most L(n) leaves, for each row and one more.
 
     Raises ValueError where `edges` is not square and symmetric, or has more than MOST rows.
 

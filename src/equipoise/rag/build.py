@@ -161,8 +161,17 @@ def witnesses(components: Components) -> Witnesses:
     )
     stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
     seems = partial(impersonated, trusted=components.store.partition(Trust.TRUSTED))
+    reranker = components.reranker
+    about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
     return Witnesses(
-        search, seems, gathering, stance, shipped_hands(), settings.trust.authors, _english(components)
+        search,
+        seems,
+        gathering,
+        stance,
+        shipped_hands(),
+        settings.trust.authors,
+        _english(components),
+        about,
     )
 
 
@@ -197,11 +206,12 @@ def retriever(components: Components, *trusts: Trust) -> Retriever:
     given, name = components.retriever, components.settings.retrieval.name
     if given:
         return OfTrust(given, trusts[0]) if len(trusts) == 1 else given
-    made = [_partly(name, components, trust) for trust in trusts]
+    made = [retriever_in(name, components, trust) for trust in trusts]
     return made[0] if len(made) == 1 else Interleaved(tuple(made))
 
 
-def _partly(name: str, components: Components, trust: Trust) -> Retriever:
+def retriever_in(name: str, components: Components, trust: Trust) -> Retriever:
+    """The retriever of that name over the documents of one trust. Raises InputError for another name."""
     if name not in RETRIEVERS:
         raise InputError(f"there is no retriever {name!r}: choose one of {', '.join(RETRIEVERS)}")
     partition = components.store.partition(trust)

@@ -8,26 +8,29 @@ the numbers (`maths.corroboration` states what p authors in one hand can do to t
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from equipoise.core.errors import ModelError
-from equipoise.core.protocols import Highlighter, Observer
+from equipoise.core.protocols import Highlighter, Observer, Reranker
 from equipoise.core.results import Answer, Claim, Others, Statement
 from equipoise.core.types import Candidates, Document, Highlight, Highlights, Passage, Query, Tag
 from equipoise.corpus.spelling import strange
 from equipoise.maths import corroboration
 from equipoise.maths.checks import Mask
 from equipoise.maths.independence import independent
+from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.gathering import Gathering, as_read
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.journal import Journal
+from equipoise.rag.reranking import passage_scores, reader_of
 from equipoise.rag.retrieval import joined
 from equipoise.rag.saying import said
 from equipoise.rag.sources import Source, Sources
-from equipoise.rag.voices import TAKES, SameHand, Stance
+from equipoise.rag.voices import ABOUT, TAKES, SameHand, Stance
 from equipoise.text.claims import agree, contradict
 from equipoise.text.polar import has_sides
 from equipoise.text.questions import Question
@@ -38,8 +41,6 @@ SIDED = 20
 """Authors whose best passage is judged where a question has sides."""
 EACH = 2
 """Statements of a side that are shown at most."""
-CLAIMS = 5
-"""Claims that are shown at most."""
 QUOTES = 2
 """Spans of one author that are quoted at most."""
 ONE_HAND = 2.5
@@ -77,7 +78,7 @@ class Witnesses:
     """Hears the authors of untrusted documents that `search` finds, at most `authors` of them. `gathering` reads the
     passages of one author; it has no speller and no listener, since what others write would move them. `seems` names
     the trusted document that one impersonates, `stance` tells sides, `hands` whether two authors are one; `english` are
-    common words."""
+    common words, and `about` tells by its logits which passages are about a question."""
 
     search: Sources
     seems: Callable[[Document], str]
@@ -86,6 +87,7 @@ class Witnesses:
     hands: SameHand | None = None
     authors: int = 8
     english: Mapping[str, int] = field(default_factory=dict)
+    about: Reranker = field(default_factory=CrossEncoder)
 
     async def hear(self, question: Question, observer: Observer | None, *, silent: bool) -> Heard:
         """What they say; `silent` as in `Others`. Where a model fails the journal names it, and nothing is heard."""
@@ -99,7 +101,7 @@ class Witnesses:
         except ModelError as error:
             journal.failed(str(error))
             journal.spent(error.usage)
-        others = Others(claims[:CLAIMS], _contested(query.text, claims), silent)
+        others = Others(claims, _contested(query.text, claims), silent)
         return Heard(others, joined([source.passages for source in found]) if found else None, journal)
 
     async def _claims(self, query: Query, found: Sequence[Source], journal: Journal) -> tuple[Claim, ...]:
@@ -107,8 +109,11 @@ class Witnesses:
         told = await self._told(query, found[: self.authors], journal, self.gathering)
         if not told:
             return ()
-        alike = _mask(told, lambda one, other: agree(query.text, one.text, other.text))
-        groups = corroboration.claims(alike, self._dependent(told), range(len(told)))
+        alike, apart = (
+            _mask([one.text for one in told], partial(related, query.text)) for related in (agree, contradict)
+        )
+        dependent = self._dependent([one.text for one in told], [one.passage.text for one in told])
+        groups = corroboration.claims(alike, dependent, range(len(told)), apart)
         return tuple(
             [
                 Claim(await self._statements([told[row] for row in group.rows]), group.supporters)
@@ -117,34 +122,43 @@ class Witnesses:
         )
 
     async def _sides(self, query: Query, found: Sequence[Source], journal: Journal) -> tuple[Claim, ...]:
-        """Where the question has sides and authors take both: as many statements of the one as of the other."""
+        """Where the question has sides and authors take both: as many statements of the one as of the other, by authors
+        who are independent of each other."""
         if self.stance is None or len(found) < 2 or not has_sides(query.text):
             return ()
+        found = await asyncio.to_thread(self._about, query, found)
+        passages = [source.passages.passages[0].text for source in found]
         with journal.stage("filter"):
-            judged = await self.stance.sides(query, [source.passages.passages[0].text for source in found])
+            judged = await self.stance.sides(query, passages)
         journal.spent(judged.usage)
         values = np.nan_to_num(judged.values)
-        taken = [np.flatnonzero(values * side >= TAKES).tolist()[:EACH] for side in (1, -1)]
+        dependent = self._dependent(passages, passages)
+        taken = []
+        for side in (1, -1):
+            rows = np.flatnonzero(values * side >= TAKES)
+            taken.append([int(rows[row]) for row in independent(dependent[np.ix_(rows, rows)])])
         if not all(taken):
             return ()
         certain = replace(self.gathering, highlighter=_always(self.gathering.highlighter))
-        told = [
-            await self._told(
-                query,
-                [replace(found[row], passages=found[row].passages.take([0])) for row in rows],
-                journal,
-                certain,
-            )
+        best = [
+            [replace(found[row], passages=found[row].passages.take([0])) for row in rows[:EACH]]
             for rows in taken
         ]
+        told = [await self._told(query, some, journal, certain) for some in best]
         space = min(map(len, told))
         return tuple(
             [
-                Claim(await self._statements(ones[:space]), len(independent(self._dependent(ones))), tag)
-                for tag, ones in zip((Tag.YES, Tag.NO), told, strict=True)
+                Claim(await self._statements(ones[:space]), len(rows), tag)
+                for tag, ones, rows in zip((Tag.YES, Tag.NO), told, taken, strict=True)
                 if space
             ]
         )
+
+    def _about(self, query: Query, found: Sequence[Source]) -> Sequence[Source]:
+        """Those whose best passage is about the question: a side means nothing elsewhere. Raises ModelError."""
+        best = [source.passages.passages[0] for source in found]
+        logits = passage_scores(query.text, best, reader_of(self.about, query))
+        return [source for source, logit in zip(found, logits, strict=True) if logit >= ABOUT]
 
     async def _told(
         self, query: Query, found: Sequence[Source], journal: Journal, gathering: Gathering
@@ -173,14 +187,15 @@ class Witnesses:
             made.append(Statement(one.author, items, name))
         return tuple(made)
 
-    def _dependent(self, told: Sequence[_Testimony]) -> Mask:
-        """(n, n): whether two authors may be one, or one has it from the other: near copies, or one hand."""
-        copies = _mask(told, lambda one, other: near_copy(one.text, other.text))
-        if self.hands is None or len(told) < 2:
+    def _dependent(self, texts: Sequence[str], passages: Sequence[str]) -> Mask:
+        """(n, n): whether two of n authors may be one, or one has it from the other: what they say, `texts`, are near
+        copies, or the `passages` it stands in are by one hand."""
+        copies = _mask(texts, near_copy)
+        if self.hands is None or len(texts) < 2:
             return copies
-        texts = [one.passage.text for one in told]
-        long = np.array([len(text.split()) >= STYLED for text in texts])
-        hand: Mask = (self.hands.ratios([style(text) for text in texts]) >= ONE_HAND) & np.outer(long, long)
+        long = np.array([len(text.split()) >= STYLED for text in passages])
+        ratios = self.hands.ratios([style(text) for text in passages])
+        hand: Mask = (ratios >= ONE_HAND) & np.outer(long, long)
         np.fill_diagonal(hand, val=False)
         return copies | hand
 
@@ -199,11 +214,11 @@ def untrusted_answer(heard: Heard, journal: Journal) -> Answer:
     return Answer(said(heard.others), highlights, trace=journal.trace, best_first=best, others=heard.others)
 
 
-def _mask(told: Sequence[_Testimony], related: Callable[[_Testimony, _Testimony], bool]) -> Mask:
-    """(n, n): which two of the testimonies are related; none to itself."""
-    mask = np.zeros((len(told), len(told)), np.bool_)
-    for row, other in combinations(range(len(told)), 2):
-        mask[row, other] = mask[other, row] = related(told[row], told[other])
+def _mask(texts: Sequence[str], related: Callable[[str, str], bool]) -> Mask:
+    """(n, n): which two of the texts are related; none to itself."""
+    mask = np.zeros((len(texts), len(texts)), np.bool_)
+    for row, other in combinations(range(len(texts)), 2):
+        mask[row, other] = mask[other, row] = related(texts[row], texts[other])
     return mask
 
 

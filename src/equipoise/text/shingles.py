@@ -52,7 +52,7 @@ def near_copy(first: str, second: str) -> bool:
 
     Symmetric. Texts of fewer than SHORT_SIZE words are near copies only where their words are equal.
     """
-    shorter, longer = sorted((_folded(first), _folded(second)), key=len)
+    shorter, longer = sorted((_folded(first), _folded(second)), key=lambda tokens: (len(tokens), tokens))
     mine, others = _shingles(shorter, SHORT_SIZE), _shingles(longer, SHORT_SIZE)
     if resemblance(mine, others) >= ALIKE:
         return True
