@@ -31,6 +31,7 @@ from equipoise.rag.filters import NoFilter
 from equipoise.rag.gathering import Gathering
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
+from equipoise.rag.impersonation import impersonated
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 from equipoise.rag.quotas import QuotaFilter
@@ -151,12 +152,12 @@ def witnesses(components: Components) -> Witnesses:
         models=_models(components),
     )
     stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
-    trusted = components.store.partition(Trust.TRUSTED)
+    seems = partial(impersonated, trusted=components.store.partition(Trust.TRUSTED))
     reranker = components.reranker
     about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
     return Witnesses(
         search,
-        trusted,
+        seems,
         gathering,
         stance,
         shipped_hands(),

@@ -18,7 +18,6 @@ from equipoise.core.protocols import Highlighter, Observer, Reranker
 from equipoise.core.results import Answer, Claim, Others, Statement
 from equipoise.core.types import Candidates, Document, Highlight, Highlights, Passage, Query, Tag
 from equipoise.corpus.spelling import strange
-from equipoise.corpus.store import Partition
 from equipoise.maths import corroboration
 from equipoise.maths.checks import Mask
 from equipoise.maths.independence import independent
@@ -26,7 +25,6 @@ from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.gathering import Gathering, as_read
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
-from equipoise.rag.impersonation import impersonated
 from equipoise.rag.journal import Journal
 from equipoise.rag.reranking import passage_scores, reader_of
 from equipoise.rag.retrieval import joined
@@ -80,12 +78,12 @@ class _Testimony:
 @dataclass(frozen=True, slots=True)
 class Witnesses:
     """Hears the authors of untrusted documents that `search` finds, at most `authors` of them. `gathering` reads the
-    passages of one author; it has no speller and no listener, since what others write would move them. `trusted` is
-    whom they may impersonate, `stance` tells sides, `hands` whether two authors are one; `english` are common words,
-    and `about` tells by its logits which passages are about a question."""
+    passages of one author; it has no speller and no listener, since what others write would move them. `seems` names
+    the trusted document that one impersonates, `stance` tells sides, `hands` whether two authors are one; `english` are
+    common words, and `about` tells by its logits which passages are about a question."""
 
     search: Sources
-    trusted: Partition
+    seems: Callable[[Document], str]
     gathering: Gathering
     stance: Stance | None = None
     hands: SameHand | None = None
@@ -186,7 +184,7 @@ class Witnesses:
         """The testimonies as they are shown: a title that is a trusted document's is left out."""
         made = []
         for one in told:
-            name = await asyncio.to_thread(impersonated, one.document, self.trusted)
+            name = await asyncio.to_thread(self.seems, one.document)
             items = tuple(replace(item, title="") for item in one.items) if name else one.items
             made.append(Statement(one.author, items, name))
         return tuple(made)
