@@ -250,7 +250,11 @@ def searches(components: Components) -> list[Search]:
     """As `search`, one after the other: what may be read of trusted documents, then of the others."""
     mode = components.settings.trust.mode
     apart = [READ] if mode == "equal" else [READ[:1]] if mode == "trusted-only" else [READ[:1], READ[1:]]
-    return [Search(**_searching(components, *trusts)) for trusts in apart]
+    untrusted = {"filter": NoFilter()}  # apart from trusted passages there are no seats to keep
+    return [
+        Search(**_searching(components, *trusts) | (untrusted if trusts == READ[1:] else {}))
+        for trusts in apart
+    ]
 
 
 def _answering(settings: Settings) -> tuple[Trust, ...]:
