@@ -51,7 +51,7 @@ def scratch(*documents):
 
 ANIMALS = (
     document("cats", "Cats sleep most of the day. They hunt at night.", title="On cats"),
-    document("dogs", "Dogs bark at strangers. A dog needs a walk.", trust=Trust.UNTRUSTED, pages=(0, 24)),
+    document("dogs", "Dogs bark at strangers. A dog needs a walk.", pages=(0, 24)),
     document("owls", "Owls hunt at night, in silence."),
 )
 
@@ -72,7 +72,7 @@ class TestReading:
     def test_a_document_comes_back_as_it_was(self, store):
         store.add_documents(entries(*ANIMALS))
         dogs = store.document("dogs")
-        assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.UNTRUSTED, (0, 24))
+        assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.TRUSTED, (0, 24))
         assert dogs.sentences == ((0, 23), (24, 43))
         assert store.documents(["owls", "cats"])["cats"].title == "On cats"
         assert store.doc_ids() == ("cats", "dogs", "owls")
@@ -93,7 +93,7 @@ class TestReading:
             store.passages([7])
         store.add_documents(entries(*ANIMALS))
         assert {name: store.document(name).trust for name in ("dogs", "cats")} == {
-            "dogs": Trust.UNTRUSTED,
+            "dogs": Trust.TRUSTED,
             "cats": Trust.TRUSTED,
         }
 

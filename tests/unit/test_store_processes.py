@@ -25,6 +25,7 @@ READER = """
 import sys
 from pathlib import Path
 from equipoise.core.errors import CorpusError
+from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 
 def look(store):
@@ -197,6 +198,7 @@ READ_ONLY = """
 import os, sys
 from pathlib import Path
 from equipoise.core.errors import StoreError
+from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 path = Path(sys.argv[1])
 if os.geteuid() == 0:  # root may write anywhere: become somebody else

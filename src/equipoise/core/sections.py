@@ -41,7 +41,7 @@ class _Section(BaseModel):
 
 
 class StoreSettings(_Section):
-    """Where the documents are kept: a file, or the address of a database (postgres://..., qdrant://...)."""
+    """Where the documents are kept: a file, or the address of a database (postgres://...)."""
 
     path: Annotated[Place, INSIDE, PlainSerializer(str)] = Path(".equipoise/index.db")
 
@@ -54,7 +54,7 @@ class StoreSettings(_Section):
     @classmethod
     def _known(cls, value: Place) -> Place:
         if isinstance(value, StoreUrl) and not value.is_known:
-            raise ValueError("there is no such kind of store: write a path, postgres://... or qdrant://...")
+            raise ValueError("there is no such kind of store: write a path or postgres://...")
         return value
 
 

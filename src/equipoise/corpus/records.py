@@ -270,8 +270,7 @@ def check_entry(entry: Entry, width: int) -> None:
     document = entry.document
     name = _name(document)
     fields = (document.doc_id, document.source, document.title, document.author, document.text)
-    if any(_UNKEEPABLE.search(field) for field in fields):
-        raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
+    check_keepable(name, fields)
     if visible.title(document.title) != document.title:
         raise CorpusError(
             f"{name} has a title that is not one clean line of {visible.MAX_TITLE} characters: "
@@ -280,6 +279,12 @@ def check_entry(entry: Entry, width: int) -> None:
     _check_offsets(name, entry)
     if entry.vectors is not None:
         check_vectors(document, entry.vectors, (len(entry.spans), width))
+
+
+def check_keepable(name: str, fields: Iterable[str]) -> None:
+    """Raises CorpusError for text that no store can keep; `name` is what it belongs to."""
+    if any(_UNKEEPABLE.search(field) for field in fields):
+        raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
 
 
 def check_vectors(document: Document, vectors: Array, shape: tuple[int, int]) -> None:

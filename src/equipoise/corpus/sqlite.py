@@ -241,6 +241,7 @@ class SqliteStore(Alone, Closing):
 
     def rename(self, doc_id: str, new_id: str, source: str) -> None:
         """See `store.Writing`."""
+        records.check_keepable(f"the name {source!r}", (new_id, source))
         with self._writing():
             if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", (new_id,)):
                 raise CorpusError(f"there is a document {new_id!r} in {self.path} already")

@@ -30,12 +30,9 @@ from equipoise.corpus.records import Authorship, Counts, Entry, FileRecord, Ids,
 from equipoise.corpus.spelling import Correction
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
-KINDS = {
-    "postgres": "equipoise.corpus.postgres.store:PostgresStore",
-    "qdrant": "equipoise.corpus.qdrant.store:QdrantStore",
-}
+KINDS = {"postgres": "equipoise.corpus.postgres.store:PostgresStore"}
 """By kind of address, also the name of the extra: what keeps the store, imported when such an address is opened."""
-LIBRARIES = ("psycopg", "pgvector", "qdrant_client")
+LIBRARIES = ("psycopg", "pgvector")
 
 
 class Reading(Protocol):

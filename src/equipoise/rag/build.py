@@ -1,15 +1,14 @@
 """The one place where a name becomes an object. A row is `name: "module:Class"`, imported when asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from os import environ
 from shlex import quote
 from typing import Any, Unpack, cast
 
 from equipoise.core import endpoints
-from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.errors import InputError
 from equipoise.core.guarded import without_password
 from equipoise.core.protocols import (
     ChatModel,
@@ -22,17 +21,17 @@ from equipoise.core.protocols import (
 )
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
-from equipoise.corpus.spelling import Correction, strange
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.models.english import english_words
 from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
 from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.filters import NoFilter
-from equipoise.rag.gathering import Gathering, Listener, Speller
+from equipoise.rag.gathering import Gathering
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
+from equipoise.rag.impersonation import impersonated
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 from equipoise.rag.quotas import QuotaFilter
@@ -43,6 +42,7 @@ from equipoise.rag.sources import authors_found, by_author
 from equipoise.rag.stance import EmbeddedStance
 from equipoise.rag.voices import shipped_hands, stance_of
 from equipoise.rag.witnesses import QUOTES, Witnesses
+from equipoise.rag.words import english, listener, speller
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.visible import title
 
@@ -90,24 +90,17 @@ SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
     "llm": "equipoise.rag.summarizers.llm:LlmSummarizer",
 }
-CHATS = {
-    "local": "equipoise.models.local:LocalChat",
-    "openai": "equipoise.models.openai:OpenAIChat",
-    "azure": "equipoise.models.openai:OpenAIChat",
-}
 PIPELINES = ("hs", "vanilla")
 READ = (Trust.TRUSTED, Trust.UNTRUSTED)
 """Whose documents are read at all."""
 AUTO, NO_MODEL = "auto", "none"
-DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
-DEFAULT_OPENAI = "gpt-4.1-mini"
 
 
 def make(kind: str, table: Mapping[str, str], name: str, components: Components) -> Any:  # noqa: ANN401
     """The object called `name` in `table`; raises InputError that lists the names there are."""
     if name not in table:
         raise InputError(f"there is no {kind} {name!r}: choose one of {', '.join(table)}")
-    return _class(table[name]).from_components(components)
+    return class_at(table[name]).from_components(components)
 
 
 def pipeline(name: str, components: Components) -> Pipeline:
@@ -159,9 +152,18 @@ def witnesses(components: Components) -> Witnesses:
         models=_models(components),
     )
     stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
-    trusted = components.store.partition(Trust.TRUSTED)
+    seems = partial(impersonated, trusted=components.store.partition(Trust.TRUSTED))
+    reranker = components.reranker
+    about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
     return Witnesses(
-        search, trusted, gathering, stance, shipped_hands(), settings.trust.authors, _english(components)
+        search,
+        seems,
+        gathering,
+        stance,
+        shipped_hands(),
+        settings.trust.authors,
+        english(components),
+        about,
     )
 
 
@@ -205,7 +207,7 @@ def retriever_in(name: str, components: Components, trust: Trust) -> Retriever:
     if name not in RETRIEVERS:
         raise InputError(f"there is no retriever {name!r}: choose one of {', '.join(RETRIEVERS)}")
     partition = components.store.partition(trust)
-    made: Retriever = _class(RETRIEVERS[name]).from_components(components, partition)
+    made: Retriever = class_at(RETRIEVERS[name]).from_components(components, partition)
     return made
 
 
@@ -239,41 +241,6 @@ def summarizer(components: Components) -> Summarizer:
     return made
 
 
-def speller(components: Components, *trusts: Trust) -> Speller | None:
-    """Corrections of a question by the words of the documents of these trusts; the commonest words of English are right
-    anyway, and so is what the documents of one of the trusts have.
-
-    None where the settings want no corrections.
-    """
-    if not components.settings.question.spelling:
-        return None
-    partitions = [components.store.partition(trust) for trust in trusts]
-
-    def corrections(text: str) -> tuple[Correction, ...]:
-        found = [dict(partition.corrections(text, _english(components))) for partition in partitions]
-        return tuple(pair for pair in found[0].items() if all(pair[0] in other for other in found))
-
-    return corrections
-
-
-def listener(components: Components, *trusts: Trust) -> Listener:
-    """The words of a question that no document of these trusts has, and those of them that English has not either."""
-    partitions = [components.store.partition(trust) for trust in trusts]
-
-    def unheard(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        found = [partition.unheard(text) for partition in partitions]
-        words = tuple(word for word in found[0] if all(word in other for other in found))
-        return words, strange(words, _english(components))
-
-    return unheard
-
-
-def _english(components: Components) -> Mapping[str, int]:
-    """The common words of English with their rank; none where the encoder reads other languages, whose words those
-    of English are no correction of."""
-    return {} if is_multilingual(components.encoder) else english_words()
-
-
 def search(components: Components) -> Search:
     """Retriever, reranker and filter of the settings, over all documents that are read, trusted or not."""
     return Search(**_searching(components, *READ))
@@ -283,7 +250,11 @@ def searches(components: Components) -> list[Search]:
     """As `search`, one after the other: what may be read of trusted documents, then of the others."""
     mode = components.settings.trust.mode
     apart = [READ] if mode == "equal" else [READ[:1]] if mode == "trusted-only" else [READ[:1], READ[1:]]
-    return [Search(**_searching(components, *trusts)) for trusts in apart]
+    untrusted = {"filter": NoFilter()}  # apart from trusted passages there are no seats to keep
+    return [
+        Search(**_searching(components, *trusts) | (untrusted if trusts == READ[1:] else {}))
+        for trusts in apart
+    ]
 
 
 def _answering(settings: Settings) -> tuple[Trust, ...]:
@@ -342,11 +313,11 @@ def encoder(name: str, store: Store | None = None) -> Encoder:
     if name == AUTO:
         return _encoder_of(store) if store else encoder(next(iter(ENCODERS)))
     if name.startswith(HUB) and name != HUB:
-        pooled: Encoder = _class(POOLED)(name.removeprefix(HUB))
+        pooled: Encoder = class_at(POOLED)(name.removeprefix(HUB))
         return pooled
     if name not in ENCODERS:
         raise InputError(f"there is no encoder {name!r}: write {AUTO}, {', '.join(ENCODERS)} or hf/NAME")
-    made: Encoder = _class(ENCODERS[name])()
+    made: Encoder = class_at(ENCODERS[name])()
     return made
 
 
@@ -370,8 +341,7 @@ def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ
     backend, _, name = chosen.partition("/")
     if backend == "none":
         return None
-    makers: dict[str, Maker] = {"local": _local, "openai": _openai, "azure": _azure}
-    model = makers[backend](name, settings, environment)
+    model = MAKERS[backend](name, settings, environment)
     return Replayed(model, ReplayCache(settings.replay)) if settings.replay else model
 
 
@@ -395,14 +365,6 @@ def detected_place(settings: ModelSettings, environment: Mapping[str, str] = env
     return f"{DEFAULT_OPENAI} at {without_password(endpoints.openai(settings, environment).url or endpoints.OPENAI)}"
 
 
-def _class(place: str) -> Any:  # noqa: ANN401
-    module, _, attribute = place.partition(":")
-    return getattr(import_module(module), attribute)
-
-
-Maker = Callable[[str, ModelSettings, Mapping[str, str]], ChatModel]
-
-
 def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
     """An endpoint that is named, else none: a local model takes minutes on a small machine, so it is chosen by name.
 
@@ -410,48 +372,6 @@ def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
     """
     named = any(endpoints.named(environment, variable) for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
     return "openai" if settings.base_url or settings.api_key or named else "none"
-
-
-def _local(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    chat: ChatModel = _class(CHATS["local"]).from_weights(
-        name or DEFAULT_LOCAL,
-        folder=settings.folder,
-        n_ctx=settings.context * settings.slots,
-        slots=settings.slots,
-    )
-    return chat
-
-
-def _openai(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    place = endpoints.openai(settings, environment)
-    chat: ChatModel = _class(CHATS["openai"])(
-        name or DEFAULT_OPENAI,
-        api_key=place.secret,
-        base_url=place.url,
-        timeout_s=settings.timeout,
-        max_retries=settings.retries,
-    )
-    return chat
-
-
-def _azure(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    place = endpoints.azure(settings, environment)
-    if place.url is None:
-        raise ModelUnavailable("no Azure endpoint is known: set AZURE_OPENAI_ENDPOINT or model.base_url")
-    if place.secret is None and settings.base_url:
-        raise ModelUnavailable(
-            "the Azure endpoint of model.base_url has no key: set model.api_key beside it "
-            "(AZURE_OPENAI_API_KEY is for AZURE_OPENAI_ENDPOINT alone)"
-        )
-    chat: ChatModel = _class(CHATS["azure"])(
-        name,
-        api_key=place.secret,
-        azure_endpoint=place.url,
-        api_version=settings.api_version or endpoints.named(environment, "OPENAI_API_VERSION"),
-        timeout_s=settings.timeout,
-        max_retries=settings.retries,
-    )
-    return chat
 
 
 def auto(name: str, otherwise: str) -> str:

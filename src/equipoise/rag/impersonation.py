@@ -1,6 +1,6 @@
 """Untrusted documents that bear a trusted one's title, file name or text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from equipoise.core.types import Document, Trust
@@ -20,11 +20,18 @@ FOUND = 3
 def impersonated(document: Document, trusted: Partition) -> str:
     """The source of the trusted document that this one seems to be: by its title or file name, or a passage of it is a
     near copy of one there. Empty where it seems to be none. Raises StoreError."""
+    return _namesake(document, trusted.sources()) or _copied(document, trusted)
+
+
+def impersonated_among(document: Document, *, others: Sequence[Document]) -> str:
+    """As `impersonated`, of a few trusted documents that are at hand, each of which is compared whole."""
+    alike = (other.source for other in others if near_copy(document.text, other.text))
+    return _namesake(document, [(other.source, other.title) for other in others]) or next(alike, "")
+
+
+def _namesake(document: Document, named: Iterable[tuple[str, str]]) -> str:
     own = set(_names(document.source, document.title))
-    for source, title in trusted.sources():
-        if own & set(_names(source, title)):
-            return source
-    return _copied(document, trusted)
+    return next((source for source, title in named if own & set(_names(source, title))), "")
 
 
 def lookalikes(doc_ids: Iterable[str], store: Store) -> tuple[tuple[str, str], ...]:

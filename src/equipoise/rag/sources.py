@@ -82,7 +82,11 @@ def by_author(query: Query, *, partition: Partition, encoder: Encoder, most: int
 
 def authors_found(query: Query, *, retriever: Retriever, most: int) -> list[Source]:
     """As `by_author`, of what a retriever that is not ours finds; its ranking is its own, and may be moved."""
-    found = usable(retriever.retrieve(query, k=FOUND), FOUND)
+    return authors_of(query, found=usable(retriever.retrieve(query, k=FOUND), FOUND), most=most)
+
+
+def authors_of(query: Query, *, found: Candidates, most: int) -> list[Source]:
+    """As `by_author`, of these passages alone, in the order they came; nothing is searched for."""
     rows: dict[str, list[int]] = {}
     for row, passage in enumerate(found.passages):
         rows.setdefault(found.documents[passage.doc_id].written_by, []).append(row)

@@ -15,20 +15,25 @@ from equipoise.text.facts import Clause, Number, clauses, root
 from equipoise.text.polar import is_yes_no, verdict_in
 from equipoise.text.tokens import words
 
-SHARED = 0.6
+SHARED = 0.5
 """The least share, 0 to 1, of the words of the quote with fewer that the other one has, too."""
-NEW = 0.5
+NEW = 0.45
 """The same of what is not in the question: what answers it."""
 ABOUT = 0.5
 """The share of the question's words from which a clause answers a yes/no question."""
+KEY = 0.8
+"""The share of the question's words that a clause must hold for its name or number alone to be the answer."""
 SAME_CLAUSE = 0.5
 """The Jaccard share of words from which two clauses are about the same."""
+LONGEST, MOST = 4_000, 24
+"""Characters and clauses of a quote: a longer one claims nothing, for the work grows with their square."""
 _WANTS_NUMBER = re.compile(
     r"\b(?:how (?:many|much|long|often|old|fast|far|high|low|large|big|small|soon|late|early|heavy|hot|cold)|when"
     r"|(?:what|which) (?:time|temperature|percentage|share|version|port|price|fee|cost|limit|year|date|number|size"
     r"|age))\b",
     re.IGNORECASE,
 )
+_WANTS_NAME = re.compile(r"\b(?:who|whom|whose|where|name)\b", re.IGNORECASE)
 _OPPOSITES = frozenset(
     frozenset(map(root, pair.split(":")))
     for pair in """
@@ -68,6 +73,7 @@ class _Asked:
     numbers: frozenset[Number]
     yes_no: bool
     wants_number: bool
+    wants_name: bool
     denies: bool
 
     @classmethod
@@ -78,6 +84,7 @@ class _Asked:
             _union(clause.numbers for clause in found),
             is_yes_no(question),
             _WANTS_NUMBER.search(question) is not None,
+            _WANTS_NAME.search(question) is not None,
             any(clause.denies() for clause in found),
         )
 
@@ -99,7 +106,8 @@ class _Quote:
 
     @classmethod
     def of(cls, text: str, asked: _Asked) -> "_Quote":
-        found = clauses(text)
+        if len(text) > LONGEST or len(found := clauses(text)) > MOST:
+            text, found = "", ()
         stems = _union((*clause.stems, *clause.identifiers) for clause in found)
         names = _union(clause.names for clause in found)
         identifiers = _union(clause.identifiers for clause in found)
@@ -265,15 +273,54 @@ def _same_side(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
 
 
 def _same_answer(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
+    if not _nearest_agree(mine, others) or _substituted(asked, mine, others) or _reversed(mine, others):
+        return False
+    if _same_key(asked, mine, others):
+        return True
+    return _alike(mine, others) and not (_beside(asked, mine, others) or _beside(asked, others, mine))
+
+
+def _alike(mine: _Quote, others: _Quote) -> bool:
+    """Whether most words of the quote with fewer are in the other one, and so of what is not in the question."""
     numbers = sum(_among(number, others.numbers) for number in mine.numbers)
     common, fresh = len(mine.stems & others.stems) + numbers, len(mine.new & others.new) + numbers
     least = min(len(quote.stems) + len(quote.numbers) for quote in (mine, others))
     least_new = min(len(quote.new) + len(quote.numbers) for quote in (mine, others))
-    if not fresh or common < SHARED * least or fresh < NEW * least_new:
-        return False
-    if not _nearest_agree(mine, others):
-        return False
-    return not (_beside(asked, mine, others) or _beside(asked, others, mine) or _reversed(mine, others))
+    return fresh > 0 and common >= SHARED * least and fresh >= NEW * least_new
+
+
+def _same_key(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
+    """Whether two clauses that hold nearly all words of the question have the same names, or, where it asks for a
+    number, the same numbers, that are not in it."""
+    return any(
+        _holds(asked, a)
+        and _holds(asked, b)
+        and a.denies() is b.denies()
+        and _key(asked, a)
+        and _key(asked, a) == _key(asked, b)
+        for a, b in product(mine.clauses, others.clauses)
+    )
+
+
+def _holds(asked: _Asked, clause: Clause) -> bool:
+    telling = asked.stems - _LIGHT
+    return len(telling) > 1 and len(telling & {*clause.stems}) >= KEY * len(telling)
+
+
+def _key(asked: _Asked, clause: Clause) -> frozenset[object]:
+    """The new numbers of a clause where the question asks for a number, its new names where it asks for a name."""
+    if asked.wants_number:
+        return frozenset(number for number in clause.numbers if not _among(number, asked.numbers))
+    return (clause.names | clause.identifiers) - asked.stems if asked.wants_name else frozenset()
+
+
+def _substituted(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
+    """Whether two clauses are the same but for a word that each has in the place of the other's."""
+    return any(
+        len({*a.stems} & {*b.stems}) >= SAME_CLAUSE * len({*a.stems} | {*b.stems})
+        and _both_add({*a.stems} - others.stems, {*b.stems} - mine.stems, asked)
+        for a, b in product(mine.clauses, others.clauses)
+    )
 
 
 def _nearest_agree(mine: _Quote, others: _Quote) -> bool:

@@ -24,6 +24,7 @@ _FORMS = dict(
     """.split()  # noqa: SIM905
 )
 """Forms that `stem` does not bring together."""
+_SHORT_PLURALS = frozenset({"ays", "eys", "oys", "uys"})
 _EMPTY = frozenset(
     """
     according official officially confirm confirmed verify verified important warning please attention announcement
@@ -211,16 +212,21 @@ def _point(part: dict[str, str | None]) -> Number:
 def root(word: str) -> str:
     """The stem of a word, the same for more forms of it than `support.stem` knows."""
     plain = word.casefold().removesuffix("'s")
+    if plain[-3:] in _SHORT_PLURALS:  # `stem` leaves "day" and makes "dai" of "days"
+        plain = plain[:-1]
     return stem(_FORMS.get(plain, plain))
 
 
 def _stems(text: str, amounts: list[Quantity]) -> Iterator[str]:
     """The stems of the content words; numbers and their units are not among them."""
-    skip = [(amount.start, _unit_end(text, amount)) for amount in amounts]
+    counted = {
+        match.start()
+        for amount in amounts
+        for match in WORD.finditer(text, amount.start, _unit_end(text, amount))
+    }
     for match in WORD.finditer(text):
         word = match.group().casefold()
-        counted = any(start <= match.start() < end for start, end in skip)
-        if not (counted or word in STOP_WORDS | _EMPTY | _TITLES or denials(word)):
+        if not (match.start() in counted or word in STOP_WORDS | _EMPTY | _TITLES or denials(word)):
             yield root(word)
 
 
