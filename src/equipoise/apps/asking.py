@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from equipoise.apps import progress, render
 from equipoise.apps.options import PathArgument, PathOption, StoreOption, group, sharing
-from equipoise.apps.terminal import Terminal, complain, number_of, print_json, styled
+from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
 from equipoise.core.addresses import Place
@@ -28,6 +29,7 @@ from equipoise.text.questions import EARLIER
 
 if TYPE_CHECKING:
     from equipoise.apps.remote import Remote
+    from equipoise.redteam.scan.holding import Holding
 
 app = group()
 
@@ -310,9 +312,16 @@ def _index(
     author: Author | None = None,
 ) -> IndexReport:
     encoder = chosen.retrieval.encoder
-    with progress.files() as report:
+    with _holding(chosen) as holding, progress.files() as report:
         done = library.update(
-            path, paths, trust=trust, author=author, gone=gone, progress=report, encoder=encoder
+            path,
+            paths,
+            trust=trust,
+            author=author,
+            gone=gone,
+            progress=report,
+            judge=holding,
+            encoder=encoder,
         )
     for failure in done.failed:
         complain("not indexed:", str(failure))
@@ -322,7 +331,26 @@ def _index(
         complain("hidden text left out:", f"{source}: {characters:,} characters")
     for source, characters in done.invisible:
         complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
+    for source, why in holding.held if holding else ():
+        complain(
+            "held back:",
+            f"{source}: {why}; let it in with  equipoise documents trust untrusted {quote(source)}",
+        )
+    for source, name in done.alike:
+        complain(f"looks like {one_line(name)}:", f"{source} is untrusted and is never cited under that name")
     return done
+
+
+@contextmanager
+def _holding(chosen: Settings) -> "Iterator[Holding | None]":
+    """What scans untrusted files and holds them back, where the settings want that here."""
+    if chosen.trust.hold != "always":
+        yield None
+        return
+    from equipoise.redteam.scan.holding import Holding  # noqa: PLC0415 - its rules, which only this needs
+
+    with Holding() as holding:
+        yield holding
 
 
 def _held(report: IndexReport) -> str:

@@ -110,8 +110,9 @@ class TrustSettings(_Section):
     `mode` "trusted-first": where trusted documents answer, the answer is made from them alone; elsewhere the untrusted
     ones are quoted, apart and by name. "trusted-only": they are never read. "equal": both are searched together and
     written about together, and nothing that is said of trusted documents holds. `authors`: so many authors of untrusted
-    documents are read for a question. `hold`: an untrusted document in which a scan finds instructions to a model or
-    hidden text is kept out until an operator lets it in ("uploads": what was handed in to the server).
+    documents are read for a question. `hold`: an untrusted document in which a scan finds instructions to a model,
+    hidden text or links of high severity is kept out until an operator lets it in ("uploads": what is handed in to the
+    server; "always": new and changed files that are indexed, too).
     """
 
     mode: Literal["trusted-first", "trusted-only", "equal"] = "trusted-first"
@@ -211,8 +212,8 @@ class ServeSettings(_Section):
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
-    `scan`: what is handed in is scanned, and admins see what was found; with "distrust" a document with a finding of
-    high severity is marked untrusted.
+    `scan`: what is handed in is scanned, and admins see what was found ("off": only what `trust.hold` wants scanned);
+    with "distrust" a trusted document with a finding of high severity counts as untrusted, and may be held back.
     """
 
     answers: int = Field(default=2, ge=1, le=64)

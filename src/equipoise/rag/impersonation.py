@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from equipoise.core.types import Document
+from equipoise.core.types import Document, Trust
 from equipoise.corpus.chunks import passages
-from equipoise.corpus.store import Partition
+from equipoise.corpus.store import Partition, Store
 from equipoise.text.shingles import near_copy
 from equipoise.text.tokens import content_words
 
@@ -32,6 +32,14 @@ def impersonated_among(document: Document, *, others: Sequence[Document]) -> str
 def _namesake(document: Document, named: Iterable[tuple[str, str]]) -> str:
     own = set(_names(document.source, document.title))
     return next((source for source, title in named if own & set(_names(source, title))), "")
+
+
+def lookalikes(doc_ids: Iterable[str], store: Store) -> tuple[tuple[str, str], ...]:
+    """(source, that of the trusted document that it seems to be) for those of the documents that seem to be one."""
+    trusted = store.partition(Trust.TRUSTED)
+    documents = store.documents(doc_ids).values()
+    named = ((document.source, impersonated(document, trusted)) for document in documents)
+    return tuple((source, name) for source, name in named if name)
 
 
 def _names(source: str, title: str) -> Iterable[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
@@ -18,7 +18,7 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Trust
 from equipoise.corpus import catalogue
-from equipoise.corpus.indexing import IndexReport, Progress, document_id, index, prepare
+from equipoise.corpus.indexing import IndexReport, Judge, Progress, document_id, index, prepare
 from equipoise.corpus.lending import LendingEncoder
 from equipoise.corpus.records import Listed
 from equipoise.corpus.roots import Author, Gone
@@ -26,6 +26,7 @@ from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.components import Components, Objects
 from equipoise.rag.gathering import checked
+from equipoise.rag.impersonation import lookalikes
 from equipoise.rag.journal import Journal
 from equipoise.rag.retrieval import joined
 
@@ -96,9 +97,10 @@ class Library:
         author: Author | str | None = None,
         gone: Gone | str = Gone.MIRROR,
         progress: Progress | None = None,
+        judge: Judge | None = None,
     ) -> IndexReport:
         """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, `Author` and
-        `Gone`.
+        `Gone`. `judge` scans nothing unless it is given (`redteam.scan.holding.Holding` holds documents back).
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
@@ -106,9 +108,17 @@ class Library:
         by = None if author is None else _one(Author, author, "author")
         way = _one(Gone, gone, "way with files that are gone")
         every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-        return index(
-            every, self.store, self.components.encoder, trust=chosen, author=by, gone=way, progress=progress
+        report = index(
+            every,
+            self.store,
+            self.components.encoder,
+            trust=chosen,
+            author=by,
+            gone=way,
+            progress=progress,
+            judge=judge,
         )
+        return replace(report, alike=lookalikes(report.strangers, self.store))
 
     def add(self, documents: Iterable[Document]) -> int:
         """Put documents that are no files into an index that was opened with `create`; how many. `sentences` are found
@@ -214,6 +224,7 @@ def update(
     author: Author | None = None,
     gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
+    judge: Judge | None = None,
     encoder: str = build.AUTO,
 ) -> IndexReport:
     """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
@@ -222,7 +233,10 @@ def update(
     with Store.open(path, create=True) as store:
         lenders = [private for private in private_indexes() if private != path]
         made = LendingEncoder(build.encoder(encoder, store), store, lenders)
-        return index(docs, store, made, trust=trust, author=author, gone=gone, progress=progress)
+        report = index(
+            docs, store, made, trust=trust, author=author, gone=gone, progress=progress, judge=judge
+        )
+        return replace(report, alike=lookalikes(report.strangers, store))
 
 
 def one_place(given: object) -> Place:

@@ -24,6 +24,7 @@ from equipoise.core.types import (
     Span,
     Summary,
     Tag,
+    Trust,
 )
 from equipoise.rag.boundary import (
     all_of,
@@ -108,8 +109,9 @@ class HighlightSummarize(Gathering):
         results = tuple(beside(result, said) for result, said in zip(ended, heard, strict=True))
         if len(results) == 1:
             return Asked(results, results[0].highlights)
-        documents |= _documents(said.candidates for said in heard if said and said.candidates)
-        return Asked(results, all_of((result.highlights for result in results), documents, self.policy))
+        apart = {item for result in results if _is_witnessed(result) for item in result.highlights.items}
+        whole = {*all_of((result.highlights for result in ended), documents, self.policy).items, *apart}
+        return Asked(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))
 
     async def _heard(self, question: Question, evidence: Evidence, others: bool) -> Heard | None:
         """What untrusted documents say, where that is wanted."""
@@ -279,6 +281,11 @@ def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
     if result.reason is Reason.NOTHING_HIGHLIGHTED or not found.trace.passages:
         return result
     return _refuse(*because(Reason.NOTHING_HIGHLIGHTED), found)
+
+
+def _is_witnessed(result: Answer | Refusal) -> bool:
+    """Whether it rests on untrusted documents, which have no part in what a message may quote of the trusted ones."""
+    return isinstance(result, Answer) and result.trust is Trust.UNTRUSTED and result.others is not None
 
 
 def _so_far(evidence: Evidence) -> Answer | Refusal:

@@ -18,18 +18,27 @@ Naming = Callable[[str], str]
 
 def said(others: Others, named: Naming = title) -> str:
     """The answer that rests on untrusted documents, claim by claim; `named` says what a source is called."""
+    return "\n\n".join([introduced(others), *(claimed(claim, named) for claim in others.claims)])
+
+
+def introduced(others: Others) -> str:
+    """What stands above the claims."""
     first = [SILENT] if others.silent else []
     contested = [CONTESTED] if others.contested else []
-    claims = (claimed(claim, named) for claim in others.claims)
-    return "\n\n".join([" ".join([*first, *contested, HEADING]), *claims])
+    return " ".join([*first, *contested, HEADING])
 
 
 def claimed(claim: Claim, named: Naming = title) -> str:
     """A claim with the quotes that stand for it, and who else makes it."""
+    return "\n".join(line for line, _ in lines(claim, named))
+
+
+def lines(claim: Claim, named: Naming = title) -> list[tuple[str, tuple[Statement, ...]]]:
+    """The lines of a claim, each with the statements it speaks of."""
     side = {Tag.YES: "For yes: ", Tag.NO: "For no: ", None: ""}[claim.side]
     shown = claim.statements if claim.side else claim.statements[:1]
-    quotes = "\n".join(f"{side}According to {name(one, named)} (untrusted): {quoted(one)}" for one in shown)
-    return f"{quotes}\n{support(claim, named)}"
+    quotes = [(f"{side}According to {name(one, named)} (untrusted): {quoted(one)}", (one,)) for one in shown]
+    return [*quotes, (support(claim, named), claim.statements[len(shown) :])]
 
 
 def quoted(statement: Statement) -> str:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from equipoise.core.protocols import Observer
 from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
-from equipoise.core.types import Flag, Highlights, ScoredPassage, Usage
+from equipoise.core.types import Flag, Highlights, ScoredPassage, Trust, Usage
 from equipoise.rag.gathering import checked
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.text.questions import split_questions
@@ -56,7 +56,8 @@ class QuestionSplitter:
 def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refusal:
     """One result for all `parts` (one or more), which it holds; `highlights` are the canonical ones of all.
 
-    Its text is each different answer once, in document order, and how many questions have none for which reason.
+    Its text is each different answer once, in document order, trusted ones first, and how many questions have none for
+    which reason.
     """
     results = [part.result for part in parts]
     trace = total([result.trace for result in results])
@@ -67,9 +68,21 @@ def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refus
         first = min((refusal.reason for refusal in refusals), key=_weight)
         detail = " ".join([f"None of the {len(results)} questions was answered.", *reasons])
         return Refusal(first, detail, highlights, trace, tuple(parts))
-    answers.sort(key=lambda answer: ([item.span for item in answer.highlights.items], answer.text))
-    text = "\n\n".join([*dict.fromkeys(answer.text for answer in answers), *reasons])
+    text = "\n\n".join([*dict.fromkeys(answer.text for answer in in_order(answers)), *reasons])
     return Answer(text, highlights, all(answer.grounded for answer in answers), trace, tuple(parts))
+
+
+def in_order(answers: Iterable[Answer]) -> list[Answer]:
+    """The answers as they are joined: in document order, what rests on untrusted documents at the end, so that its
+    heading speaks of nothing else."""
+    return sorted(
+        answers,
+        key=lambda answer: (
+            answer.trust is not Trust.TRUSTED,
+            [item.span for item in answer.highlights.items],
+            answer.text,
+        ),
+    )
 
 
 def _unanswered(refusals: Iterable[Refusal], questions: int) -> list[str]:

@@ -21,7 +21,7 @@ from equipoise.apps.server.answering import Ask, begin, check_ready
 from equipoise.apps.server.errors import as_api_error
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
-from equipoise.apps.server.views import shown_source
+from equipoise.apps.server.views import for_strangers, shown_source
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Passage, Trust
 from equipoise.integrations.mcp import LibraryBackend, server_for
@@ -45,7 +45,7 @@ class KeyBackend:
         """As POST /v1/ask."""
         turn = await begin(self.service, Ask(question, self.key, self.request_id, tuple(before)))
         try:
-            return await turn.task
+            return for_strangers(await turn.task)
         finally:
             turn.task.cancel()
 
@@ -60,7 +60,7 @@ class KeyBackend:
     async def document(self, doc_id: str) -> Document:
         """As GET /v1/documents/ID/text."""
         may_read(self.service, self.key)
-        return await asyncio.to_thread(self.service.pages.document, doc_id)
+        return await asyncio.to_thread(self.service.pages.document, doc_id, held=self.key.is_admin)
 
     async def rows(self) -> Sequence[DocumentRow]:
         """As GET /v1/documents."""

@@ -108,6 +108,14 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         witness=witness,
         library=library,
         pipelines=pipelines,
-        jobs=Jobs(book, folder, path, library.components.encoder, settings.serve.scan, library.store),
+        jobs=Jobs(
+            book,
+            folder,
+            path,
+            library.components.encoder,
+            wanted.scan,
+            settings.trust.hold != "never",
+            library.store,
+        ),
         pages=Pages(library.store),
     )
