@@ -9,7 +9,7 @@ DATA ?= data
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
 	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
 	bench-contested bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
-	bench-bias-hotpotqa bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
+	bench-bias-hotpotqa bench-bias-joined bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
 	bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
@@ -107,6 +107,11 @@ bench-fastembed:
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
 	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA)
+
+bench-bias-joined: $(VENV)/.bench
+	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --fitting
+	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --held-out
+	$(BIN)/python benchmarks/bias/replay.py --data $(DATA)
 
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
