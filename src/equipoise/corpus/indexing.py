@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from pathlib import Path
 
 from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
@@ -337,17 +338,30 @@ class _Work:
 
     def _is_taken(self, source: str, record: FileRecord) -> bool:
         """True where another file, indexed from another working folder, has this source already. What a trusted file is
-        called must not depend on others: an untrusted one that has its source is called by its whole path instead."""
+        called must not depend on others: an untrusted document that has its source, or its id, gets another one."""
         doc_id = document_id(source)
         owner = self.store.file_of(doc_id)
-        if owner is None or owner == record.path:
+        if owner == record.path or not self._has(doc_id):
             return False
         if record.trust is not Trust.TRUSTED or self.store.document(doc_id).trust is Trust.TRUSTED:
-            return True
+            return owner is not None
         fragment = source.partition("#")[2]
-        whole = self.places.path(owner).as_posix() + (f"#{fragment}" if fragment else "")
-        self.store.rename(doc_id, document_id(whole), whole)
+        place = f"{source} (untrusted)" if owner is None else self.places.path(owner).as_posix()
+        whole = place + (f"#{fragment}" if owner and fragment else "")
+        names = chain([whole], (f"{whole} ({number})" for number in count(2)))
+        free = next(name for name in names if not self._has(document_id(name)))
+        self.store.rename(doc_id, document_id(free), free)
         return False
+
+    def _has(self, doc_id: str) -> bool:
+        """Whether the store has a document with this id, from a file or not."""
+        try:
+            self.store.document(doc_id)
+        except StoreError:
+            raise
+        except CorpusError:
+            return False
+        return True
 
 
 @contextmanager

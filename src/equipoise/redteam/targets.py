@@ -44,7 +44,8 @@ class Response:
 
     `evidence` are the texts an answer may rest on, None where the target does not say. `quotes` are those of them that
     are shown. `written` is what the models behind the boundary replied, before any check. `reached` is whether such a
-    model was asked, None where nobody can know. `error` says what failed.
+    model was asked, None where nobody can know. `untrusted` is whether the target says of what it shows that anybody
+    may have written it. `error` says what failed.
     """
 
     text: str = ""
@@ -53,6 +54,7 @@ class Response:
     quotes: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     reached: bool | None = None
+    untrusted: bool = False
     error: str = ""
 
 
@@ -336,7 +338,7 @@ def response(result: Answer | Refusal, writer: ListeningChat | None) -> Response
         evidence=tuple(texts), quotes=tuple(item.text for item in items), written=written, reached=reached
     )
     if isinstance(result, Answer):
-        return replace(known, text=result.text)
+        return replace(known, text=result.text, untrusted=result.trust is not Trust.TRUSTED)
     if result.reason is Reason.MODEL_FAILED:
         return replace(known, error=result.trace.failure or result.detail)
     return replace(known, refused=result.reason.value)
