@@ -41,9 +41,10 @@ class KeyBackend:
     key: Key
     request_id: str
 
-    async def ask(self, question: str, before: Sequence[str]) -> Answer | Refusal:
+    async def ask(self, question: str, before: Sequence[str], *, others: bool = False) -> Answer | Refusal:
         """As POST /v1/ask."""
-        turn = await begin(self.service, Ask(question, self.key, self.request_id, tuple(before)))
+        asked = Ask(question, self.key, self.request_id, tuple(before), others=others)
+        turn = await begin(self.service, asked)
         try:
             return for_strangers(await turn.task)
         finally:
