@@ -245,6 +245,10 @@ def test_what_untrusted_documents_say_is_named_without_folders(keyed, tmp_path):
     said = call(url, asker, "ask", question="How much is the dog on a ferry?").structured_content
     assert "According to anna.txt (untrusted):" in said["answer"]
     assert tmp_path.name not in str(said) and said["quotes"][0]["trust"] == "untrusted"
+    beside = call(url, asker, "ask", question=QUESTION, others=True).structured_content
+    plain = call(url, asker, "ask", question=QUESTION).structured_content
+    assert beside["others"] is not None and plain["others"] is None
+    assert beside | {"others": None} == plain
 
 
 def test_what_is_held_back_is_not_read(keyed):

@@ -190,7 +190,7 @@ def test_a_document_is_handed_in_and_asked_about(live, visit, tmp_path):
     page.get_by_role("cell", name="dogs.txt", exact=True).wait_for()
     trust = page.get_by_label("Trust of dogs.txt")
     for chosen in ("untrusted", "held", "trusted"):
-        with page.expect_response(lambda response: response.request.method == "GET"):
+        with page.expect_response(lambda response: response.request.method == "PATCH"):
             trust.select_option(chosen)
         assert {"dogs.txt": chosen}.items() <= trusts(service).items()
     page.get_by_label("Show").select_option("held")

@@ -115,10 +115,14 @@ export function Documents() {
   const [more, setMore] = useState(false);
   const [failure, setFailure] = useState("");
   const only = useRef("");
+  const newest = useRef(0); // a list that was asked for before the newest one comes too late
   const load = async (after = "") => {
+    newest.current += 1;
+    const mine = newest.current;
     try {
       const [from, trust] = [after ? `&after=${after}` : "", only.current ? `&trust=${only.current}` : ""];
       const found = await getJson(`/v1/documents?limit=${AT_ONCE}${from}${trust}`);
+      if (mine !== newest.current) return;
       setRows((before) => (after ? [...before, ...found.data] : found.data));
       setMore(found.has_more);
     } catch (error) {
