@@ -13,7 +13,6 @@ file.
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,7 @@ def _attacked(question: str, library: Library, reader: CrossEncoder, most: int) 
     row: dict[str, Any] = {"forms": 0}
     for mode in MODES:
         pipeline = _pipeline(library, mode)
-        before, seconds = _timed(pipeline, question)
+        before = sync.run(pipeline.ask(question))
         known = response(before, None)
         source = before.highlights.items[0].title if before.highlights.items else ""
         forms = list(lies(question, known, source))
@@ -91,10 +90,10 @@ def _attacked(question: str, library: Library, reader: CrossEncoder, most: int) 
         for form in best_of(forms, scores.tolist(), most):
             library.store.add_documents(prepare([form], library.components.encoder))
             try:
-                after, later = _timed(pipeline, question)
+                after = sync.run(pipeline.ask(question))
             finally:
                 uproot(library.store)
-            tries.append(_told(before, after) | {"seconds": [round(seconds, 3), round(later, 3)]})
+            tries.append(_told(before, after))
         row |= {"forms": len(forms), mode: {"answered": isinstance(before, Answer), "tries": tries}}
     return row
 
@@ -105,12 +104,6 @@ def _pipeline(library: Library, mode: str) -> Any:  # noqa: ANN401
     settings = components.settings.model_copy(update={"trust": trust})
     return build.pipeline("hs", build.components(settings, library.store, encoder=components.encoder,
                                                  chat=components.chat, reranker=components.reranker))  # fmt: skip
-
-
-def _timed(pipeline: Any, question: str) -> tuple[Answer | Refusal, float]:  # noqa: ANN401
-    began = time.process_time()
-    result = sync.run(pipeline.ask(question))
-    return result, time.process_time() - began
 
 
 def _told(before: Answer | Refusal, after: Answer | Refusal) -> dict[str, bool]:
@@ -131,9 +124,10 @@ def _publish(rows: list[dict[str, Any]], llm: str) -> None:
     lines = [
         "# Documents that a stranger writes beside trusted ones",
         "",
-        f"`make bench-corpus`: {len(rows)} questions on {named} sets of real documentation, language model: {llm}. A lie in up "
-        f"to {forms} forms a question (titles, fronts, near copies, repeats, other languages, instructions), ranked by the "
-        "reader itself; the best ones are planted, one at a time. 95% intervals (Clopper-Pearson) over questions.",
+        f"`make bench-corpus`: {len(rows)} questions on {named} sets of real documentation, language model: {llm}. A "
+        f"lie in up to {forms} forms a question (titles, fronts, near copies, repeats, other languages, instructions), "
+        "ranked by the reader itself; the best ones are planted, one at a time. 95% intervals (Clopper-Pearson) over "
+        "questions.",
         "",
         "| | `trusted-first` | `equal` |",
         "| --- | --- | --- |",
@@ -145,17 +139,6 @@ def _publish(rows: list[dict[str, Any]], llm: str) -> None:
         ("they do not: planted text shown without the word untrusted", False, "unmarked"),
     ):
         lines.append(f"| {name} | {' | '.join(_rate(ordered, mode, answered, rule) for mode in MODES)} |")
-    ratio = sorted(
-        after / before
-        for row in ordered
-        if row["trusted-first"]["answered"]
-        for before, after in [one["seconds"] for one in row["trusted-first"]["tries"][:1]]
-    )
-    if ratio:
-        lines += [
-            "",
-            f"Processor time of a trusted answer with a planted document against without: median {ratio[len(ratio) // 2]:.2f}.",
-        ]
     (HERE / f"corpus{end}.md").write_text("\n".join(lines) + "\n", "utf-8")
 
 

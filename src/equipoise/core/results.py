@@ -131,8 +131,10 @@ class Answer:
 
     @property
     def trust(self) -> Trust:
-        """Who may have written what the answer rests on: anybody, where one of its highlights is by anybody."""
-        every = {item.trust for item in self.highlights.items}
+        """Who may have written what the answer rests on: anybody, where one of its highlights is by anybody; without
+        highlights, one of the passages that were read."""
+        read = (scored.passage for scored in self.trace.passages)
+        every = {one.trust for one in self.highlights.items or read}
         return Trust.TRUSTED if every <= {Trust.TRUSTED} else Trust.UNTRUSTED
 
     def to_dict(self) -> dict[str, Any]:

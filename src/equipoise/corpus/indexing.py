@@ -356,12 +356,11 @@ class _Work:
     def _has(self, doc_id: str) -> bool:
         """Whether the store has a document with this id, from a file or not."""
         try:
-            self.store.document(doc_id)
+            return bool(self.store.document(doc_id))
         except StoreError:
             raise
         except CorpusError:
             return False
-        return True
 
 
 @contextmanager
