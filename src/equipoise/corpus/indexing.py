@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 
 from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
@@ -346,21 +346,17 @@ class _Work:
         if record.trust is not Trust.TRUSTED or self.store.document(doc_id).trust is Trust.TRUSTED:
             return owner is not None
         fragment = source.partition("#")[2]
-        place = f"{source} (untrusted)" if owner is None else self.places.path(owner).as_posix()
-        whole = place + (f"#{fragment}" if owner and fragment else "")
-        names = chain([whole], (f"{whole} ({number})" for number in count(2)))
+        whole = f"{source} (untrusted)"
+        if owner is not None:
+            whole = self.places.path(owner).as_posix() + (f"#{fragment}" if fragment else "")
+        names = (f"{whole} ({number})" if number else whole for number in count())
         free = next(name for name in names if not self._has(document_id(name)))
         self.store.rename(doc_id, document_id(free), free)
         return False
 
     def _has(self, doc_id: str) -> bool:
         """Whether the store has a document with this id, from a file or not."""
-        try:
-            return bool(self.store.document(doc_id))
-        except StoreError:
-            raise
-        except CorpusError:
-            return False
+        return self.store.file_of(doc_id) is not None or doc_id in self.store.unfiled()
 
 
 @contextmanager
