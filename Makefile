@@ -8,7 +8,7 @@ DATA ?= data
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
 	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
-	bench-contested bench-corpus bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
+	bench-authors bench-contested bench-corpus bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
 	bench-bias-hotpotqa bench-bias-joined bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
 	bench-qa bench-calibration docs clean extras
 
@@ -145,6 +145,9 @@ bench-field-mixed: $(VENV)/.core
 bench-corpus: $(VENV)/.core
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/security/corpus.py
+
+bench-authors: $(VENV)/.bench
+	$(BIN)/python benchmarks/security/authors.py --data $(DATA)
 
 bench-contested: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
