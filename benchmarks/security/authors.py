@@ -107,8 +107,8 @@ def _publish(rows: list[dict[str, Any]]) -> None:
         "# Nothing trusted: planters against honest authors",
         "",
         f"`make bench-authors`: {len({row['id'] for row in rows})} questions of PoisonedRAG, every text by an author "
-        "of its own, no language model. A claim *is corroborated by m* where m independent authors or more make it. 95% "
-        "intervals (Clopper-Pearson) over questions.",
+        "of its own, no language model. A claim *is corroborated by m* where m independent authors or more make it. "
+        "95% intervals (Clopper-Pearson) over questions.",
         "",
         "| honest, planted | planted claim corroborated by m | it counts more than its planters | planted claim first "
         "| an honest claim is shown |",
