@@ -238,12 +238,12 @@ def summary() -> str:
             _called(called["indexed"]),
         ),
         (
-            f"a stranger's document changes what trusted ones answer, {attacked} questions, 200 forms each",
+            f"a stranger's document changes what trusted ones answer, {attacked} questions",
             f"read alike: {_moved('equal')}",
             _moved("trusted-first"),
         ),
         (
-            "right, gold trusted, a third of the documents untrusted",
+            "right where trusted ones answer, a third untrusted",
             f"all trusted: {_mixed('all')}",
             _mixed("mixed"),
         ),

@@ -161,7 +161,7 @@ def page(plain: Sequence[Mapping[str, Any]]) -> str:
     parts = [
         "# Voices joined with BiasDef on the attack by the paper's steps",
         "`python benchmarks/bias/replay.py`: replayed from the records of `own.py` beside this file, six questions. "
-        "How stands in that script; the first three rows are those of [the table](table.md). Intervals are 99%, by "
+        "How stands in that script; the first three rows are those of `table.md` there. Intervals are 99%, by "
         "bootstrap over questions.",
     ]
     for name, title in SHARES.items():

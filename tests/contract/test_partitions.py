@@ -97,9 +97,10 @@ def exact_up_to(monkeypatch):
     def set_to(passages):
         for module in (nearest, sqlite_partition):
             monkeypatch.setattr(module, "EXACT_UP_TO", passages)
-        postgres = pytest.importorskip("equipoise.corpus.postgres", reason="needs the extra postgres")
         for name in ("migrations", "searching"):
-            monkeypatch.setattr(f"{postgres.__name__}.{name}.EXACT_UP_TO", passages)
+            place = f"equipoise.corpus.postgres.{name}"
+            module = pytest.importorskip(place, reason="needs the extra postgres")
+            monkeypatch.setattr(module, "EXACT_UP_TO", passages)
 
     return set_to
 
