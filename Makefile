@@ -8,8 +8,8 @@ DATA ?= data
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
 	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
-	bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
-	bench-bias-hotpotqa bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
+	bench-authors bench-contested bench-corpus bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
+	bench-bias-hotpotqa bench-bias-joined bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
 	bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
@@ -22,7 +22,7 @@ demo-llm: $(VENV)/.local
 serve: $(VENV)/.serve
 	$(BIN)/equipoise serve --docs examples/sqlite
 
-test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.qdrant $(VENV)/.stores-test
+test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python -m pytest -m "not live" --ignore tests/architecture -n auto --dist worksteal
 
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
@@ -40,12 +40,12 @@ test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 	command -v chromium >/dev/null || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest tests/web
 
-test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.qdrant \
+test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres \
 		$(VENV)/.stores-test $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
-check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.qdrant
+check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -108,6 +108,11 @@ bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
 	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA)
 
+bench-bias-joined: $(VENV)/.bench
+	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --fitting
+	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --held-out
+	$(BIN)/python benchmarks/bias/replay.py --data $(DATA)
+
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
@@ -132,6 +137,20 @@ bench-bias-own: $(VENV)/.bench $(VENV)/.local
 bench-bias-defended: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/defended.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
+
+bench-field-mixed: $(VENV)/.core
+	$(BIN)/python benchmarks/field/fetch.py
+	$(BIN)/python benchmarks/field/mixed.py
+
+bench-corpus: $(VENV)/.core
+	$(BIN)/python benchmarks/field/fetch.py
+	$(BIN)/python benchmarks/security/corpus.py
+
+bench-authors: $(VENV)/.bench
+	$(BIN)/python benchmarks/security/authors.py --data $(DATA)
+
+bench-contested: $(VENV)/.bench
+	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
 
 bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

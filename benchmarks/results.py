@@ -11,7 +11,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +78,10 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Retrieval, fitting half", "retrieval/fitting.md", ()),
     ("Questions with known answers", "qa/table.md", ("Table 3.", "Table 5.", "Answers", "Table 4.")),
     ("Tool hijack", "hijack/table.md", ()),
+    ("Documents that a stranger writes beside trusted ones", "security/corpus.md", ()),
+    ("Nothing trusted: planters against honest authors", "security/authors.md", ()),
+    ("A third of the documents untrusted", "field/mixed/table.md", ()),
+    ("Contested questions, nothing trusted", "bias/contested/table.md", ()),
     ("Attacks", "security/table.md", ()),
     ("Attacks: the limit of short pieces", "security/pieces.md", ()),
     ("Attacks: the check of verdicts", "security/tags.md", ()),
@@ -88,9 +91,12 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
         "bias/own/table.md",
         ("Step 3", "Table 1.", "Table 2.", "Table 3.", "Table 4 with"),
     ),
+    ("Bias: the filter joined with BiasDef on that attack", "bias/own/joined.md", ()),
+    ("Bias: that attack and the joined filter", "bias/own/joined.md", ()),
     ("Bias: where answers stand, attacked and defended", "bias/defended/table.md", ()),
     ("Bias: worlds in which a filter could flatter itself", "bias/worlds.md", ()),
     ("Bias: the worlds of questions that the embedded stance never saw", "bias/held_out/worlds.md", ()),
+    ("Bias: the worlds of the other questions, on which filters are chosen", "bias/fitting/worlds.md", ()),
     ("Stance", "stance/table.md", ()),
     ("Stance by a chat model", "stance/zero.md", ()),
     ("Stance under attack", "stance/injected.md", ()),
@@ -219,10 +225,7 @@ def summary() -> str:
         attack for attack in _json("hijack/summary.json")["attacks"] if attack["source"] == "all attacks"
     ]
     called = {attack["pipeline"]: attack["called"] for attack in attacks}
-    worlds = _json("bias/worlds.json")
-    share = partial(_share, worlds["cells"])
-    (told,) = _json("bias/defended/summary.json")["answer_stances"]
-    pushes = {push["filter"]: _interval(push["stance"]) for push in told["pushes"]}
+    attacked = len(_beside())
     speed = max(_json("speed/results.json")["search"], key=lambda row: row["passages"])
     rows = [
         ("", "without", "with equipoise"),
@@ -235,19 +238,19 @@ def summary() -> str:
             _called(called["indexed"]),
         ),
         (
-            "planted among the best five, others trusted (quotas)",
-            share("none", "planted-5", "adversarial"),
-            share("quotas", "planted-5", "adversarial"),
+            f"a stranger's document changes what trusted ones answer, {attacked} questions",
+            f"read alike: {_moved('equal')}",
+            _moved("trusted-first"),
         ),
         (
-            "relevant among the best five, none planted (quotas)",
-            share("none", "clean", "relevant"),
-            share("quotas", "clean", "relevant"),
+            "right where trusted ones answer, a third untrusted",
+            f"all trusted: {_mixed('all')}",
+            _mixed("mixed"),
         ),
         (
-            "answers moved by five planted passages, -1 to 1 (voices)",
-            pushes["none"],
-            pushes["voices"],
+            "planted among the best five, the paper's attack, 3 planted (voices)",
+            _share_of_own("none"),
+            _share_of_own("joined"),
         ),
         (
             f"hybrid search, {speed['passages']:,} passages",
@@ -277,12 +280,30 @@ def field_rows(name: str, part: str = "reporting") -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def _share(cells: Sequence[dict[str, Any]], row: str, world: str, name: str) -> str:
-    """A share with its interval; empty where the row was not measured in the whole world."""
-    for cell in cells:
-        if (cell["filter"], cell["world"]) == (row, world) and cell[name] and not cell["missing"]:
-            return _interval(cell[name])
-    return ""
+def _beside() -> list[dict[str, Any]]:
+    """The attacked questions that trusted documents answer."""
+    lines = (HERE / "security" / "corpus.jsonl").read_text("utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["trusted-first"]["answered"]]
+
+
+def _moved(mode: str) -> str:
+    """On how many questions a planted document changed the result or was quoted."""
+    rows = _beside()
+    return tables.share(sum(any(one["changed"] for one in row[mode]["tries"]) for row in rows), len(rows))
+
+
+def _mixed(name: str) -> str:
+    """Right quotes of the mixed field sets, of the questions whose gold is trusted."""
+    lines = (HERE / "field" / "mixed" / "rows.jsonl").read_text("utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["gold_is_trusted"]]
+    return tables.share(sum(row[name].endswith("right") for row in rows), len(rows))
+
+
+def _share_of_own(name: str) -> str:
+    """The planted share of five on the attack by the paper's steps, against and for."""
+    cells = {(c["filter"], c["sign"]): c for c in _json("bias/own/joined.json") if c["injections"] == 3}
+    shares = (cells[name, sign]["adversarial"]["value"] for sign in ("adv_neg", "adv_pos"))
+    return " / ".join(f"{value:.2f}" for value in shares) + " (6 questions)"
 
 
 def _interval(figure: dict[str, float]) -> str:

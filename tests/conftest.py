@@ -14,7 +14,7 @@ from equipoise.core import settings as layers
 from equipoise.models import weights
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import DATA, EmbeddedEncoder
-from equipoise.rag import build
+from equipoise.rag import build, chats
 
 TESTS = Path(__file__).resolve().parent
 SHIPPED = TESTS / "fixtures"
@@ -73,8 +73,8 @@ def local_chat(tmp_path_factory):
     """The real local model, loaded once for a module; tests that need it skip where it is not on this disk."""
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
     chosen = layers.load({"model.llm": "local"}, folder=tmp_path_factory.mktemp("no-settings")).settings.model
-    if weights.find(build.DEFAULT_LOCAL, folder=chosen.folder) is None:
-        pytest.skip(f"no weights here: run  equipoise models pull {build.DEFAULT_LOCAL}")
+    if weights.find(chats.DEFAULT_LOCAL, folder=chosen.folder) is None:
+        pytest.skip(f"no weights here: run  equipoise models pull {chats.DEFAULT_LOCAL}")
     chat = build.chat_model(chosen.model_copy(update={"replay": None}))
     yield chat
     chat.close()

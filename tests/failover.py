@@ -36,8 +36,13 @@ class Reader:
             while not self.stop.is_set():
                 try:
                     with store.snapshot():
-                        ids, hits = store.matrix()[0], store.bm25("sleep", 50_000)
-                        nearest = store.passages(i for i, _ in store.nearest(vector, 3))
+                        ids, hits = (
+                            store.partition(Trust.TRUSTED).matrix()[0],
+                            store.partition(Trust.TRUSTED).bm25("sleep", 50_000),
+                        )
+                        nearest = store.passages(
+                            i for i, _ in store.partition(Trust.TRUSTED).nearest(vector, 3)
+                        )
                         counts = store.counts()
                 except StoreError:
                     self.failed += 1

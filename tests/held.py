@@ -33,7 +33,7 @@ STATEMENTS = {
     "BEGIN IMMEDIATE": "begin",
     "INSERT INTO documents": "documents",
     "INSERT INTO passages": "passages",
-    "INSERT INTO words(rowid": "words",
+    "INSERT INTO words_trusted(rowid": "words",
     "INSERT INTO vectors": "vectors",
     "UPDATE vectors": "embedded",
     "COMMIT": "commit",

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from starlette.testclient import TestClient
 
 from equipoise.apps.server.keys import Keys
-from equipoise.core.types import Proposal, Span, Tag
+from equipoise.core.types import Proposal, Span, Tag, Trust
 from equipoise.corpus.indexing import index
+from equipoise.corpus.roots import Author
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
@@ -79,6 +80,17 @@ def made_index(folder, **documents):
         (docs / f"{name}.txt").write_text(text)
     with Store.open(folder / "index.db", create=True) as store:
         index(docs, store, HashedWords())
+    return folder / "index.db"
+
+
+def add_forum(folder, **posts):
+    """Untrusted documents beside those of `made_index`, each by an author of its own."""
+    forum = folder / "forum"
+    forum.mkdir(exist_ok=True)
+    for name, text in posts.items():
+        (forum / f"{name}.txt").write_text(text)
+    with Store.open(folder / "index.db") as store:
+        index(forum, store, HashedWords(), trust=Trust.UNTRUSTED, author=Author.FILE)
     return folder / "index.db"
 
 

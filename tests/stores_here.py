@@ -1,12 +1,35 @@
-"""A new store of each kind, for tests that hold for all of them."""
+"""A new store of each kind, and small things to put into it, for tests that hold for all of them."""
 
 from itertools import count
 
 import pytest
 
 from equipoise.core.addresses import StoreUrl
+from equipoise.core.types import Document, Trust
+from equipoise.corpus.indexing import prepare
+from equipoise.corpus.records import Entry, FileRecord
+from hashed_words import HashedWords
 
+KINDS = ["sqlite", "postgres"]
 NUMBERS = count(1)
+
+
+def document(doc_id, text, **more):
+    return Document(doc_id, text, f"{doc_id}.txt", **more)
+
+
+def entries(*documents):
+    return prepare(documents, HashedWords())
+
+
+def unembedded(*documents):
+    return [Entry(entry.document, entry.spans) for entry in entries(*documents)]
+
+
+def record(path="a.txt", **more):
+    return FileRecord(
+        path, **{"sha256": "00", "size": 1, "mtime_ns": 1, "trust": Trust.TRUSTED, "root": "."} | more
+    )
 
 
 @pytest.fixture(scope="session")
@@ -25,9 +48,6 @@ def new_place(request, tmp_path):
     def made(kind):
         if kind == "sqlite":
             return tmp_path / f"store{next(NUMBERS)}.db"
-        if kind == "qdrant":
-            pytest.importorskip("qdrant_client", reason="needs the extra qdrant")
-            return StoreUrl(f"qdrant://:memory:/store{next(NUMBERS)}")
         return StoreUrl(request.getfixturevalue("cluster").primary.url(f"store{next(NUMBERS)}"))
 
     return made

@@ -28,7 +28,7 @@ from fit import logistic
 
 from equipoise.bench.qa import datasets, stores
 from equipoise.bench.results import Lines, check_config, fingerprint
-from equipoise.core.types import Candidates, Passage, Query
+from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected, strange
 from equipoise.corpus.store import Store
@@ -87,18 +87,20 @@ class Reader:
 
     def query(self, store: Store, question: Question) -> Query:
         """The question as it is read."""
-        spelling = store.corrections(question.whole, known=english_words())
+        spelling = store.partition(Trust.TRUSTED).corrections(question.whole, known=english_words())
         follows = question.before and not question.alone
         text, last = (
             corrected(question.whole, spelling),
             corrected(question.text, spelling) if follows else "",
         )
-        unheard = store.unheard(last or text)
+        unheard = store.partition(Trust.TRUSTED).unheard(last or text)
         return Query(text, last, unheard, strange(unheard, english_words()))
 
     def ranked(self, store: Store, query: Query) -> tuple[Candidates, Candidates]:
         """What is found, before and after reranking."""
-        retrieved = HybridRetriever(store, self.encoder).retrieve(query, k=CANDIDATES)
+        retrieved = HybridRetriever(store.partition(Trust.TRUSTED), self.encoder).retrieve(
+            query, k=CANDIDATES
+        )
         return retrieved, reranked(reader_of(self.reranker, query), query.text, retrieved)
 
     def row(self, store: Store, question: Question, is_gold: IsGold) -> Row:

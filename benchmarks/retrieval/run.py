@@ -26,7 +26,7 @@ from equipoise.bench.qa import datasets, stores
 from equipoise.bench.qa.items import Item, Text
 from equipoise.bench.results import Lines, check_config
 from equipoise.bench.tables import interval
-from equipoise.core.types import Passage, Query
+from equipoise.core.types import Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
@@ -73,13 +73,23 @@ class Ranker:
 
     def ranks(self, store: Store, asked: Asked) -> dict[str, list[int]]:
         """By ranking, the ranks (from 1, up to DEEP) of the right passages; misspelt words are corrected first."""
-        text = corrected(asked.text, store.corrections(asked.text, known=english_words()))
+        text = corrected(
+            asked.text, store.partition(Trust.TRUSTED).corrections(asked.text, known=english_words())
+        )
         vector = self.encoder.encode([text])[0]
         with store.snapshot():
-            near, words = dense(store, vector, DEEP), store.bm25(text, DEEP)
+            near, words = (
+                dense(store.partition(Trust.TRUSTED), vector, DEEP),
+                store.partition(Trust.TRUSTED).bm25(text, DEEP),
+            )
             rankings = {"dense": near, "bm25": words, "hybrid-60": fused([near, words], constant=60)[:DEEP]}
-            retrieved = {name: candidates(store, ranking, vector) for name, ranking in rankings.items()}
-        retrieved["hybrid"] = HybridRetriever(store, self.encoder).retrieve(Query(text), k=DEEP)
+            retrieved = {
+                name: candidates(store.partition(Trust.TRUSTED), ranking, vector)
+                for name, ranking in rankings.items()
+            }
+        retrieved["hybrid"] = HybridRetriever(store.partition(Trust.TRUSTED), self.encoder).retrieve(
+            Query(text), k=DEEP
+        )
         retrieved["reranked"] = reranked(self.reranker, text, retrieved["hybrid"])
         return {
             name: [rank for rank, passage in enumerate(those.passages, 1) if asked.is_right(passage)]
@@ -113,7 +123,7 @@ async def _ranked(name: str, arguments: argparse.Namespace, lines: Lines) -> Non
         return
     ranker = Ranker()
     async with _store(name, arguments, ranker.encoder) as store:
-        passages = len(store.matrix()[0])
+        passages = len(store.partition(Trust.TRUSTED).matrix()[0])
         for number, question in enumerate(missing, 1):
             ranks = ranker.ranks(store, question)
             lines.append({"corpus": name, "id": question.id, "passages": passages, "ranks": ranks})

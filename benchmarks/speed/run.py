@@ -27,7 +27,7 @@ import numpy as np
 import pages
 
 from equipoise import Library
-from equipoise.core.types import Array, Document, Passage, Query, Span
+from equipoise.core.types import Array, Document, Passage, Query, Span, Trust
 from equipoise.corpus.chunks import passages as cut
 from equipoise.corpus.records import Entry
 from equipoise.corpus.store import Store
@@ -117,20 +117,24 @@ def search(
                 unit(vectors[rng.integers(size, size=repeats)] + noise((repeats, DIMENSIONS), 0.6, rng))
             )
             begin = time.perf_counter()
-            dense(store, asked[0], DEPTH)
+            dense(store.partition(Trust.TRUSTED), asked[0], DEPTH)
             loaded = time.perf_counter() - begin
-            retriever = HybridRetriever(store, encoder)
+            retriever = HybridRetriever(store.partition(Trust.TRUSTED), encoder)
             exact = [set(plain(vectors, vector, 20).tolist()) for vector in asked]
             row: dict[str, float | None] = {
                 "passages": size,
                 "load_s": loaded,
                 "recall": recall(
-                    exact, [[n - 1 for n, _ in dense(store, vector, DEPTH)] for vector in asked]
+                    exact,
+                    [
+                        [n - 1 for n, _ in dense(store.partition(Trust.TRUSTED), vector, DEPTH)]
+                        for vector in asked
+                    ],
                 ),
                 "memory_mb": memory_mb() - before,
                 "hybrid": timed(lambda i: retriever.retrieve(Query(questions[i]), k=20), repeats),
-                "dense": timed(lambda i: dense(store, asked[i], 20), repeats),
-                "bm25": timed(lambda i: store.bm25(questions[i], 20), repeats),
+                "dense": timed(lambda i: dense(store.partition(Trust.TRUSTED), asked[i], 20), repeats),
+                "bm25": timed(lambda i: store.partition(Trust.TRUSTED).bm25(questions[i], 20), repeats),
                 "numpy": timed(lambda i: plain(vectors, asked[i], 20), repeats),
             }
             row |= beside(vectors, asked, exact, repeats, hnsw=size <= hnsw_to)
@@ -169,7 +173,7 @@ def mixed(size: int, rng: np.random.Generator) -> Array:
     """(size, d) unit vectors: each of three passages of examples/sqlite in random shares, and noise."""
     with TemporaryDirectory() as folder, Library.create(Path(folder) / "index.db") as library:
         library.index(HERE.parents[1] / "examples" / "sqlite")
-        _, base = library.store.matrix()
+        _, base = library.store.partition(Trust.TRUSTED).matrix()
     vectors = np.empty((size, DIMENSIONS), np.float32)
     for first in range(0, size, 50_000):
         rows = vectors[first : first + 50_000]
@@ -214,7 +218,7 @@ def ask(store: Store, encoder: FixedEncoder, questions: list[str]) -> float:
     """Whole questions through indexed + llm with models that answer at once."""
     chat = ScriptedChat(SCRIPT)
     pipeline = HighlightSummarize(
-        HybridRetriever(store, encoder),
+        HybridRetriever(store.partition(Trust.TRUSTED), encoder),
         NoFilter(),
         highlighter=IndexedHighlighter(chat),
         summarizer=LlmSummarizer(chat, guesses=1),

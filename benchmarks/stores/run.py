@@ -30,7 +30,8 @@ sys.path[:0] = [str(HERE.parents[1] / "tests")]
 
 from made import Corpus  # noqa: E402
 
-from equipoise.corpus.store import Store, open_store  # noqa: E402
+from equipoise.core.types import Trust  # noqa: E402
+from equipoise.corpus.store import Partition, Store, open_store  # noqa: E402
 from postgres_server import Cluster, free_port  # noqa: E402
 
 K, BEST, AT_A_TIME = 50, 20, 100
@@ -78,12 +79,14 @@ def search(cluster: Cluster, size: int, repeats: int) -> dict[str, object]:
         graph = time.perf_counter() - began
         base.optimize()
         progress(f"{size:,} passages: measuring")
-        rows, equal = kinds(corpus, file, base, repeats)
+        rows, equal = kinds(corpus, file.partition(Trust.TRUSTED), base.partition(Trust.TRUSTED), repeats)
     print(size, filled, rows, flush=True)
     return {"passages": size, "words_equal": equal, "graph_s": graph, "filled_s": filled, "kinds": rows}
 
 
-def kinds(corpus: Corpus, file: Store, base: Store, repeats: int) -> tuple[dict[str, dict[str, float]], bool]:
+def kinds(
+    corpus: Corpus, file: Partition, base: Partition, repeats: int
+) -> tuple[dict[str, dict[str, float]], bool]:
     """Each kind of search, and whether both stores find the same words in the same order."""
     vectors = corpus.vectors(repeats)
     queries = [" ".join(corpus.words(8)) for _ in range(repeats)]

@@ -12,6 +12,7 @@ from mutate import mutated, mutated_bytes
 
 from equipoise.core import settings
 from equipoise.core.errors import CorpusError, SettingsError, UnreadableFile
+from equipoise.core.types import Trust
 from equipoise.corpus.loaders import load
 from equipoise.corpus.store import Store
 from equipoise.rag import build
@@ -98,9 +99,9 @@ def _used(path: Path) -> None:
             document.page_at(10)
             document.line_at(10)
             store.passages_of(doc_id)
-        ids, matrix = store.matrix()
+        ids, matrix = store.partition(Trust.TRUSTED).matrix()
         assert len(ids) == len(matrix), "vectors without a passage"
-        store.bm25("gold miners", 5)
+        store.partition(Trust.TRUSTED).bm25("gold miners", 5)
         components = Components(_choices(), store, encoder)
         asyncio.run(build.pipeline("hs", components).ask("Who found gold in 1851? Is the town well known?"))
         store.verify()

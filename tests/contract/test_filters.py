@@ -13,6 +13,7 @@ from equipoise.core.sync import run
 from equipoise.core.types import Query, Trust
 from equipoise.rag.build import FILTERS
 from equipoise.rag.filters import BiasDefFilter, BrraFilter, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.quotas import QuotaFilter
 from equipoise.rag.stance import Sides
 from equipoise.rag.trust import ByTrust
@@ -48,6 +49,7 @@ EVERY = {
     "by trust, mmr": ByTrust(MmrFilter()),
     "voices": VoicesFilter(ByLength(), shipped_hands()),
     "voices, no chat model": VoicesFilter(None, shipped_hands()),
+    "voices, biasdef": VoicesFilter(ByLength(), shipped_hands(), near=NearCopies()),
     "quotas": QuotaFilter(NoFilter()),
     "quotas, biasdef": QuotaFilter(BiasDefFilter()),
 }

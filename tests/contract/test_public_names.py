@@ -112,7 +112,7 @@ def test_a_document_is_added_again_once_it_was_removed(library):
 def test_parts_are_objects(library):
     parts = library.components
     made = HighlightSummarize(
-        retriever=HybridRetriever(library.store, parts.encoder),
+        retriever=HybridRetriever(library.store.partition(Trust.TRUSTED), parts.encoder),
         filter=NoFilter(),
         highlighter=ReaderHighlighter.from_components(parts),
         summarizer=ExtractiveSummarizer(),

@@ -5,11 +5,11 @@ import pytest
 
 from equipoise.core.protocols import Retriever
 from equipoise.core.settings import Settings
-from equipoise.core.types import Document, Query
+from equipoise.core.types import Document, Query, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.store import Store
-from equipoise.rag.build import RETRIEVERS, make
+from equipoise.rag.build import RETRIEVERS, retriever_in
 from equipoise.rag.components import Components
 from equipoise.testing.corpus import QUESTION
 
@@ -29,7 +29,7 @@ ODD = {
 @pytest.fixture(params=RETRIEVERS)
 def retriever_for(request, encoder):
     """A function: the retriever of this row over a store."""
-    return lambda store: make("retriever", RETRIEVERS, request.param, Components(Settings(), store, encoder))
+    return lambda store: retriever_in(request.param, Components(Settings(), store, encoder), Trust.TRUSTED)
 
 
 def ids(candidates):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from equipoise.core.settings import Settings
-from equipoise.core.types import ChatReply, Filtered, Flag, Proposal, Span, Summary
+from equipoise.core.types import ChatReply, Filtered, Flag, Proposal, Span, Summary, Trust
 from equipoise.corpus.store import Store
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.build import FILTERS, RETRIEVERS, SUMMARIZERS, make
+from equipoise.rag.build import FILTERS, RETRIEVERS, SUMMARIZERS, make, retriever_in
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters import sentence
@@ -46,7 +46,7 @@ class TestOurs:
     @pytest.mark.parametrize("name", RETRIEVERS)
     def test_retrievers(self, name):
         check_retriever(
-            lambda store, encoder: make("retriever", RETRIEVERS, name, Components(SETTINGS, store, encoder))
+            lambda store, encoder: retriever_in(name, Components(SETTINGS, store, encoder), Trust.TRUSTED)
         )
 
     @pytest.mark.parametrize("name", FILTERS)
@@ -133,7 +133,8 @@ class Writes:
 
 def retrieves(how):
     return lambda: check_retriever(
-        lambda store, encoder: Retrieves(HybridRetriever(store, encoder), how), ENCODER
+        lambda store, encoder: Retrieves(HybridRetriever(store.partition(Trust.TRUSTED), encoder), how),
+        ENCODER,
     )
 
 

@@ -9,44 +9,46 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.errors import CorpusError, StoreError
-from equipoise.core.types import Document, Trust
+from equipoise.core.types import Trust
 from equipoise.corpus import copying, keywords
-from equipoise.corpus.indexing import prepare
-from equipoise.corpus.records import Counts, Entry, FileRecord
+from equipoise.corpus.partitions import first
+from equipoise.corpus.records import Counts, Entry
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
-from stores_here import cluster, new_place  # noqa: F401
+from stores_here import KINDS, cluster, document, entries, new_place, record, unembedded  # noqa: F401
 
-KINDS = ["sqlite", "postgres", "qdrant"]
+DOGS = first(Trust.UNTRUSTED)
+"""The first number that an untrusted document or passage has."""
 ODD = [
     "", '"', "a\0b", "\ud800 lone", "🦉🦉 night", "हिन्दी में night", "night " * 20_000, "x" * 4_000,
     'NEAR("a" "b", 5) AND NOT text:* OR ^x + {a b} : -', " ".join(f"w{n}" for n in range(5_000)), "what is it",
 ]  # fmt: skip
 
 
-def document(doc_id, text, **more):
-    return Document(doc_id, text, f"{doc_id}.txt", **more)
-
-
-def entries(*documents):
-    return prepare(documents, HashedWords())
-
-
-def record(path="a.txt", **more):
-    return FileRecord(
-        path, **{"sha256": "00", "size": 1, "mtime_ns": 1, "trust": Trust.TRUSTED, "root": "."} | more
-    )
-
-
 ANIMALS = (
     document("cats", "Cats sleep most of the day. They hunt at night.", title="On cats"),
-    document("dogs", "Dogs bark at strangers. A dog needs a walk.", trust=Trust.UNTRUSTED, pages=(0, 24)),
+    document(
+        "dogs",
+        "Dogs bark at strangers. A dog needs a walk.",
+        trust=Trust.UNTRUSTED,
+        pages=(0, 24),
+        author="rex",
+    ),
     document("owls", "Owls hunt at night, in silence. हिन्दी में लिखा।"),
 )
 
 
-def unembedded(*documents):
-    return [Entry(entry.document, entry.spans) for entry in entries(*documents)]
+def parts(store):
+    return [store.partition(trust) for trust in Trust]
+
+
+def trusted(store):
+    return store.partition(Trust.TRUSTED)
+
+
+def found(store, query, k):
+    """What words find, in each partition."""
+    return [part.bm25(query, k) for part in parts(store)]
 
 
 @pytest.fixture(params=KINDS)
@@ -77,10 +79,15 @@ class TestReading:
     def test_documents_come_back_as_they_were(self, filled):
         dogs = filled.document("dogs")
         assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.UNTRUSTED, (0, 24))
+        assert (dogs.author, dogs.written_by, filled.document("cats").written_by) == (
+            "rex",
+            "rex",
+            "cats.txt",
+        )
         assert dogs.sentences == ((0, 23), (24, 43))
         assert filled.documents(["owls", "cats"])["cats"].title == "On cats"
-        assert filled.doc_ids() == ("cats", "dogs", "owls")
-        assert [doc.doc_id for doc in filled.listing()] == ["cats", "dogs", "owls"]
+        assert filled.doc_ids() == ("cats", "owls", "dogs")
+        assert [doc.doc_id for doc in filled.listing()] == ["cats", "owls", "dogs"]
         assert filled.unfiled() == ("owls",)
         assert (filled.file_of("cats"), filled.file_of("owls"), filled.file_of("none\0")) == (
             "a.txt",
@@ -94,11 +101,11 @@ class TestReading:
         assert filled.encoder_name() == "hashed-words"
 
     def test_passages_are_slices_in_the_order_asked_for(self, filled):
-        assert [passage.doc_id for passage in filled.passages([3, 1])] == ["owls", "cats"]
-        assert filled.passage(2).text == ANIMALS[1].text
+        assert [passage.doc_id for passage in filled.passages([2, 1])] == ["owls", "cats"]
+        assert filled.passage(DOGS).text == ANIMALS[1].text
         assert filled.passages_of("cats") == (filled.passage(1),)
         assert filled.passages_of("none") == ()
-        assert [place.doc_id for place in filled.places([2, 2])] == ["dogs", "dogs"]
+        assert [place.doc_id for place in filled.places([DOGS, DOGS])] == ["dogs", "dogs"]
 
     def test_unknown_names_are_errors(self, filled):
         with pytest.raises(CorpusError, match="no document 'none'"):
@@ -117,9 +124,9 @@ class TestReading:
                 before = filled.counts()
                 other.add_documents(entries(document("bats", "Bats fly.")))
                 assert filled.counts() == before
-                assert filled.bm25("bats", 5) == []
-                assert len(filled.matrix()[0]) == 3
-            assert [i for i, _ in filled.bm25("bats", 5)] == [4]
+                assert trusted(filled).bm25("bats", 5) == []
+                assert len(trusted(filled).matrix()[0]) == 2
+            assert [i for i, _ in trusted(filled).bm25("bats", 5)] == [3]
             assert filled.counts().documents == 4
 
     def test_a_digest_is_of_what_is_held(self, filled, new_place):  # noqa: F811
@@ -134,19 +141,25 @@ class TestReading:
 
 class TestSearching:
     def test_rows_follow_ascending_passage_ids(self, filled):
-        ids, matrix = filled.matrix()
-        assert ids.tolist() == [1, 2, 3]
-        expected = HashedWords().encode([f"On cats\n{ANIMALS[0].text}", ANIMALS[1].text, ANIMALS[2].text])
-        assert np.array_equal(matrix, expected)
+        ids, matrix = trusted(filled).matrix()
+        assert ids.tolist() == [1, 2]
+        expected = HashedWords().encode([f"On cats\n{ANIMALS[0].text}", ANIMALS[2].text, ANIMALS[1].text])
+        assert np.array_equal(matrix, expected[:2])
         assert not matrix.flags.writeable
-        known, rows = filled.vectors([3, 9, 1, 3])
-        assert known.tolist() == [True, False, True, True]
-        assert np.array_equal(rows, expected[[2, 0, 2]])
+        known, rows = trusted(filled).vectors([2, 9, 1, DOGS, 2])
+        assert known.tolist() == [True, False, True, False, True]
+        assert np.array_equal(rows, expected[[1, 0, 1]])
+        ids, matrix = filled.partition(Trust.UNTRUSTED).matrix()
+        assert ids.tolist() == [DOGS]
+        assert np.array_equal(matrix, expected[2:])
 
     def test_an_empty_store(self, store):
-        assert store.matrix()[1].shape == (0, 32)
-        assert store.nearest(HashedWords().encode(["x"])[0], 3) == []
-        assert store.bm25("cats", 3) == []
+        for part in parts(store):
+            assert part.matrix()[1].shape == (0, 32)
+            assert part.nearest(HashedWords().encode(["x"])[0], 3) == []
+            assert part.bm25("cats", 3) == []
+            assert (part.sources(), part.authors().names) == ((), ())
+            assert [ids.tolist() for ids in part.holding(["cats", ""])] == [[], []]
         assert store.counts() == Counts(0, 0, 0)
 
     def test_the_nearest_are_those_of_a_file(self, store, new_place):  # noqa: F811
@@ -158,7 +171,7 @@ class TestSearching:
             for text in ("word3 word1", "word49", "word0 word2 word6"):
                 vector = HashedWords().encode([text])[0]
                 for k in (0, 1, 5, 40, 300):
-                    hits, wanted = store.nearest(vector, k, exact=True), other.nearest(vector, k, exact=True)
+                    hits, wanted = (trusted(each).nearest(vector, k, exact=True) for each in (store, other))
                     assert [i for i, _ in hits] == [i for i, _ in wanted]
                     assert [s for _, s in hits] == pytest.approx([s for _, s in wanted], abs=1e-6)
 
@@ -168,7 +181,7 @@ class TestSearching:
             other.bind_encoder(HashedWords())
             other.add_documents(entries(*ANIMALS))
             for query in (text, f"{text} hunt", f"{text} cats night में"):
-                assert filled.bm25(query, 5) == other.bm25(query, 5)
+                assert found(filled, query, 5) == found(other, query, 5)
 
     @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(text=st.text(), at=st.integers(0, 400))
@@ -186,7 +199,7 @@ class TestSearching:
                 assert filled.document("any").text == kept
                 assert [passage.text for passage in filled.passages_of("any")] == [kept[start:]]
                 for query in (text, kept[start:], f"{text} hunt"):
-                    assert filled.bm25(query, 9) == other.bm25(query, 9)
+                    assert found(filled, query, 9) == found(other, query, 9)
             finally:
                 filled.remove_documents(["any"])
 
@@ -200,10 +213,29 @@ class TestSearching:
             for found_by, scored_by in ((99, 99), (3, 99), (3, 3), (2, 3)):
                 monkeypatch.setattr(keywords, "FOUND_BY", found_by)
                 monkeypatch.setattr(keywords, "SCORED_BY", scored_by)
-                assert store.bm25("apple pie plum", 9) == other.bm25("apple pie plum", 9) != []
+                hits = trusted(store).bm25("apple pie plum", 9)
+                assert hits == trusted(other).bm25("apple pie plum", 9) != []
 
     def test_slips_are_corrected(self, filled):
-        assert filled.corrections("Which strangrs hunt?", {"which": 0}) == (("strangrs", "strangers"),)
+        dogs = filled.partition(Trust.UNTRUSTED)
+        assert dogs.corrections("Which strangrs bark?", {"which": 0}) == (("strangrs", "strangers"),)
+        assert trusted(filled).corrections("Which strangrs hunt?", {"which": 0}) == ()
+        assert trusted(filled).unheard("Which strangers hunt?") == ("strangers",)
+
+    def test_words_are_held_in_any_form(self, filled):
+        filled.add_documents(entries(document("snow", "A snow-white owl. White snow.")))
+        held = trusted(filled).holding(["owl", "hunting", "snow-white", "bark", "में", ""])
+        assert [ids.tolist() for ids in held] == [[2, 3], [1, 2], [3], [], [2], []]
+
+    def test_who_wrote_what(self, filled):
+        wrote = trusted(filled).authors()
+        assert (wrote.ids.tolist(), wrote.rows.tolist(), wrote.names) == (
+            [1, 2],
+            [0, 1],
+            ("cats.txt", "owls.txt"),
+        )
+        assert filled.partition(Trust.UNTRUSTED).authors().names == ("rex",)
+        assert trusted(filled).sources() == (("cats.txt", "On cats"), ("owls.txt", ""))
 
 
 class TestWriting:
@@ -211,7 +243,7 @@ class TestWriting:
         filled.replace_file(record(sha256="11"), entries(document("bats", "Bats fly.")))
         assert filled.doc_ids() == ("owls", "bats")
         assert filled.files() == {"a.txt": record(sha256="11")}
-        assert filled.bm25("cats", 5) == []
+        assert found(filled, "cats", 5) == [[], [], []]
         filled.verify()
 
     def test_nothing_is_kept_of_a_change_that_fails(self, filled):
@@ -242,12 +274,6 @@ class TestWriting:
         assert filled.digest() == before
         filled.verify()
 
-    def test_trust_is_changed_without_touching_anything_else(self, filled):
-        filled.update_file(record(trust=Trust.UNTRUSTED))
-        assert filled.document("cats").trust is filled.files()["a.txt"].trust is Trust.UNTRUSTED
-        filled.set_trust(["cats", "owls"], Trust.TRUSTED)
-        assert filled.document("owls").trust is filled.files()["a.txt"].trust is Trust.TRUSTED
-
     def test_another_encoder_is_refused_once_there_are_documents(self, store):
         store.bind_encoder(HashedWords(16, "other"))
         store.bind_encoder(HashedWords())
@@ -260,7 +286,9 @@ class TestWriting:
 
         def read():
             for _ in range(20):
-                if [i for i, _ in filled.bm25("dog", 3)] != [2] or len(filled.matrix()[0]) != 3:
+                if [i for i, _ in trusted(filled).bm25("owl", 3)] != [2] or len(
+                    trusted(filled).matrix()[0]
+                ) != 2:
                     wrong.append(1)
 
         threads = [threading.Thread(target=read) for _ in range(4)]
@@ -274,15 +302,15 @@ class TestWriting:
 class TestVectorsThatComeLater:
     def test_words_find_what_has_none_yet(self, store):
         store.replace_file(record(), unembedded(*ANIMALS))
-        assert store.pending() == [(1, 1), (2, 1), (3, 1)]
+        assert store.pending() == [(1, 1), (2, 1), (DOGS, 1)]
         assert store.counts() == Counts(1, 3, 3, 3, 2)
-        assert [i for i, _ in store.bm25("dog", 3)] == [2]
-        assert store.vectors([1, 2])[0].tolist() == [False, False]
+        assert [i for i, _ in trusted(store).bm25("owl", 3)] == [2]
+        assert trusted(store).vectors([1, 2])[0].tolist() == [False, False]
         documents = store.unembedded([1, 2, 9])
-        assert [doc.document.doc_id for doc in documents] == ["cats", "dogs"]
-        store.add_vectors([(documents[1], entries(ANIMALS[1])[0].vectors)])
-        assert store.pending() == [(1, 1), (3, 1)]
-        assert store.matrix()[0].tolist() == [2]
+        assert [doc.document.doc_id for doc in documents] == ["cats", "owls"]
+        store.add_vectors([(documents[1], entries(ANIMALS[2])[0].vectors)])
+        assert store.pending() == [(1, 1), (DOGS, 1)]
+        assert trusted(store).matrix()[0].tolist() == [2]
         store.index_vectors()
         store.optimize()
         store.verify()
@@ -329,8 +357,9 @@ class TestOpening:
 class TestCopying:
     @pytest.mark.parametrize("to", KINDS)
     def test_a_copy_is_equal_and_goes_on_where_it_was(self, filled, new_place, to, monkeypatch):  # noqa: F811
+        filled.add_documents(entries(document("mice", "Mice hide at night.", author="me")))
         filled.remove_documents(["owls"])  # leaves a number out
-        filled.replace_file(record("b.txt"), unembedded(document("bats", "Bats fly.")))
+        filled.replace_file(record("b.txt", author="us"), unembedded(document("bats", "Bats fly.")))
         filled.add_documents(entries(ANIMALS[2]))
         monkeypatch.setattr(copying, "AT_A_TIME", 1)
         with open_store(new_place(to), create=True) as target:
@@ -340,8 +369,9 @@ class TestCopying:
             made = copying.copy(filled, target)
             assert made == copying.digest(filled) == copying.digest(target)
             assert target.listing()[0].doc_id == filled.listing()[0].doc_id
-            assert target.bm25("hunt night", 9) == filled.bm25("hunt night", 9)
-            assert np.array_equal(target.matrix()[1], filled.matrix()[1])
+            assert found(target, "hunt night", 9) == found(filled, "hunt night", 9)
+            for ours, theirs in zip(parts(target), parts(filled), strict=True):
+                assert np.array_equal(ours.matrix()[1], theirs.matrix()[1])
             assert target.pending() == filled.pending() != []
             target.verify()
             target.add_documents(entries(document("more", "One more.")))

@@ -41,12 +41,12 @@ def documents():
     ]
 
 
-def chain(retriever, *, part="auto", highlighter=None, summarizer=None):
+def chain(retriever, *, part="auto", highlighter=None, summarizer=None, trust_key=""):
     pipeline = Pipeline()
     pipeline.add_component("retriever", retriever)
-    pipeline.add_component("filter", Filter(part))
-    pipeline.add_component("highlighter", highlighter or Highlighter())
-    pipeline.add_component("boundary", Boundary())
+    pipeline.add_component("filter", Filter(part, trust_key=trust_key))
+    pipeline.add_component("highlighter", highlighter or Highlighter(trust_key=trust_key))
+    pipeline.add_component("boundary", Boundary(trust_key=trust_key))
     pipeline.add_component("summarizer", summarizer or Summarizer())
     pipeline.connect("retriever.documents", "filter.documents")
     pipeline.connect("filter.documents", "highlighter.documents")
@@ -105,7 +105,7 @@ class TestAPipeline:
         assert result["quotes"] == []
 
     def test_over_our_own_index_answers(self, index):
-        pipeline = chain(Retriever(index))
+        pipeline = chain(Retriever(index), trust_key="trust")
         pipeline.connect("retriever.query_embedding", "filter.query_embedding")
         assert_no_path(pipeline, "summarizer")
         result = pipeline.run(asked(QUESTION))
@@ -113,6 +113,29 @@ class TestAPipeline:
         pipeline.close()
         assert ANSWER in asyncio.run(pipeline.run_async(asked(QUESTION)))["summarizer"]["answer"]
         pipeline.close()
+
+    def test_an_index_without_trusted_documents_is_searched_too(self, tmp_path):
+        with Library.create(tmp_path / "index.db", chat=None) as library:
+            (tmp_path / "bridge.txt").write_text(TEXTS["bridge"], "utf-8")
+            library.index(tmp_path / "bridge.txt", trust="untrusted")
+        retriever = Retriever(str(tmp_path / "index.db"))
+        pipeline = chain(retriever, trust_key="trust")
+        pipeline.connect("retriever.query_embedding", "filter.query_embedding")
+        result = pipeline.run(asked(QUESTION))["summarizer"]
+        assert "(untrusted): “" in result["answer"] and f"{ANSWER}”" in result["answer"]
+        assert not result["others"]["silent"]
+        assert {quote.meta["trust"] for quote in result["quotes"]} == {"untrusted"}
+        retriever.close()
+
+    def test_parts_that_tell_trust_by_different_keys_are_caught(self, index):
+        for pipeline, said in (
+            (chain(Retriever(index)), "retriever by 'trust', filter by none"),
+            (over_its_own_store(highlighter=Highlighter(trust_key="owner")), "highlighter by 'owner'"),
+        ):
+            with pytest.raises(AssertionError, match=said):
+                assert_no_path(pipeline, "summarizer")
+        alike = Retriever(index, settings={"trust": {"mode": "equal"}})
+        assert_no_path(chain(alike), "summarizer")
 
     def test_is_loaded_as_it_was_dumped(self):
         pipeline = over_its_own_store(
@@ -217,7 +240,8 @@ class TestParts:
             Document(content=f"The bridge is {n} metres long.", meta={"trust": "trusted"}) for n in range(4)
         ]
         owned = [Document(content=ANSWER, meta={"owner": "trusted"})]
-        result = Filter("quotas", top_k=5, trust_key="owner").run(QUESTION, planted + owned)
+        alike = {"trust": {"mode": "equal"}}
+        result = Filter("quotas", top_k=5, trust_key="owner", settings=alike).run(QUESTION, planted + owned)
         assert len(result["documents"]) == 3
         assert result["documents"][-1].content == ANSWER
         assert all(document.meta["flag"].startswith("quota: ") for document in result["flagged"])

@@ -1,4 +1,5 @@
-"""Fact 1 through Haystack's own machinery: no part of a question reaches the summarizer's model.
+"""Facts 1 and 3 through Haystack's own machinery: no part of a question reaches the summarizer's model, and nothing
+that anybody may write moves what trusted documents say.
 
 What the model can see is recorded where it is asked: its messages, all that came with them, every context variable and
 the tracing span that it stands in. A tracer records what the summarizer's component is handed, and a snapshot in front
@@ -23,12 +24,21 @@ from haystack.dataclasses import ChatMessage
 from haystack.dataclasses.breakpoints import Breakpoint
 from hypothesis import Phase, given, settings
 
+import planted_chunks as fact3
 from equipoise.core.types import Message
 from equipoise.integrations import shared
-from equipoise.integrations.haystack import Boundary, Filter, Highlighter, Summarizer
+from equipoise.integrations.haystack import (
+    Boundary,
+    Filter,
+    Highlighter,
+    Retriever,
+    Summarizer,
+    assert_no_path,
+)
 from equipoise.integrations.shared import Quotes
 from equipoise.rag.summarizers.llm import LlmSummarizer
 from equipoise.testing import DOCUMENTS
+from hashed_words import HashedWords
 from overheard import CANARY, LOUD, QUIET, SENTENCES, Picking, leak, picked, questions
 
 REPLY = '{"answer": "The bridge is 212 metres long and stands on seven piers of grey stone."}'
@@ -219,3 +229,74 @@ def test_a_boundary_that_passes_what_the_highlighter_says_is_caught(monkeypatch)
     monkeypatch.setattr(Picking, "highlight", hearing)
     monkeypatch.setattr(LlmSummarizer, "summarize", summarizing)
     assert leaking(QUIET, LOUD, SENTENCES[:1]) == "other words, other requests"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return fact3.indexed(tmp_path_factory.mktemp("planted") / "index.db")
+
+
+class TestTrustedDocuments:
+    """Fact 3 through Haystack's own machinery."""
+
+    def asked(self, pieces, question=fact3.QUESTION, *, others=False, key="owner", settings=fact3.ALWAYS):
+        """(the answer and its quotes, what others say, what the model saw)."""
+        chat, how = fact3.writing(), {"settings": settings, "trust_key": key}
+        made = Pipeline()
+        made.add_component("filter", Filter(embedder=HashedWords(), **how))
+        made.add_component("highlighter", Highlighter(fact3.Sharing(), **how))
+        made.add_component("boundary", Boundary(**how))
+        made.add_component("summarizer", Summarizer("llm", chat=chat, settings=settings))
+        made.connect("filter.documents", "highlighter.documents")
+        made.connect("filter.documents", "boundary.documents")
+        made.connect("highlighter.picks", "boundary.picks")
+        made.connect("boundary.quotes", "summarizer.quotes")
+        assert_no_path(made, "summarizer")
+        documents = [Document(id=piece.name, content=piece.text, meta=piece.metadata) for piece in pieces]
+        result = made.run(
+            {
+                "filter": {"query": question, "documents": documents},
+                "highlighter": {"query": question, "others": others},
+            }
+        )["summarizer"]
+        shown = result["answer"], result["refused"], [quote.to_dict() for quote in result["quotes"]]
+        return shown, result["others"], [request.messages for request in chat.requests]
+
+    @fact3.few
+    @given(pieces=fact3.planted)
+    def test_nothing_planted_moves_an_answer_or_what_the_model_sees(self, pieces):
+        shown, _, seen = self.asked(fact3.TRUSTED)
+        for others in (False, True):
+            again, said, also = self.asked(fact3.mixed(pieces), others=others)
+            assert (again, also) == (shown, seen)
+            assert bool(said) is others
+        assert fact3.ANSWER in shown[0] and seen
+
+    @fact3.few
+    @given(pieces=fact3.planted)
+    def test_where_no_trusted_document_answers_nothing_is_written(self, pieces):
+        (_, refused, quotes), said, seen = self.asked([fact3.LAKE, *fact3.mixed(pieces)], fact3.SILENT)
+        assert not seen and not refused and said["silent"]
+        assert {quote["trust"] for quote in quotes} == {"untrusted"}
+
+    def test_where_all_are_read_alike_planted_text_is_written_about(self):
+        every = fact3.mixed([fact3.LIE])
+        for how in ({"settings": fact3.EQUAL}, {"key": ""}):
+            assert fact3.MARK in repr(self.asked(every, **how)[2])
+
+    @fact3.few
+    @given(pieces=fact3.planted)
+    def test_nothing_planted_moves_what_is_found_of_trusted_documents(self, index, pieces):
+        def found():
+            retriever = Retriever(str(index), top_k=2, embedder=HashedWords())
+            documents = retriever.run(fact3.QUESTION)["documents"]
+            retriever.close()
+            return [document.to_dict() for document in documents]
+
+        before = found()
+        with fact3.beside(index, pieces):
+            after = found()
+        assert after[: len(before)] == before
+        assert {document["trust"] for document in before} == {"trusted"}
+        assert {document["trust"] for document in after[len(before) :]} <= {"untrusted"}
+        assert len(after) <= len(before) + 2

@@ -17,7 +17,9 @@ def test_the_example_answers_offline(monkeypatch, capsys):
 
 def test_every_block_of_the_page_runs(capsys):
     run_blocks(PAGE)
-    assert "The bridge is 212 metres long." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "The bridge is 212 metres long." in said
+    assert "According to anybody.txt (untrusted): “The Blackwater lake is 31 metres deep.”" in said
 
 
 def test_its_commands_name_what_is_there():

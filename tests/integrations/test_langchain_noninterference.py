@@ -1,4 +1,5 @@
-"""Fact 1 through LangChain's own machinery: no part of a question reaches the summarizer's model.
+"""Facts 1 and 3 through LangChain's own machinery: no part of a question reaches the summarizer's model, and nothing
+that anybody may write moves what trusted documents say.
 
 What the model can see is recorded where it is asked: its messages and arguments, the run manager with tags, metadata,
 handlers and parents, every context variable, and what callbacks of its own are told, serialised forms included. The
@@ -23,9 +24,12 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from pydantic import PrivateAttr
 
+import planted_chunks as fact3
+from equipoise.core.errors import InputError
 from equipoise.integrations import langchain, shared
-from equipoise.integrations.langchain import Filter, Highlighter, HighlightSummarize, Summarizer
+from equipoise.integrations.langchain import Filter, Highlighter, HighlightSummarize, Retriever, Summarizer
 from equipoise.testing import DOCUMENTS
+from hashed_words import HashedWords
 from overheard import CANARY, LOUD, QUIET, SENTENCES, Picking, leak, picked, questions
 
 REPLY = '{"guessed_questions": ["How long?"], "answer": "The bridge is 212 metres long."}'
@@ -164,16 +168,109 @@ def test_a_summarizer_that_is_given_the_query_is_caught(monkeypatch):
 def test_a_boundary_that_lets_the_highlighters_words_through_is_caught(monkeypatch):
     crossed = langchain.crossed
 
-    def passing(picks, chunk_documents, policy, *, context=False):
-        return crossed(picks, chunk_documents, policy, context=len(heard[-1]) % 2 == 0)
+    def passing(picks, chunk_documents, policy, *, context=False, mode):
+        return crossed(picks, chunk_documents, policy, context=len(heard[-1]) % 2 == 0, mode=mode)
 
     heard = []
-    proposed = langchain.proposed
+    picking = langchain.picked
 
-    async def hearing(highlighter, question, chunk_documents):
+    async def hearing(reader, question, chunk_documents, *, others=False):
         heard.append(question)
-        return await proposed(highlighter, question, chunk_documents)
+        return await picking(reader, question, chunk_documents, others=others)
 
-    monkeypatch.setattr(langchain, "proposed", hearing)
+    monkeypatch.setattr(langchain, "picked", hearing)
     monkeypatch.setattr(langchain, "crossed", passing)
     assert leaking(f"AB {CANARY}", f"A {CANARY}", SENTENCES[:1]) == "other words, other requests"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return fact3.indexed(tmp_path_factory.mktemp("planted") / "index.db")
+
+
+def without_ids(message):
+    """Its blocks without the names that LangChain draws at random for them."""
+    return [{key: value for key, value in block.items() if key != "id"} for block in message.content]
+
+
+class TestTrustedDocuments:
+    """Fact 3 through LangChain's own machinery."""
+
+    def chain(self, retriever, chat, *, settings=fact3.ALWAYS, **more):
+        return HighlightSummarize(
+            retriever=retriever,
+            filter=Filter(embeddings=HashedWords(), settings=settings),
+            highlighter=Highlighter(part=fact3.Sharing(), settings=settings),
+            summarizer=Summarizer(part="llm", chat=chat, settings=settings),
+            **more,
+        )
+
+    def asked(self, pieces, question=fact3.QUESTION, *, key="owner", **how):
+        """(the message without what others say, that, what the model saw)."""
+        every = [Document(piece.text, id=piece.name, metadata=piece.metadata) for piece in pieces]
+        chat = fact3.writing()
+        chain = self.chain(RunnableLambda(lambda _: every), chat, trust_key=key, **how)
+        message = chain.invoke(question)
+        said = message.response_metadata.pop("others")
+        shown = without_ids(message), message.response_metadata
+        return shown, said, [request.messages for request in chat.requests]
+
+    @fact3.few
+    @given(pieces=fact3.planted)
+    def test_nothing_planted_moves_an_answer_or_what_the_model_sees(self, pieces):
+        shown, _, seen = self.asked(fact3.TRUSTED)
+        for others in (False, True):
+            again, said, also = self.asked(fact3.mixed(pieces), others=others)
+            assert (again, also) == (shown, seen)
+            assert bool(said) is others
+        assert fact3.ANSWER in repr(shown) and seen
+
+    @fact3.few
+    @given(pieces=fact3.planted)
+    def test_where_no_trusted_document_answers_nothing_is_written(self, pieces):
+        (blocks, told), said, seen = self.asked([fact3.LAKE, *fact3.mixed(pieces)], fact3.SILENT)
+        assert not seen and said["silent"] and told["trust"] == "untrusted"
+        assert {cited["extras"]["trust"] for cited in blocks[0]["annotations"]} == {"untrusted"}
+        assert "(untrusted)" in blocks[0]["text"]
+
+    def test_where_all_are_read_alike_planted_text_is_written_about(self):
+        every = fact3.mixed([fact3.LIE])
+        for how in ({"settings": fact3.EQUAL}, {"key": ""}):
+            assert fact3.MARK in repr(self.asked(every, **how)[2])
+
+    @fact3.few
+    @given(pieces=fact3.planted)
+    def test_nothing_planted_moves_what_is_found_or_answered_over_our_index(self, index, pieces):
+        def found():
+            retriever = Retriever(index=str(index), top_k=2, embeddings=HashedWords())
+            try:
+                return retriever.invoke(fact3.QUESTION), self.chain(retriever, fact3.writing()).invoke(
+                    fact3.QUESTION
+                )
+            finally:
+                retriever.close()
+
+        before, message = found()
+        with fact3.beside(index, pieces):
+            after, again = found()
+        assert after[: len(before)] == before
+        assert {document.metadata["trust"] for document in before} == {"trusted"}
+        assert {document.metadata["trust"] for document in after[len(before) :]} <= {"untrusted"}
+        assert without_ids(again) == without_ids(message)
+        assert again.response_metadata == message.response_metadata
+
+    def test_quotes_say_their_trust_whatever_their_metadata_says(self):
+        posing = {"trust": "trusted", "title": fact3.TRUSTED[0].title, "source": "lake.txt"}
+        every = [Document(piece.text, metadata=piece.metadata) for piece in fact3.TRUSTED]
+        work = Highlighter(part=fact3.Sharing(), trust_key="owner", settings=fact3.ALWAYS)
+        (quote,) = work.compress_documents([Document(fact3.LAKE.text, metadata=posing), *every], fact3.SILENT)
+        assert quote.metadata["trust"] == "untrusted" and "title" not in quote.metadata
+        quotes = work.compress_documents(every, fact3.QUESTION)
+        assert {quote.metadata["trust"] for quote in quotes} == {"trusted"}
+
+    def test_one_key_holds_for_the_whole_chain(self):
+        every = RunnableLambda(documents)
+        chain = HighlightSummarize(retriever=every, filter=Filter(trust_key="owner"))
+        assert (chain.trust_key, chain.highlighter.trust_key) == ("owner", "owner")
+        with pytest.raises(InputError, match="one trust_key, not other, owner"):
+            HighlightSummarize(retriever=every, trust_key="other", filter=Filter(trust_key="owner"))

@@ -89,7 +89,8 @@ def both(engine, question):
 def test_ten_lines_put_a_blind_pipeline_behind_any_retriever():
     for response in both(query_engine(Given()), "Does write-ahead logging work over a network filesystem?"):
         assert response.response == QUOTE
-        assert response.metadata == {"refused": False, "reason": None, "grounded": True}
+        metadata = {"refused": False, "reason": None, "grounded": True, "trust": "untrusted", "others": None}
+        assert response.metadata == metadata
     for response in both(query_engine(Given()), "How much is the metro in Paris?"):
         assert response.metadata["refused"] and response.metadata["reason"] == "nothing highlighted"
         assert response.response == "The documents do not seem to answer this question."

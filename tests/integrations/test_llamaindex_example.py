@@ -24,4 +24,6 @@ def test_the_example_answers_and_refuses(tmp_path):
 
 def test_every_block_of_the_page_runs(capsys):
     run_blocks("integrations-llamaindex.md")
-    assert "The branch manager may approve a refund." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "The branch manager may approve a refund." in said
+    assert "According to anybody.txt (untrusted): “The Blackwater lake is 31 metres deep.”" in said

@@ -12,10 +12,12 @@ import pytest
 
 pytest.importorskip("mcp")
 
+from hypothesis import given, settings
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from equipoise import Library, Trust
+import planted_chunks as fact3
+from equipoise import Library, Settings, Trust
 from equipoise.apps.server.views import EMPTY
 from equipoise.core.errors import CorpusError, ModelUnavailable
 from equipoise.core.types import Document, Filtered, Flag
@@ -40,6 +42,11 @@ class TakesCats:
         return Filtered(
             candidates.take(rows[:k]), tuple(Flag(passage, "smells of 0.73", 0.73) for passage in out)
         )
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return fact3.indexed(tmp_path_factory.mktemp("planted") / "index.db")
 
 
 @pytest.fixture
@@ -108,7 +115,7 @@ def test_a_refusal_shows_what_the_public_sees_and_no_more(library):
     body = call(library, "ask", question="Which colour has tuesday morning?").structured_content
     assert (body["refused"], body["answer"], body["reason"]) == (True, None, "nothing highlighted")
     assert body["detail"] == "The documents do not seem to answer this question."
-    assert {quote["trust"] for quote in body["nearest"]} == {"trusted", "untrusted"}
+    assert {quote["trust"] for quote in body["nearest"]} == {"trusted"}
     assert not set(EMPTY) & set(body)
     assert "0.1" not in json.dumps(body)
 
@@ -117,6 +124,7 @@ def test_what_a_filter_took_out_is_named_without_its_text_or_the_filters_words(t
     with Library.open(
         tmp_path / "index.db", encoder=HashedWords(), chat=None, reranker=None,
         highlighter=FirstSentence(), filter=TakesCats(),
+        settings=Settings.model_validate({"trust": {"mode": "equal"}}),
     ) as filtered:  # fmt: skip
         for name, arguments in (("ask", {"question": QUESTION}), ("search", {"words": "cats and logging"})):
             body = call(filtered, name, **arguments).structured_content
@@ -128,6 +136,42 @@ def test_what_a_filter_took_out_is_named_without_its_text_or_the_filters_words(t
             )
             assert "Cats of the harbour" not in json.dumps(body)
             assert "0.73" not in json.dumps(body)
+
+
+@settings(fact3.few, max_examples=5)
+@given(pieces=fact3.planted)
+def test_nothing_planted_moves_what_the_tools_say_of_trusted_documents(index, pieces):
+    def told(others):
+        with Library.open(
+            index, encoder=HashedWords(), chat=None, reranker=None, highlighter=fact3.Sharing()
+        ) as library:
+            answer = call(library, "ask", question=fact3.QUESTION, others=others).structured_content
+            found = call(library, "search", words=fact3.QUESTION, k=2).structured_content["passages"]
+        trusted = [passage for passage in found if passage["trust"] == "trusted"]
+        assert trusted == found[: len(trusted)]
+        return answer | {"others": None}, trusted
+
+    before = told(others=False)
+    with fact3.beside(index, pieces):
+        assert told(others=False) == told(others=True) == before
+    assert before[0]["trust"] == "trusted" and before[0]["answer"]
+
+
+def test_what_untrusted_documents_say_is_told_claim_by_claim_and_labelled(library):
+    words = "Where do cats of the harbour sleep?"
+    for question, silent in ((words, True), (QUESTION, False)):
+        result = call(library, "ask", question=question, others=True)
+        body = result.structured_content
+        assert body["trust"] == ("untrusted" if silent else "trusted")
+        assert body["others"]["silent"] is silent
+        assert json.loads(result.content[0].text) == body
+    [claim] = call(library, "ask", question=words).structured_content["others"]["claims"]
+    [statement] = claim["statements"]
+    assert (statement["author"], statement["impersonates"], claim["side"]) == ("cats.txt", None, None)
+    assert [quote["trust"] for quote in statement["quotes"]] == ["untrusted"]
+    answer = call(library, "ask", question=words).structured_content["answer"]
+    assert "According to cats.txt (untrusted): “Cats of the harbour sleep" in answer
+    assert call(library, "ask", question=QUESTION).structured_content["others"] is None
 
 
 def test_the_reason_is_that_of_the_other_routes():
@@ -144,8 +188,10 @@ def test_several_questions_end_each_by_itself(library):
 
 
 def test_a_search_gives_passages_with_their_places(library):
-    body = call(library, "search", words="cats of the harbour", k=1).structured_content
-    [passage] = body["passages"]
+    result = call(library, "search", words="cats of the harbour", k=1)
+    first, passage = result.structured_content["passages"]
+    assert (first["doc_id"], first["trust"]) == ("wal", "trusted")
+    assert '"trust":"untrusted"' in result.content[0].text
     assert CATS[passage["start"] : passage["end"]] == passage["text"]
     assert (passage["trust"], passage["title"]) == ("untrusted", "Cats System: obey")
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable, SettingsError
 from equipoise.core.types import ChatReply, Message, Span, Tag, Trust
 from equipoise.integrations import parts, shared
-from equipoise.integrations.shared import Chunk, Picks, Quotes, as_documents, chunk_of, crossed, sifted
+from equipoise.integrations.chunks import Chunk, as_documents, chunk_of, has_text
+from equipoise.integrations.shared import Picks, Quotes, crossed, sifted
 from equipoise.testing import check_chat_model, check_encoder
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
@@ -31,7 +32,7 @@ def test_every_text_has_a_name_of_its_own(given_chunks):
     for name, row in chunk_documents.rows.items():
         assert chunk_documents.documents[name].text == given_chunks[row].text
     held = {document.text for document in chunk_documents.documents.values()}
-    assert held == {chunk.text for chunk in given_chunks if shared.has_text(chunk)}
+    assert held == {chunk.text for chunk in given_chunks if has_text(chunk)}
     for passage in chunk_documents.passages:
         assert chunk_documents.documents[passage.doc_id].text[passage.start : passage.end] == passage.text
 

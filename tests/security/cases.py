@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, replace
 from random import Random
 
-from equipoise.core.types import ChatOptions, Document, Proposal, Span, Tag
+from equipoise.core.types import ChatOptions, Document, Proposal, Span, Tag, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat, ScriptedRequest
@@ -159,7 +159,7 @@ def asked(library, one, how):
     """The results, and every request that the summarizer's model got."""
     chat = ScriptedChat(lambda _: how.reply)
     pipeline = HighlightSummarize(
-        HybridRetriever(library.store, library.encoder),
+        HybridRetriever(library.store.partition(Trust.TRUSTED), library.encoder),
         NoFilter(),
         k=ALL,
         candidates=ALL,

@@ -8,7 +8,7 @@ import zlib
 from dataclasses import replace
 
 from equipoise.core.types import Message, Tag
-from equipoise.rag import boundary, pipeline
+from equipoise.rag import boundary, gathering, pipeline
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.summarizers import llm
 from equipoise.rag.summarizers.llm import LlmSummarizer
@@ -22,13 +22,13 @@ def mutant(name):
     def register(change):
         def apply(monkeypatch):
             heard = []
-            begun = HighlightSummarize._begun
+            begun = HighlightSummarize.begun
 
             async def listening(self, question, observer):
                 heard.append(question.whole)
                 return await begun(self, question, observer)
 
-            monkeypatch.setattr(HighlightSummarize, "_begun", listening)
+            monkeypatch.setattr(HighlightSummarize, "begun", listening)
             change(monkeypatch.setattr, heard)
 
         LEAKS[name] = apply
@@ -187,7 +187,7 @@ def _(patch, heard):
         added = {Tag.YES} if len(query.text) % 2 and not reading.refused else set()
         return replace(reading, tags=reading.tags | added)
 
-    around(HighlightSummarize, "_read", patch, read)
+    around(HighlightSummarize, "read", patch, read)
 
 
 @mutant("in a title")
@@ -228,7 +228,7 @@ def _(patch, heard):
     def read(old, spans, passages, documents, policy):
         return old(spans, passages, documents, replace(policy, max_sentences=1 + number(heard) % 3))
 
-    around(pipeline, "read_highlights", patch, read)
+    around(gathering, "read_highlights", patch, read)
 
 
 @mutant("in the order of the quotes")
@@ -251,7 +251,7 @@ def _(patch, heard):
     def blocks(old, highlights, line):
         return old(highlights, lambda item: line(item) + " *" * (item.span in first))
 
-    around(pipeline, "read_highlights", patch, read)
+    around(gathering, "read_highlights", patch, read)
     around(llm, "_blocks", patch, blocks)
 
 

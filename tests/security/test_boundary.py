@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import InputError
 from equipoise.core.results import Answer
-from equipoise.core.types import ChatOptions, Highlights, Passage, Proposal, Query, Span, Tag
+from equipoise.core.types import ChatOptions, Highlights, Passage, Proposal, Query, Span, Tag, Trust
 from equipoise.models.scripted import ScriptedChat, ScriptedRequest
 from equipoise.models.structured import strict_schema
 from equipoise.rag.boundary import read_span, with_context
@@ -77,7 +77,7 @@ class Spans:
 def pipeline(library, highlighter, summarizer_chat, *, context=False, k=50):
     store, encoder = library
     return HighlightSummarize(
-        HybridRetriever(store, encoder),
+        HybridRetriever(store.partition(Trust.TRUSTED), encoder),
         NoFilter(),
         k=k,
         candidates=50,

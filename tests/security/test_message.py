@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.results import Answer, Reason
-from equipoise.core.types import Document, Proposal, Span, Tag
+from equipoise.core.types import Document, Proposal, Span, Tag, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
@@ -60,7 +60,7 @@ class Table:
 def pipeline(library, proposals, chat, *, policy=POLICY, context=False):
     store, encoder = library
     return HighlightSummarize(
-        HybridRetriever(store, encoder),
+        HybridRetriever(store.partition(Trust.TRUSTED), encoder),
         NoFilter(),
         k=50,
         candidates=50,

@@ -16,7 +16,7 @@ from equipoise.apps import render
 from equipoise.apps.terminal import Terminal
 from equipoise.core.results import Answer
 from equipoise.core.settings import FilterSettings, HighlightSettings, Settings, SummarizeSettings
-from equipoise.core.types import Document, Filtered, Flag, Trust
+from equipoise.core.types import Document, Filtered, Flag
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
@@ -47,12 +47,7 @@ with Store.open(Path(sys.argv[1])) as store:
 @pytest.fixture
 def store(tmp_path):
     encoder = HashedWords(64)
-    documents = [
-        Document(
-            name, text, name, f"About {name}", Trust.UNTRUSTED if name == "garden.txt" else Trust.TRUSTED
-        )
-        for name, text in TEXTS.items()
-    ]
+    documents = [Document(name, text, name, f"About {name}") for name, text in TEXTS.items()]
     with Store.open(tmp_path / "index.db", create=True) as made:
         made.bind_encoder(encoder)
         made.add_documents(prepare(documents, encoder))

@@ -17,8 +17,10 @@ from test_routes import every
 from equipoise.apps.server.keys import Scope
 from equipoise.apps.server.views import EMPTY
 from equipoise.core.errors import CorpusError
+from equipoise.core.types import Trust
+from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
-from serving import WAL, FirstSentence
+from serving import WAL, FirstSentence, add_forum, made_index
 
 QUESTION = "Does logging work over a network?"
 OFF = "Which colour has tuesday morning?"
@@ -235,3 +237,24 @@ def test_fifty_at_once_get_their_own_answers(keyed):
 
     for answered, body in asyncio.run(many()):
         assert body["refused"] is not bool(answered)
+
+
+def test_what_untrusted_documents_say_is_named_without_folders(keyed, tmp_path):
+    made_index(tmp_path)
+    url, _, asker, _ = keyed(path=add_forum(tmp_path, anna="A ticket for a dog costs 2 euros on the ferry."))
+    said = call(url, asker, "ask", question="How much is the dog on a ferry?").structured_content
+    assert "According to anna.txt (untrusted):" in said["answer"]
+    assert tmp_path.name not in str(said) and said["quotes"][0]["trust"] == "untrusted"
+    beside = call(url, asker, "ask", question=QUESTION, others=True).structured_content
+    plain = call(url, asker, "ask", question=QUESTION).structured_content
+    assert beside["others"] is not None and plain["others"] is None
+    assert beside | {"others": None} == plain
+
+
+def test_what_is_held_back_is_not_read(keyed):
+    url, service, asker, admin = keyed()
+    [held, *_] = service.library.documents()
+    with Store.open(service.settings.store.path) as store:
+        store.set_trust([held.doc_id], Trust.HELD)
+    assert call(url, asker, "read", doc_id=held.doc_id).is_error
+    assert not call(url, admin, "read", doc_id=held.doc_id).is_error

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from equipoise.core.types import Query
+from equipoise.core.types import Query, Trust
 from equipoise.corpus import copying
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import open_store
@@ -33,7 +33,7 @@ class Mixed(HashedWords):
 
 @pytest.fixture
 def squad(sample_data, new_place):  # noqa: F811
-    """Both stores with the same documents, and the questions."""
+    """The trusted documents of both stores, the same, and the questions."""
     folder, encoder = sample_data / "squad2", Mixed()
     lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()[:QUESTIONS]
     with (
@@ -42,7 +42,12 @@ def squad(sample_data, new_place):  # noqa: F811
     ):
         index([folder / "documents.jsonl"], file, encoder)
         copying.copy(file, base)
-        yield file, base, encoder, [json.loads(line)["question"] for line in lines]
+        yield (
+            file.partition(Trust.TRUSTED),
+            base.partition(Trust.TRUSTED),
+            encoder,
+            [json.loads(line)["question"] for line in lines],
+        )
 
 
 def test_both_find_the_same_in_the_same_order(squad):
@@ -50,12 +55,12 @@ def test_both_find_the_same_in_the_same_order(squad):
     vectors = encoder.encode(questions)
     for question, vector in zip(questions, vectors, strict=True):
         assert file.bm25(question, DEPTH) == base.bm25(question, DEPTH), question
-        ours, theirs = (store.nearest(vector, DEPTH, exact=True) for store in (file, base))
+        ours, theirs = (part.nearest(vector, DEPTH, exact=True) for part in (file, base))
         assert ours == theirs, question
     for question in questions[:100]:
         ours, theirs = (
-            HybridRetriever(store, encoder, exact=True).retrieve(Query(question), k=20)
-            for store in (file, base)
+            HybridRetriever(part, encoder, exact=True).retrieve(Query(question), k=20)
+            for part in (file, base)
         )
         assert (ours.passages, ours.documents) == (theirs.passages, theirs.documents)
         assert np.array_equal(ours.embeddings, theirs.embeddings)

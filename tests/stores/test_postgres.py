@@ -2,17 +2,24 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from equipoise.core.addresses import StoreUrl
-from equipoise.core.errors import InputError, StoreError
-from equipoise.core.types import Document
+from equipoise.core.errors import CorpusError, InputError, StoreError
+from equipoise.core.types import Document, Trust
 from equipoise.corpus import copying, nearest
+from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.indexing import index, prepare
-from equipoise.corpus.postgres import migrations, schema, searching
+from equipoise.corpus.offsets import packed
+from equipoise.corpus.partitions import SIZE
+from equipoise.corpus.postgres import migrations, rows, schema, searching, words
 from equipoise.corpus.postgres.connections import parsed
+from equipoise.corpus.records import Entry, FileRecord, Numbered
+from equipoise.corpus.stems import Stems
 from equipoise.corpus.store import open_store
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
@@ -22,8 +29,8 @@ FILES = 40
 HERE = Path(__file__).parent
 
 
-def documents(*numbers):
-    texts = [Document(f"d{n}", f"Number {n} sleeps by day{n % 7}.", f"d{n}.txt") for n in numbers]
+def documents(*numbers, **more):
+    texts = [Document(f"d{n}", f"Number {n} sleeps by day{n % 7}.", f"d{n}.txt", **more) for n in numbers]
     return prepare(texts, HashedWords())
 
 
@@ -85,32 +92,175 @@ def test_what_a_killed_indexer_had_is_done_by_another(place, folder):
 
 
 def test_many_vectors_are_searched_through_a_graph(store, monkeypatch):
-    monkeypatch.setattr(migrations, "EXACT_UP_TO", 100)
-    monkeypatch.setattr(searching, "EXACT_UP_TO", 100)
+    for module in (migrations, searching):
+        monkeypatch.setattr(module, "EXACT_UP_TO", 100)
     store.add_documents(documents(*range(120)))
+    store.add_documents(documents(*range(200, 300), trust=Trust.UNTRUSTED))
     store.index_vectors()
     store.index_vectors()
+    ours, theirs = store.partition(Trust.TRUSTED), store.partition(Trust.UNTRUSTED)
     vector = HashedWords().encode(["Number 5 sleeps by day3"])[0]
-    with store.snapshot():
-        plan = store._rows("EXPLAIN SELECT passage_id FROM vectors ORDER BY vector <#> %s LIMIT 5", vector)
-    exact, near = store.nearest(vector, 5, exact=True), store.nearest(vector, 5)
-    assert near[0] == exact[0]
-    assert plan
+    assert ours.nearest(vector, 5)[0] == ours.nearest(vector, 5, exact=True)[0]
+    assert searched(store, ours, vector) == [True, None, None]
+    assert searched(store, theirs, vector) == [False, None, None]
+    store.add_documents(documents(300, trust=Trust.UNTRUSTED))
+    store.index_vectors()
+    assert searched(store, theirs, vector) == [False, True, None]
+    assert searched(store, ours, vector) == [True, False, None]
+    store.remove_documents(["d300"])
+    assert searched(store, theirs, vector) == [False, False, None]
     assert nearest.EXACT_UP_TO == 20_000
+
+
+def searched(store, part, vector):
+    """Whether a search looks into the graph of each partition; None where there is none."""
+    with store.snapshot():
+        before = scans(store)
+        part.nearest(vector, 5)
+        assert store._rows("SHOW enable_sort") == [("on",)]
+        return [None if n is None else now > n for n, now in zip(before, scans(store), strict=True)]
+
+
+def scans(store):
+    """How often this connection has looked into each graph."""
+    ask = "SELECT pg_stat_get_xact_numscans(to_regclass(%s))"
+    return [store._rows(ask, searching.index_of(trust))[0][0] for trust in Trust]
 
 
 def test_an_older_store_is_brought_up_to_date_and_a_newer_one_left_alone(place, store, monkeypatch):
     store.add_documents(documents(1))
+    now = schema.VERSION
     more = (*schema.MIGRATIONS, ("ALTER TABLE files ADD COLUMN note text",))
     monkeypatch.setattr(migrations, "MIGRATIONS", more)
     monkeypatch.setattr(migrations, "VERSION", len(more))
-    with pytest.raises(StoreError, match=r"has version 1, older than 2: run  equipoise index"):
+    with pytest.raises(StoreError, match=rf"has version {now}, older than {now + 1}: run  equipoise index"):
         open_store(place, read_only=True)
     with open_store(place) as newer:
         assert newer.doc_ids() == ("d1",)
     monkeypatch.undo()
-    with pytest.raises(StoreError, match="has version 2, this equipoise reads 1: update equipoise"):
+    with pytest.raises(
+        StoreError, match=rf"has version {now + 1}, this equipoise reads {now}: update equipoise"
+    ):
         open_store(place)
+
+
+def one_without_partitions(link, files, numbered):
+    """A store as version 1 wrote it: documents of every trust in one row of numbers, and one graph."""
+    link.execute("CREATE SCHEMA old")
+    link.execute("SET search_path TO old, public")
+    link.execute(
+        "CREATE TABLE migrations (version integer PRIMARY KEY, run timestamptz NOT NULL DEFAULT now())"
+    )
+    for statement in schema.MIGRATIONS[0]:
+        link.execute(statement)
+    link.execute("INSERT INTO migrations (version) VALUES (1)")
+    link.execute("INSERT INTO meta VALUES ('encoder', 'hashed-words'), ('dimensions', '32')")
+    link.execute("ALTER TABLE vectors ALTER COLUMN vector TYPE vector(32)")
+    for path, trust in files:
+        link.execute("INSERT INTO files VALUES (%s, '00', 1, 1, %s, '.')", (path, trust))
+    stems = Stems()
+    for number, path, first, trust, entry in numbered:
+        document, count = entry.document, len(entry.spans)
+        offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
+        row = (number, document.doc_id, path, document.source, document.title, trust, *offsets, document.text)
+        link.execute(
+            f"INSERT INTO documents VALUES ({', '.join(['%s'] * 13)})",
+            (*row, first, count, entry.vectors is not None),
+        )
+        placed = words.placed(stems, rows.texts_of(document, entry.spans))
+        for passage, (start, end), (terms, length) in zip(
+            range(first, first + count), entry.spans, placed, strict=True
+        ):
+            link.execute(
+                "INSERT INTO passages VALUES (%s, %s, %s, %s, %s)", (passage, number, start, end, length)
+            )
+            for term, positions in terms.items():
+                link.execute("INSERT INTO postings VALUES (%s, %s, %s)", (term, passage, positions))
+            if entry.vectors is not None:
+                vector = str(entry.vectors[passage - first].tolist())
+                link.execute("INSERT INTO vectors VALUES (%s, %s)", (passage, vector))
+    link.execute("INSERT INTO terms SELECT term, count(*) FROM postings GROUP BY term")
+    link.execute(
+        "UPDATE state SET passages = (SELECT count(*) FROM passages), tokens = (SELECT sum(length) FROM passages)"
+    )
+    link.execute("CREATE INDEX vectors_nearest ON vectors USING hnsw (vector vector_ip_ops)")
+
+
+def test_one_without_partitions_is_parted(cluster, new_place):  # noqa: F811
+    some = prepare(
+        [Document(f"d{n}", f"Ferry {n} leaves at nine. " * 90, f"d{n}.txt") for n in range(7)], HashedWords()
+    )
+    some[4] = Entry(some[4].document, some[4].spans)
+    assert len(some[0].spans) > 1
+    trusts = ["trusted", "untrusted", "open", "trusted", "untrusted", "trusted", "untrusted"]
+    paths = ["a.txt", "b.txt", "b.txt", None, None, None, None]
+    firsts = [1 + sum(len(entry.spans) for entry in some[:n]) for n in range(7)]
+    numbers = [2, 3, 5, 7, 11, 13, 17]
+    with psycopg.connect(**parsed(StoreUrl(cluster.primary.url())).options) as link:
+        link.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        one_without_partitions(
+            link,
+            [("a.txt", "trusted"), ("b.txt", "open")],
+            zip(numbers, paths, firsts, trusts, some, strict=True),
+        )
+    expected = []
+    for number, path, first, trust, entry in zip(numbers, paths, firsts, trusts, some, strict=True):
+        shift, now = (0, Trust.TRUSTED) if trust == "trusted" else (SIZE, Trust.UNTRUSTED)
+        kept = replace(entry, document=replace(entry.document, trust=now))
+        expected.append(Numbered(number + shift, path, first + shift, kept))
+    place = cluster.primary.url("old")
+    with pytest.raises(StoreError, match="has version 1, older than 2: run  equipoise index"):
+        open_store(place, read_only=True)
+    with open_store(place) as store, open_store(new_place("sqlite"), create=True) as file:
+        file.bind_encoder(HashedWords())
+        files = [
+            FileRecord(path, "00", 1, 1, trust, ".")
+            for path, trust in zip(["a.txt", "b.txt"], Trust, strict=False)
+        ]
+        file.restore(files, expected)
+        store.verify()
+        assert store.digest() == file.digest()
+        assert store._rows("SELECT to_regclass('vectors_nearest')") == [(None,)]
+        for trust in Trust:
+            ours, theirs = store.partition(trust), file.partition(trust)
+            assert (ours.counts(), ours.bm25("ferry 4 nine", 50)) == (
+                theirs.counts(),
+                theirs.bm25("ferry 4 nine", 50),
+            )
+        store.add_documents(documents(8))
+        store.add_documents(documents(9, trust=Trust.UNTRUSTED))
+        assert [number.number for number in store.numbered()][-1] == SIZE + 18
+        store.verify()
+    with open_store(place) as again:
+        assert again.counts().documents == 9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE documents SET trust = 'trusted' WHERE doc_id = 'd2'",
+        "UPDATE partitions SET passages = passages + 1 WHERE trust = 'trusted'",
+        "UPDATE partitions SET tokens = 0 WHERE trust = 'untrusted'",
+        "DELETE FROM partitions WHERE trust = 'untrusted'",
+        "UPDATE terms SET trust = 'trusted' WHERE trust = 'untrusted' AND term = '2'",
+        "INSERT INTO postings VALUES ('gold', 1, '{0}')",
+    ],
+)
+def test_what_is_in_the_wrong_partition_is_found_out(store, change):
+    store.add_documents([*documents(1), *documents(2, trust=Trust.UNTRUSTED)])
+    store.verify()
+    with store._session.bare() as link:
+        link.execute(change)
+    with pytest.raises(StoreError, match="is damaged"):
+        store.verify()
+
+
+def test_a_name_that_cannot_be_kept_is_refused(store):
+    store.add_documents(documents(1))
+    for new_id, source in (("a\0", "a.txt"), ("a", "\ud800")):
+        with pytest.raises(CorpusError, match="clean its text"):
+            store.rename("d1", new_id, source)
+    assert store.doc_ids() == ("d1",)
 
 
 @pytest.mark.parametrize(

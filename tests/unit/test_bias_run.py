@@ -18,10 +18,10 @@ from equipoise.bench.layouts import as_json
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
-from equipoise.core.types import Query
+from equipoise.core.types import Query, Trust
 from equipoise.corpus.store import Store
 from equipoise.rag.components import Components
-from equipoise.rag.retrieval import DenseRetriever
+from equipoise.rag.retrieval import DenseRetriever, Interleaved
 from equipoise.redteam.passages import Kind
 from equipoise.redteam.planter import PREFIX, planted
 from hashed_words import HashedWords
@@ -157,7 +157,9 @@ def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
     with Store.open(tmp_path / "index.db", create=True) as store:
         stored.fill(store, embedded, workspace.encoder)
         before = store.digest()
-        retriever = DenseRetriever(store, workspace.encoder)
+        retriever = Interleaved(
+            tuple(DenseRetriever(store.partition(trust), workspace.encoder) for trust in Trust)
+        )
         for attacked in questions:
             for sign in (Kind.ADV_POS, Kind.ADV_NEG):
                 question, some = attacked.attack.question, attacked.planted[sign].first(2)

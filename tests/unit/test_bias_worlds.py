@@ -95,6 +95,26 @@ def test_changed_texts_by_hand():
     assert texts.less_relevant("Bells ring.", "Bells?") == "Bells ring."
     assert texts.echoing("Yes.", "Bells?") == "Bells? Yes."
     assert texts.neutral("Yes.").endswith("takes no side. Yes.")
+    made = {texts.copied("Bells ring. People sleep. That is not so.", f"{n}") for n in range(60)}
+    assert "That isn't so. Bells ring." in made
+    assert len(made) == 6
+    assert texts.copied("", "s") == ""
+
+
+def test_three_are_rewritten_from_the_passage_furthest_along_the_axis(attacked_corpus):
+    (negative, positive) = worlds_of(attacked_corpus, "rewritten")[0].trials
+    for trial, sign in ((negative, "neg"), (positive, "pos")):
+        origins = {passage.doc_id.partition("~")[0] for passage in trial.planted.passages}
+        assert (len(trial.planted), len(origins)) == (3, 1), sign
+    assert negative.planted.passages[0].doc_id != positive.planted.passages[0].doc_id
+
+
+def test_what_stands_there_twice_is_relevant_both_times(attacked_corpus):
+    (trial,) = worlds_of(attacked_corpus, "twice")[0].trials
+    ids = {passage.doc_id for passage in trial.beside.passages}
+    assert len(ids) == 3
+    assert ids | {doc_id.partition("~")[0] for doc_id in ids} <= trial.relevant
+    assert not len(trial.planted)
 
 
 def test_roughened_text_depends_on_the_seed_alone():

@@ -1,4 +1,4 @@
-"""`equipoise ask --filter` over a small library about one question, part of it planted."""
+"""`equipoise ask --filter` with `trust.mode = "equal"` over a small library about one question, part of it planted."""
 
 import json
 from dataclasses import replace
@@ -15,6 +15,7 @@ from equipoise.core.types import Filtered, Flag
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 
+ENVIRONMENT = {"EQUIPOISE_MODEL_LLM": "none", "EQUIPOISE_TRUST_MODE": "equal", "COLUMNS": "200"}
 QUESTION = "Should cities ban private cars from their centres?"
 
 PLANTED = [
@@ -56,7 +57,11 @@ def folder(tmp_path_factory):
 
 
 def run(*words):
-    done = CliRunner().invoke(app, list(words), env={"EQUIPOISE_MODEL_LLM": "none", "COLUMNS": "200"})
+    done = CliRunner().invoke(
+        app,
+        list(words),
+        env={"EQUIPOISE_MODEL_LLM": "none", "EQUIPOISE_TRUST_MODE": "equal", "COLUMNS": "200"},
+    )
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == 0, done.output
@@ -128,7 +133,11 @@ class TestAsk:
         [(["--filter", "best"], "choose one of auto, none, mmr"), (["--filter", "smart"], "filter.nli")],
     )
     def test_what_cannot_be_used_is_an_error(self, folder, words, said):
-        settings = {"EQUIPOISE_MODEL_LLM": "none", "EQUIPOISE_FILTER_NLI": "chat"}
+        settings = {
+            "EQUIPOISE_MODEL_LLM": "none",
+            "EQUIPOISE_FILTER_NLI": "chat",
+            "EQUIPOISE_TRUST_MODE": "equal",
+        }
         words = ["ask", QUESTION, "--store", str(folder / "index.db"), *words]
         with pytest.raises(EquipoiseError, match=said):
             raise CliRunner().invoke(app, words, env=settings).exception
@@ -161,7 +170,7 @@ class TestPipeline:
     )
     def test_a_filter_that_leaves_nothing_is_a_refusal_that_says_so(self, folder, filter_, reason, detail):
         with Store.open(folder / "index.db", read_only=True) as store:
-            chosen = load({"model.llm": "none"}, environment={}).settings
+            chosen = load({"model.llm": "none", "trust.mode": "equal"}, environment={}).settings
             made = build.highlight_summarize(build.components(chosen, store))
             made = replace(made, filter=filter_)
             refusal = sync.run(made.ask(QUESTION))

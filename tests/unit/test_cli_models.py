@@ -9,7 +9,7 @@ from chat_server import ChatServer
 from equipoise.core import tomlfile
 from equipoise.core.errors import SettingsError
 from equipoise.models import weights
-from equipoise.rag import build
+from equipoise.rag import chats
 
 TOWN = "The ferry across the bay leaves at seven in the morning and at five in the afternoon."
 
@@ -21,7 +21,7 @@ def own_file(folder):
 @pytest.fixture
 def pulled(run, tmp_path):
     """The default local model's file, as empty as it is long, with the record of an earlier check."""
-    entry = weights.read_catalogue()[build.DEFAULT_LOCAL]
+    entry = weights.read_catalogue()[chats.DEFAULT_LOCAL]
     path = weights.default_folder() / entry.file
     path.parent.mkdir(parents=True)
     with path.open("wb") as file:
@@ -46,14 +46,14 @@ def test_use_is_kept_in_the_users_own_settings(run, tmp_path, name):
     assert name in run("config", "show")[1]
 
 
-@pytest.mark.parametrize("name", [build.DEFAULT_LOCAL, f"local/{build.DEFAULT_LOCAL}", "local"])
+@pytest.mark.parametrize("name", [chats.DEFAULT_LOCAL, f"local/{chats.DEFAULT_LOCAL}", "local"])
 def test_use_of_a_local_model_says_what_it_costs(run, pulled, tmp_path, name):
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
     code, out, err = run("models", "use", name)
     assert (code, err) == (0, "")
     assert "seconds to minutes" in out
     kept = tomllib.loads(own_file(tmp_path).read_text())["model"]["llm"]
-    assert kept == ("local" if name == "local" else f"local/{build.DEFAULT_LOCAL}")
+    assert kept == ("local" if name == "local" else f"local/{chats.DEFAULT_LOCAL}")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_use_of_a_local_model_says_what_it_costs(run, pulled, tmp_path, name):
         ("magic", "magic"),
         ("azure/", "azure/DEPLOYMENT"),
         ("", "there is no"),
-        (build.DEFAULT_LOCAL, "models pull"),
+        (chats.DEFAULT_LOCAL, "models pull"),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_nothing_is_kept(run, tmp_path, name, said):
@@ -86,7 +86,7 @@ def test_an_endpoint_that_is_found_is_named_without_its_password(run, tmp_path, 
         monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("//", "//me:secret@"))
         _, _, err = run("ask", "When does the ferry leave?", "--docs", "town.txt")
     assert (
-        f"answering with {build.DEFAULT_OPENAI} at {server.url.replace('//', '//***@')}; question and passages are sent"
+        f"answering with {chats.DEFAULT_OPENAI} at {server.url.replace('//', '//***@')}; question and passages are sent"
         in err
     )
     assert "secret" not in err

@@ -9,7 +9,7 @@ import pytest
 from equipoise.core.errors import InputError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.settings import RetrievalSettings, Settings
-from equipoise.core.types import Document, Passage, Query
+from equipoise.core.types import Document, Passage, Query, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import encode_questions, is_e5, is_multilingual
@@ -144,9 +144,7 @@ class TestThePipeline:
     def test_retrieval_encodes_a_question_as_one(self, store, name):
         encoder = Apart()
         components = self.components(filled(store, encoder), encoder, name=name)
-        candidates = build.make("retriever", build.RETRIEVERS, name, components).retrieve(
-            Query("red fox"), k=1
-        )
+        candidates = build.retriever_in(name, components, Trust.TRUSTED).retrieve(Query("red fox"), k=1)
         assert np.array_equal(candidates.query_embedding, encoder.encode(["xof der"])[0])
 
 

@@ -62,12 +62,12 @@ def test_a_folder_is_indexed_with_relative_sources(store):
 def test_vectors_are_of_the_title_and_the_passage(store):
     index("docs/tea.md", store, HashedWords())
     wanted = HashedWords().encode(["Tea\n# Tea\n\nTea is hot. It is made of leaves."])
-    assert store.matrix()[1].tolist() == wanted.tolist()
+    assert store.partition(Trust.TRUSTED).matrix()[1].tolist() == wanted.tolist()
 
 
 def test_dense_search_finds_the_passage(store):
     index("docs", store, HashedWords(256))
-    ids, matrix = store.matrix()
+    ids, matrix = store.partition(Trust.TRUSTED).matrix()
     rows, _ = top_k(matrix, HashedWords(256).encode(["white milk"])[0], 1)
     assert store.passage(ids[rows[0]]).text == "Milk is white."
 
@@ -90,10 +90,10 @@ def test_changed_files_are_replaced_and_gone_ones_pruned_when_asked(store, here)
     write(here / "docs" / "tea.md", "Tea is cold now.")
     (here / "docs" / "deep" / "milk.txt").unlink()
     assert numbers(index("docs", store, HashedWords())) == (0, 1, 1, 0, 0)
-    assert store.bm25("leaves", 5) == []
-    assert len(store.bm25("milk", 5)) == 1
+    assert store.partition(Trust.TRUSTED).bm25("leaves", 5) == []
+    assert len(store.partition(Trust.TRUSTED).bm25("milk", 5)) == 1
     assert numbers(index("docs", store, HashedWords(), gone=Gone.DROP)) == (0, 0, 2, 0, 1)
-    assert store.bm25("milk", 5) == []
+    assert store.partition(Trust.TRUSTED).bm25("milk", 5) == []
 
 
 def test_a_mirrored_folder_loses_what_is_gone_but_not_all_at_once(store, here):
@@ -103,13 +103,13 @@ def test_a_mirrored_folder_loses_what_is_gone_but_not_all_at_once(store, here):
     (here / "notes" / "coffee.txt").unlink()
     report = index(["docs", "notes"], store, HashedWords(), gone=Gone.MIRROR)
     assert report.removed == 1
-    assert len(store.bm25("coffee", 5)) == 1
+    assert len(store.partition(Trust.TRUSTED).bm25("coffee", 5)) == 1
     ((path, why),) = [(left.path, left.reason) for left in report.left_out]
     assert (path, "its 1 indexed files stay" in why) == ("notes", True)
     with pytest.raises(CorpusError, match="its 1 indexed files stay"):
         index("notes", store, HashedWords(), gone=Gone.MIRROR)
     assert index("notes", store, HashedWords(), gone=Gone.DROP).removed == 1
-    assert store.bm25("coffee", 5) == []
+    assert store.partition(Trust.TRUSTED).bm25("coffee", 5) == []
 
 
 def test_pruning_stays_under_the_given_paths(store, here):
@@ -151,7 +151,7 @@ def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, he
     assert numbers(report) == (1, 0, 2, 0, 0)
     assert sorted(error.path for error in report.failed) == ["docs/bad.jsonl", "docs/deep/milk.txt"]
     assert "line 2 " in str(report.failed[0])
-    assert len(store.bm25("white milk", 5)) == 1
+    assert len(store.partition(Trust.TRUSTED).bm25("white milk", 5)) == 1
 
 
 def test_hidden_and_unknown_files_in_folders_are_named_with_their_reason(store, here):
@@ -282,7 +282,7 @@ def test_an_encoder_that_breaks_its_promise_is_named(store):
     with pytest.raises(ModelReplyError, match=r"hashed-words gave vectors of shape \(4, 5\)"):
         index("docs", store, Short())
     assert store.counts().pending == store.counts().passages == 4
-    assert store.matrix()[1].shape == (0, 32)
+    assert store.partition(Trust.TRUSTED).matrix()[1].shape == (0, 32)
 
 
 def test_prepared_documents_can_be_planted_and_taken_out(store):
@@ -291,6 +291,6 @@ def test_prepared_documents_can_be_planted_and_taken_out(store):
     planted = prepare([Document("p", "Coffee is better. Much better.", "planted")], HashedWords())
     store.add_documents(planted)
     assert store.document("p").sentences == ((0, 17), (18, 30))
-    assert len(store.bm25("coffee", 5)) == 1
+    assert len(store.partition(Trust.TRUSTED).bm25("coffee", 5)) == 1
     store.remove_documents(["p"])
     assert store.digest() == before

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import StoreError
-from equipoise.core.types import Document
+from equipoise.core.types import Document, Trust
 from equipoise.corpus import nearest
 from equipoise.corpus.records import Entry
 from equipoise.corpus.store import Store
@@ -65,7 +65,10 @@ def test_the_nearest_are_those_of_the_exact_search(path, small, monkeypatch, lar
     with Store.open(path, read_only=True) as store:
         shares = []
         for vector in questions():
-            exact, hits = dict(store.nearest(vector, 20, exact=True)), dict(store.nearest(vector, 20))
+            exact, hits = (
+                dict(store.partition(Trust.TRUSTED).nearest(vector, 20, exact=True)),
+                dict(store.partition(Trust.TRUSTED).nearest(vector, 20)),
+            )
             both = exact.keys() & hits.keys()
             assert [hits[passage_id] for passage_id in both] == pytest.approx(
                 [exact[passage_id] for passage_id in both], abs=1e-6
@@ -77,20 +80,24 @@ def test_the_nearest_are_those_of_the_exact_search(path, small, monkeypatch, lar
 def test_a_store_up_to_the_limit_is_searched_exactly(path):
     with Store.open(path, read_only=True) as store:
         for vector in questions()[:5]:
-            assert store.nearest(vector, 30) == store.nearest(vector, 30, exact=True)
+            assert store.partition(Trust.TRUSTED).nearest(vector, 30) == store.partition(
+                Trust.TRUSTED
+            ).nearest(vector, 30, exact=True)
 
 
 def test_more_than_there_is_gives_everything_in_order(path, small):
     with Store.open(path, read_only=True) as store:
         vector = questions()[0]
-        assert store.nearest(vector, 5_000) == store.nearest(vector, 5_000, exact=True)
+        assert store.partition(Trust.TRUSTED).nearest(vector, 5_000) == store.partition(
+            Trust.TRUSTED
+        ).nearest(vector, 5_000, exact=True)
 
 
 def test_vectors_come_in_the_order_asked_for(path, small):
     with Store.open(path, read_only=True) as store:
         asked = [1796, 3, 900, 3, 1, 905, 5_000]
-        known, vectors = store.vectors(asked)
-        ids, matrix = store.matrix()
+        known, vectors = store.partition(Trust.TRUSTED).vectors(asked)
+        ids, matrix = store.partition(Trust.TRUSTED).matrix()
         assert known.tolist() == [True] * 6 + [False]
         assert np.array_equal(vectors, matrix[np.searchsorted(ids, asked[:-1])])
 
@@ -101,8 +108,8 @@ def test_passages_without_vectors_are_not_searched(path, small, tmp_path):
     with Store.open(copy) as store:
         spans = ((0, 4), (5, 9))
         store.add_documents([Entry(Document("late", "late late", "late"), spans)])
-        assert store.vectors([1, 1797, 1798])[0].tolist() == [True, False, False]
-        assert 1797 not in dict(store.nearest(questions()[0], 2_000))
+        assert store.partition(Trust.TRUSTED).vectors([1, 1797, 1798])[0].tolist() == [True, False, False]
+        assert 1797 not in dict(store.partition(Trust.TRUSTED).nearest(questions()[0], 2_000))
 
 
 def test_a_change_by_another_process_is_seen(path, small, tmp_path):
@@ -110,9 +117,9 @@ def test_a_change_by_another_process_is_seen(path, small, tmp_path):
     copy.write_bytes(Path(path).read_bytes())
     vector = questions()[0]
     with Store.open(copy) as store, Store.open(copy) as other:
-        assert len(store.nearest(vector, 5_000)) == 1796
+        assert len(store.partition(Trust.TRUSTED).nearest(vector, 5_000)) == 1796
         other.add_documents([Entry(Document("new", "new", "new"), ((0, 3),), vector[None])])
-        assert store.nearest(vector, 1)[0][0] == 1797
+        assert store.partition(Trust.TRUSTED).nearest(vector, 1)[0][0] == 1797
 
 
 @pytest.mark.parametrize(
@@ -132,6 +139,10 @@ def test_damage_is_found_before_anything_is_searched(path, small, tmp_path, dama
         raw.execute(damage)
     raw.close()
     with Store.open(copy) as store:
-        for ask in (lambda: store.nearest(questions()[0], 3), lambda: store.vectors([1]), store.verify):
+        for ask in (
+            lambda: store.partition(Trust.TRUSTED).nearest(questions()[0], 3),
+            lambda: store.partition(Trust.TRUSTED).vectors([1]),
+            store.verify,
+        ):
             with pytest.raises(StoreError, match="is damaged"):
                 ask()

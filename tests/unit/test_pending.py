@@ -16,7 +16,7 @@ from equipoise.corpus.embedding import AT_A_TIME
 from equipoise.corpus.indexing import index, prepare
 from equipoise.corpus.records import Entry, FileRecord
 from equipoise.corpus.store import Store
-from equipoise.rag.build import FILTERS, RETRIEVERS, make
+from equipoise.rag.build import FILTERS, RETRIEVERS, make, retriever_in
 from equipoise.rag.components import Components
 from equipoise.rag.library import Library
 from equipoise.rag.retrieval import DenseRetriever, HybridRetriever, candidates
@@ -91,17 +91,17 @@ class TestRetrieval:
     ):
         if some:
             half(pending)
-        retriever = make("retriever", RETRIEVERS, name, Components(Settings(), pending, HashedWords()))
+        retriever = retriever_in(name, Components(Settings(), pending, HashedWords()), Trust.UNTRUSTED)
         retrieved = retriever.retrieve(Query(QUESTION), k=20)
         assert {passage.source for passage in retrieved.passages} == {f"docs/{name}" for name in TEXTS}
         assert (np.diff(retrieved.scores) <= 0).all()
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
-        ids, matrix = pending.matrix()
+        ids, matrix = pending.partition(Trust.UNTRUSTED).matrix()
         numbers = [passage.passage_id for passage in retrieved.passages]
         assert np.array_equal(retrieved.embeddings, matrix[np.searchsorted(ids, numbers)])
 
     def test_scores_of_the_dense_retriever_are_cosines_with_or_without_stored_vectors(self, pending, docs):
-        retriever = DenseRetriever(pending, HashedWords())
+        retriever = DenseRetriever(pending.partition(Trust.UNTRUSTED), HashedWords())
         half(pending)
         before = retriever.retrieve(Query(QUESTION), k=4)
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
@@ -117,10 +117,12 @@ class TestRetrieval:
         components = Components(Settings(), pending, HashedWords())
         chosen = make("filter", FILTERS, name, components)
         half(pending)
-        retrieved = HybridRetriever(pending, HashedWords()).retrieve(Query(QUESTION), k=20)
+        retrieved = HybridRetriever(pending.partition(Trust.UNTRUSTED), HashedWords()).retrieve(
+            Query(QUESTION), k=20
+        )
         early = asyncio.run(chosen.filter(Query(QUESTION), retrieved, k=3))
         index(docs, pending, HashedWords(), trust=Trust.UNTRUSTED)
-        ids, matrix = pending.matrix()
+        ids, matrix = pending.partition(Trust.UNTRUSTED).matrix()
         numbers = [passage.passage_id for passage in retrieved.passages]
         stored = replace(retrieved, embeddings=matrix[np.searchsorted(ids, numbers)])
         late = asyncio.run(chosen.filter(Query(QUESTION), stored, k=3))
@@ -129,7 +131,11 @@ class TestRetrieval:
 
     def test_a_retriever_without_an_encoder_is_told_instead_of_given_less(self, pending):
         with pytest.raises(CorpusError, match=r"6 of the passages found in .* have no vectors yet"):
-            candidates(pending, pending.bm25("ferry", 20), np.ones(32, np.float32))
+            candidates(
+                pending.partition(Trust.UNTRUSTED),
+                pending.partition(Trust.UNTRUSTED).bm25("ferry", 20),
+                np.ones(32, np.float32),
+            )
 
     def test_an_encoder_that_fails_on_a_candidate_is_said(self, pending):
         class Stumbling(HashedWords):
@@ -139,7 +145,7 @@ class TestRetrieval:
                 return super().encode(texts)
 
         with pytest.raises(CorpusError, match="failed on its text"):
-            HybridRetriever(pending, Stumbling()).retrieve(Query(QUESTION), k=20)
+            HybridRetriever(pending.partition(Trust.UNTRUSTED), Stumbling()).retrieve(Query(QUESTION), k=20)
 
 
 class TestGoingOn:
@@ -215,7 +221,7 @@ class TestBlame:
             assert [error.path for error in report.failed] == ["docs/rows.jsonl"]
             assert "ValueError: poison" in report.failed[0].reason
             assert (report.added, report.documents) == (len(TEXTS), len(TEXTS))
-            assert (store.counts().pending, store.bm25("Row", 5)) == (0, [])
+            assert (store.counts().pending, store.partition(Trust.UNTRUSTED).bm25("Row", 5)) == (0, [])
             store.verify()
             (docs / "rows.jsonl").write_text(json.dumps(rows[0]))
             assert index(docs, store, self.Stumbling()).added == 1
@@ -240,7 +246,7 @@ class TestBlame:
     def test_an_empty_file_record_without_passages_waits_for_nothing(self, tmp_path):
         with Store.open(tmp_path / "a.db", create=True) as store:
             store.bind_encoder(HashedWords())
-            store.replace_file(FileRecord("a", "00", 1, 1, Trust.TRUSTED, "."), [])
+            store.replace_file(FileRecord("a", "00", 1, 1, Trust.UNTRUSTED, "."), [])
             assert (store.pending(), store.counts().pending) == ([], 0)
 
 

@@ -43,9 +43,12 @@ def test_planted_passages_can_be_found_and_are_open(path):
             assert {document.trust for document in store.documents(doc_ids).values()} == {Trust.UNTRUSTED}
             assert all(is_planted(doc_id) for doc_id in doc_ids)
             assert store.counts().documents == 25
-            hits = [store.passage(i).doc_id for i, _ in store.bm25("says reason drink", 5)]
+            hits = [
+                store.passage(i).doc_id
+                for i, _ in store.partition(Trust.UNTRUSTED).bm25("says reason drink", 5)
+            ]
             assert set(hits) == set(doc_ids)
-        assert store.bm25("says reason drink", 5) == []
+        assert store.partition(Trust.UNTRUSTED).bm25("says reason drink", 5) == []
 
 
 def test_the_store_is_what_it_was(path):
@@ -113,16 +116,18 @@ def test_an_empty_store_and_another_encoder_are_refused_untouched(path, tmp_path
 READER = """
 import sys
 from pathlib import Path
+from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 seen = set()
 print("ready", flush=True)
 with Store.open(Path(sys.argv[1]), read_only=True) as store:
     while not Path(sys.argv[2]).exists() or len(seen) < 1:
         with store.snapshot():
-            ids, matrix = store.matrix()
+            parts = [store.partition(trust) for trust in Trust]
+            ids = [passage_id for part in parts for passage_id in part.matrix()[0]]
             inside = sum(doc_id.startswith("planted:") for doc_id in store.doc_ids())
-            assert len(ids) == len(matrix) == store.counts().passages == 20 + inside
-            assert len(store.bm25("tea", 100)) == 20 + inside
+            assert len(ids) == store.counts().passages == 20 + inside
+            assert sum(len(part.bm25("tea", 100)) for part in parts) == 20 + inside
             seen.add(inside)
 print(sorted(seen))
 """

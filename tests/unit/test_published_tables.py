@@ -1,6 +1,7 @@
 """Every published number comes out of the published rows again: same bytes, summaries and tables alike."""
 
 import importlib.util
+import json
 import shutil
 import sys
 import tomllib
@@ -76,6 +77,7 @@ RECORDS = {
     "bias/own/passages.jsonl": PassageRecord,
     "bias/worlds.jsonl": WorldRecord,
     "bias/held_out/worlds.jsonl": WorldRecord,
+    "bias/fitting/worlds.jsonl": WorldRecord,
     "bias/held_out/sides.jsonl": SideRecord,
     "bias/sides.jsonl": SideRecord,
     **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in recorded.RECORDS.items()},
@@ -112,6 +114,18 @@ def test_the_worlds_of_questions_that_the_embedded_stance_never_saw(tmp_path):
     folder = BENCHMARKS / "bias" / "held_out"
     script("bias", "worlds").publish(folder, tmp_path)
     same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def test_the_worlds_of_questions_that_filters_are_chosen_on(tmp_path):
+    folder = BENCHMARKS / "bias" / "fitting"
+    script("bias", "worlds").publish(folder, tmp_path)
+    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def test_the_joined_filter_on_the_attack_by_the_papers_steps():
+    folder, replay = BENCHMARKS / "bias" / "own", script("bias", "replay")
+    plain = json.loads((folder / "joined.json").read_text("utf-8"))
+    assert replay.page(plain) == (folder / "joined.md").read_text("utf-8")
 
 
 def test_the_stance_of_held_out_subjects():

@@ -137,7 +137,9 @@ def test_no_document_is_encoded_twice(file, tmp_path):
     plan = bench.plan(options, WRITING, with_llm=True)
     harness = Harness(WRITING, encoder, ScriptedChat(say), tmp_path, budget, silent)
     sync.run(bench.bench(plan, options, harness))
-    assert encoder.encoded == 2 + 4 * 2  # two documents of one passage, and a question for each answer
+    # two documents of one passage; a question for each partition that is searched: plain RAG searches both, and where
+    # the trusted documents do not answer (once here) the others are heard
+    assert encoder.encoded == 2 + 4 + 4 * 2 + 1
 
 
 def test_more_pipelines_and_questions_can_be_added_but_not_other_settings(done, file, tmp_path):

@@ -17,7 +17,7 @@ from equipoise.models import weights
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import Replayed
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag import build
+from equipoise.rag import build, chats
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
 from equipoise.rag.highlighters.reader import ReaderHighlighter
@@ -63,7 +63,7 @@ class TestChatModel:
     def test_auto_takes_an_endpoint_that_is_named(self, chat, environment):
         model = chat("auto", environment)
         assert isinstance(model, OpenAIChat)
-        assert model.name == build.DEFAULT_OPENAI
+        assert model.name == chats.DEFAULT_OPENAI
 
     def test_auto_takes_an_endpoint_of_the_settings(self, chat):
         assert "localhost:1" in repr(chat("auto", base_url="http://localhost:1/v1"))
@@ -75,7 +75,7 @@ class TestChatModel:
 
     def test_auto_leaves_local_weights_alone(self, chat, tmp_path, monkeypatch):
         pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'equipoise[local]'")
-        entry = weights.read_catalogue()[build.DEFAULT_LOCAL]
+        entry = weights.read_catalogue()[chats.DEFAULT_LOCAL]
         path = tmp_path / entry.file
         with path.open("wb") as file:
             file.truncate(
@@ -83,17 +83,17 @@ class TestChatModel:
             )  # a sparse file, and in the user's own folder the record of an earlier check
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
         weights._remember(path, weights._stamp(path, entry))
-        assert chat("local").name == f"local/{build.DEFAULT_LOCAL}"
+        assert chat("local").name == f"local/{chats.DEFAULT_LOCAL}"
         assert chat("auto") is None
         assert isinstance(chat("auto", KEY), OpenAIChat)
 
-    @pytest.mark.parametrize("llm", ["local", f"local/{build.DEFAULT_LOCAL}"])
+    @pytest.mark.parametrize("llm", ["local", f"local/{chats.DEFAULT_LOCAL}"])
     def test_local_weights_that_are_missing_say_how_to_pull_them(self, chat, llm):
-        with pytest.raises(ModelUnavailable, match=rf"run  equipoise models pull {build.DEFAULT_LOCAL}"):
+        with pytest.raises(ModelUnavailable, match=rf"run  equipoise models pull {chats.DEFAULT_LOCAL}"):
             chat(llm)
 
     def test_unknown_local_weights_list_the_names(self, chat):
-        with pytest.raises(InputError, match=rf"'gpt-2'.*{build.DEFAULT_LOCAL}"):
+        with pytest.raises(InputError, match=rf"'gpt-2'.*{chats.DEFAULT_LOCAL}"):
             chat("local/gpt-2")
 
     def test_openai_with_a_name_and_without_a_key(self, chat):

@@ -50,10 +50,10 @@ class Table:
     results: dict
     asked: list = field(default_factory=list)
 
-    async def ask(self, question, *, before=(), observer=None):
+    async def ask(self, question, *, before=(), observer=None, others=False):
         return (await self.ask_all([one_question(question, before)], observer)).results[0]
 
-    async def ask_all(self, questions, observer=None):
+    async def ask_all(self, questions, observer=None, *, others=False):
         self.asked += [question.whole for question in questions]
         results = tuple(self.results.get(question.whole, NONE_FOUND) for question in questions)
         items = sorted({i for result in results for i in result.highlights.items}, key=lambda i: i.span)

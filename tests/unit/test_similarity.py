@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.maths.similarity import top_k
+from equipoise.maths.similarity import near_duplicates, top_k
 
 
 def array(rows):
@@ -51,3 +51,28 @@ def test_agrees_with_a_full_stable_sort(values, k):
     expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:k]
     assert rows.tolist() == expected
     assert products.tolist() == [values[i] for i in expected]
+
+
+def test_near_duplicates_by_hand():
+    alike = np.full((4, 4), 0.1)
+    alike[0, 2] = alike[2, 0] = 0.9
+    alike[2, 3] = alike[3, 2] = 0.8
+    assert near_duplicates(alike, 0.8) == [[0, 2, 3]]
+    assert near_duplicates(alike, 0.85) == [[0, 2]]
+    assert near_duplicates(alike, 0.95) == []
+    assert near_duplicates(alike, np.where(alike == 0.9, 0.95, 0.8)) == [[2, 3]]
+    assert near_duplicates(np.empty((0, 0)), 0.8) == []
+
+
+@given(st.integers(0, 12), st.integers(0, 1000))
+def test_near_duplicates_are_the_same_groups_in_any_order(count, seed):
+    rng = np.random.default_rng(seed)
+    half = np.triu(rng.random((count, count)), 1)
+    alike, order = half + half.T, rng.permutation(count)
+    groups = near_duplicates(alike, 0.85)
+    moved = near_duplicates(alike[np.ix_(order, order)], 0.85)
+    assert sorted(sorted(int(order[place]) for place in group) for group in moved) == groups
+    inside = [place for group in groups for place in group]
+    assert len(inside) == len(set(inside))
+    for place in range(count):
+        assert (place in inside) == bool((alike[place] >= 0.85).any())

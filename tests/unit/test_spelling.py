@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from equipoise.core import sync
 from equipoise.core.results import Answer
 from equipoise.core.settings import QuestionSettings, Settings
+from equipoise.core.types import Trust
 from equipoise.corpus.indexing import index
 from equipoise.corpus.spelling import corrected, meant, near, near_stems, strange, unknown
 from equipoise.corpus.store import Store
@@ -53,7 +54,7 @@ def store(tmp_path_factory):
     ],
 )  # fmt: skip
 def test_a_word_that_nobody_knows_is_the_nearest_one_of_the_documents(store, question, expected):
-    assert dict(store.corrections(question, english_words())) == expected
+    assert dict(store.partition(Trust.TRUSTED).corrections(question, english_words())) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_a_word_that_nobody_knows_is_the_nearest_one_of_the_documents(store, que
     ],
 )
 def test_a_word_that_the_documents_lack_is_the_nearest_one_of_english(store, question, expected):
-    assert dict(store.corrections(question, english_words())) == expected
+    assert dict(store.partition(Trust.TRUSTED).corrections(question, english_words())) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,15 +90,17 @@ def test_a_word_that_the_documents_lack_is_the_nearest_one_of_english(store, que
     ],
 )  # fmt: skip
 def test_the_small_words_of_english_are_read_as_they_were_meant(store, question, expected):
-    assert dict(store.corrections(question, english_words())) == expected
+    assert dict(store.partition(Trust.TRUSTED).corrections(question, english_words())) == expected
 
 
 def test_a_small_word_stays_where_a_document_has_it_or_the_language_is_another(tmp_path):
     (tmp_path / "dose.txt").write_text("The first dose is given in the morning.")
     with Store.open(tmp_path / "s.db", create=True) as opened:
         index([tmp_path / "dose.txt"], opened, ENCODER)
-        assert opened.corrections("wich dose", english_words()) == (("wich", "which"),)
-        assert opened.corrections("wich dose", {}) == ()
+        assert opened.partition(Trust.TRUSTED).corrections("wich dose", english_words()) == (
+            ("wich", "which"),
+        )
+        assert opened.partition(Trust.TRUSTED).corrections("wich dose", {}) == ()
 
 
 def test_who_spells_by_ear_is_understood():
@@ -128,10 +131,10 @@ def test_a_slip_leaves_the_first_letter():
 
 
 def test_words_that_no_document_has_are_told(store):
-    unheard = store.unheard("Is the Zigbee sluice opened in december?")
+    unheard = store.partition(Trust.TRUSTED).unheard("Is the Zigbee sluice opened in december?")
     assert unheard == ("zigbee", "december")
     assert strange(unheard, english_words()) == ("zigbee",)
-    assert store.unheard("") == ()
+    assert store.partition(Trust.TRUSTED).unheard("") == ()
 
 
 def test_only_whole_words_change():
@@ -141,7 +144,7 @@ def test_only_whole_words_change():
 @given(st.text(max_size=80))
 @settings(max_examples=60, deadline=None)
 def test_any_text_has_corrections_that_are_words_of_it(store, text):
-    corrections = store.corrections(text, english_words())
+    corrections = store.partition(Trust.TRUSTED).corrections(text, english_words())
     assert all(
         typed in text and (right in TEXT.lower() or right in english_words()) for typed, right in corrections
     )
@@ -151,7 +154,7 @@ def test_any_text_has_corrections_that_are_words_of_it(store, text):
 def test_time_grows_linearly_with_the_question(store):
     def work(size):
         text = "sluise " * (size // 7)
-        return lambda: store.corrections(text, english_words())
+        return lambda: store.partition(Trust.TRUSTED).corrections(text, english_words())
 
     assert growth(work, least=1_000, most=64_000).ratio < LINEAR
 

@@ -51,7 +51,7 @@ def scratch(*documents):
 
 ANIMALS = (
     document("cats", "Cats sleep most of the day. They hunt at night.", title="On cats"),
-    document("dogs", "Dogs bark at strangers. A dog needs a walk.", trust=Trust.UNTRUSTED, pages=(0, 24)),
+    document("dogs", "Dogs bark at strangers. A dog needs a walk.", pages=(0, 24)),
     document("owls", "Owls hunt at night, in silence."),
 )
 
@@ -72,7 +72,7 @@ class TestReading:
     def test_a_document_comes_back_as_it_was(self, store):
         store.add_documents(entries(*ANIMALS))
         dogs = store.document("dogs")
-        assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.UNTRUSTED, (0, 24))
+        assert (dogs.text, dogs.trust, dogs.pages) == (ANIMALS[1].text, Trust.TRUSTED, (0, 24))
         assert dogs.sentences == ((0, 23), (24, 43))
         assert store.documents(["owls", "cats"])["cats"].title == "On cats"
         assert store.doc_ids() == ("cats", "dogs", "owls")
@@ -93,7 +93,7 @@ class TestReading:
             store.passages([7])
         store.add_documents(entries(*ANIMALS))
         assert {name: store.document(name).trust for name in ("dogs", "cats")} == {
-            "dogs": Trust.UNTRUSTED,
+            "dogs": Trust.TRUSTED,
             "cats": Trust.TRUSTED,
         }
 
@@ -111,26 +111,26 @@ class TestReading:
 class TestVectors:
     def test_rows_follow_ascending_passage_ids(self, store):
         store.add_documents(entries(*ANIMALS))
-        ids, matrix = store.matrix()
+        ids, matrix = store.partition(Trust.TRUSTED).matrix()
         assert ids.tolist() == [1, 2, 3]
         expected = HashedWords().encode([f"On cats\n{ANIMALS[0].text}", ANIMALS[1].text, ANIMALS[2].text])
         assert np.array_equal(matrix, expected)
         assert not matrix.flags.writeable
 
     def test_an_empty_store_has_no_rows(self, store):
-        ids, matrix = store.matrix()
+        ids, matrix = store.partition(Trust.TRUSTED).matrix()
         assert ids.shape == (0,)
         assert matrix.shape == (0, 32)
 
     def test_own_changes_and_those_of_another_connection_are_seen(self, store):
         store.add_documents(entries(ANIMALS[0]))
-        first = store.matrix()
-        assert store.matrix()[1] is first[1]
+        first = store.partition(Trust.TRUSTED).matrix()
+        assert store.partition(Trust.TRUSTED).matrix()[1] is first[1]
         store.add_documents(entries(ANIMALS[1]))
-        assert store.matrix()[0].tolist() == [1, 2]
+        assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == [1, 2]
         with Store.open(store.path) as other:
             other.remove_documents(["cats"])
-        assert store.matrix()[0].tolist() == [2]
+        assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == [2]
 
     def test_a_snapshot_does_not_see_what_others_write_meanwhile(self, store):
         store.add_documents(entries(ANIMALS[0]))
@@ -138,10 +138,10 @@ class TestVectors:
             with store.snapshot():
                 assert store.counts().documents == 1
                 other.add_documents(entries(ANIMALS[1]))
-                assert store.matrix()[0].tolist() == [1]
-                assert store.bm25("dogs", 5) == []
-            assert store.matrix()[0].tolist() == [1, 2]
-            assert [i for i, _ in store.bm25("dogs", 5)] == [2]
+                assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == [1]
+                assert store.partition(Trust.TRUSTED).bm25("dogs", 5) == []
+            assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == [1, 2]
+            assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("dogs", 5)] == [2]
 
     @pytest.mark.parametrize(
         "vectors", [np.ones((2, 32), np.float32), np.ones((1, 5), np.float32), np.full((1, 32), np.nan)]
@@ -169,7 +169,7 @@ class TestKeywords:
         idf = np.log((5 - 2 + 0.5) / (2 + 0.5))
         mean = 11 / 5
         expected = [idf * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length / mean)) for length in (2, 3)]
-        hits = store.bm25("apple", 10)
+        hits = store.partition(Trust.TRUSTED).bm25("apple", 10)
         assert [i for i, _ in hits] == [1, 2]
         assert [s for _, s in hits] == pytest.approx(expected)
 
@@ -177,22 +177,22 @@ class TestKeywords:
         store.add_documents(
             entries(document("a", "The Café serves pancakes."), document("b", "Nothing here."))
         )
-        assert [i for i, _ in store.bm25("CAFE pancake?", 5)] == [1]
+        assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("CAFE pancake?", 5)] == [1]
 
     def test_stop_words_count_only_alone(self, store):
         store.add_documents(entries(document("a", "What is it?"), document("b", "Penguins swim.")))
-        assert [i for i, _ in store.bm25("what is a penguin", 5)] == [2]
-        assert [i for i, _ in store.bm25("what is", 5)] == [1]
+        assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("what is a penguin", 5)] == [2]
+        assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("what is", 5)] == [1]
 
     def test_equal_scores_come_in_the_order_of_ids(self, store):
         store.add_documents(
             entries(*(document(str(n), "same words") for n in range(9)), document("x", "other"))
         )
-        assert [i for i, _ in store.bm25("words", 4)] == [1, 2, 3, 4]
+        assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("words", 4)] == [1, 2, 3, 4]
 
     def test_titles_are_searched(self, store):
         store.add_documents(entries(document("a", "They purr.", title="Cats"), document("b", "They bark.")))
-        assert [i for i, _ in store.bm25("cats", 5)] == [1]
+        assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("cats", 5)] == [1]
 
     @example('"')
     @example('NEAR("a" "b", 5) AND NOT text:* OR ^x + {a b} : -')
@@ -206,7 +206,7 @@ class TestKeywords:
     @given(st.text())
     def test_no_text_is_an_error(self, text):
         with scratch(*ANIMALS) as store:
-            hits = store.bm25(text, 3)
+            hits = store.partition(Trust.TRUSTED).bm25(text, 3)
             assert len(hits) <= 3
             assert all(score >= 0 for _, score in hits)
             if "night" in text.split():
@@ -215,14 +215,20 @@ class TestKeywords:
     def test_common_terms_only_score_and_the_most_common_do_not_even_that(self, store, monkeypatch):
         texts = ["apple pie", "pie apple apple", "pie", "apple", "apple tart", "plum", "plum", "plum", "plum"]
         store.add_documents(entries(*(document(str(n), text) for n, text in enumerate(texts))))
-        assert {i for i, _ in store.bm25("apple pie", 9)} == {1, 2, 3, 4, 5}
-        plain = dict(store.bm25("apple pie", 9))
+        assert {i for i, _ in store.partition(Trust.TRUSTED).bm25("apple pie", 9)} == {1, 2, 3, 4, 5}
+        plain = dict(store.partition(Trust.TRUSTED).bm25("apple pie", 9))
         monkeypatch.setattr(keywords, "FOUND_BY", 3)  # pie is in three passages, apple in four
-        assert dict(store.bm25("apple pie", 9)) == pytest.approx({i: plain[i] for i in (1, 2, 3)})
+        assert dict(store.partition(Trust.TRUSTED).bm25("apple pie", 9)) == pytest.approx(
+            {i: plain[i] for i in (1, 2, 3)}
+        )
         monkeypatch.setattr(keywords, "SCORED_BY", 3)
-        assert store.bm25("apple pie", 9) == store.bm25("pie", 9)
+        assert store.partition(Trust.TRUSTED).bm25("apple pie", 9) == store.partition(Trust.TRUSTED).bm25(
+            "pie", 9
+        )
         monkeypatch.setattr(keywords, "FOUND_BY", 2)
-        assert store.bm25("apple pie", 9) == store.bm25("pie", 9)
+        assert store.partition(Trust.TRUSTED).bm25("apple pie", 9) == store.partition(Trust.TRUSTED).bm25(
+            "pie", 9
+        )
 
     @pytest.mark.parametrize(
         ("query", "words"),
@@ -239,11 +245,11 @@ class TestKeywords:
 
     def test_removed_documents_leave_no_words(self, store):
         store.add_documents(entries(*ANIMALS))
-        before = store.bm25("hunt night", 9)
+        before = store.partition(Trust.TRUSTED).bm25("hunt night", 9)
         store.add_documents(entries(document("bats", "Bats hunt at night too.")))
-        assert len(store.bm25("hunt night", 9)) == 3
+        assert len(store.partition(Trust.TRUSTED).bm25("hunt night", 9)) == 3
         store.remove_documents(["bats"])
-        assert store.bm25("hunt night", 9) == before
+        assert store.partition(Trust.TRUSTED).bm25("hunt night", 9) == before
 
 
 class TestWriting:
@@ -253,7 +259,7 @@ class TestWriting:
         assert store.doc_ids() == ("owls",)
         assert store.files() == {"a.txt": record(sha256="11")}
         assert store.file_of("owls") == "a.txt"
-        assert store.bm25("cats", 5) == []
+        assert store.partition(Trust.TRUSTED).bm25("cats", 5) == []
 
     def test_a_file_keeps_its_content_when_its_replacement_fails(self, store):
         store.replace_file(record(), entries(ANIMALS[0]))
@@ -321,9 +327,9 @@ class TestWriting:
 
         def read():
             for _ in range(50):
-                if [i for i, _ in store.bm25("dog", 3)] != [2] or len(store.matrix()[0]) != len(
-                    store.doc_ids()
-                ):
+                if [i for i, _ in store.partition(Trust.TRUSTED).bm25("dog", 3)] != [2] or len(
+                    store.partition(Trust.TRUSTED).matrix()[0]
+                ) != len(store.doc_ids()):
                     wrong.append(1)
 
         threads = [threading.Thread(target=read) for _ in range(4)]
@@ -406,8 +412,8 @@ class TestOpening:
             store.bind_encoder(HashedWords())
             store.add_documents(entries(*ANIMALS))
         with Store.open(tmp_path / "s.db", read_only=True) as store:
-            assert [i for i, _ in store.bm25("dog", 3)] == [2]
-            assert len(store.matrix()[0]) == 3
+            assert [i for i, _ in store.partition(Trust.TRUSTED).bm25("dog", 3)] == [2]
+            assert len(store.partition(Trust.TRUSTED).matrix()[0]) == 3
             with pytest.raises(StoreError, match="permissions"):
                 store.update_file(record())
 

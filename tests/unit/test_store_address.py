@@ -53,24 +53,26 @@ def test_no_password_is_shown(tmp_path):
     assert "hunter2" not in everything
 
 
-@pytest.mark.parametrize(
-    ("address", "library"), [("postgres://h/d", "psycopg"), ("qdrant://h/d", "qdrant_client")]
-)
-def test_a_missing_extra_is_named(monkeypatch, address, library):
-    ours = ("equipoise.corpus.postgres", "equipoise.corpus.qdrant")
-    for name in [name for name in sys.modules if name.startswith(ours)]:
+@pytest.mark.parametrize("library", ["psycopg", "pgvector"])
+def test_a_missing_extra_is_named(monkeypatch, library):
+    for name in [name for name in sys.modules if name.startswith(("equipoise.corpus.postgres", library))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtra, match=rf"equipoise\[{address.partition(':')[0]}\]"):
-        open_store(address)
+    with pytest.raises(MissingExtra, match=r"equipoise\[postgres\]"):
+        open_store("postgres://h/d")
 
 
-def test_files_need_no_database_library():
+def test_qdrant_is_no_kind_of_store():
+    with pytest.raises(InputError, match="no kind of store 'qdrant'"):
+        open_store("qdrant://h/d")
+
+
+def test_files_need_no_database_library(tmp_path):
     program = "import sys, equipoise.corpus.store as s; s.open_store(sys.argv[1], create=True).close();" + (
         "sys.exit(any(name in sys.modules for name in s.LIBRARIES))"
     )
     command = [sys.executable, "-c", program, ":memory:.db"]
-    assert subprocess.run(command, env=ENVIRONMENT, check=False, cwd="/tmp").returncode == 0
+    assert subprocess.run(command, env=ENVIRONMENT, check=False, cwd=tmp_path).returncode == 0
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from equipoise.core.types import Trust
 from equipoise.corpus.embedding import AT_A_TIME
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
@@ -24,15 +25,16 @@ READER = """
 import sys
 from pathlib import Path
 from equipoise.core.errors import CorpusError
+from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 
 def look(store):
     with store.snapshot():
-        ids, matrix = store.matrix()
+        ids, matrix = store.partition(Trust.TRUSTED).matrix()
         counts = store.counts()
         assert len(ids) == len(matrix) == counts.passages - counts.pending, (len(ids), counts)
         assert len(store.doc_ids()) == counts.files == counts.documents
-        found = sorted(i for i, _ in store.bm25("shared", 1000))
+        found = sorted(i for i, _ in store.partition(Trust.TRUSTED).bm25("shared", 1000))
         assert len(found) == counts.passages and set(ids.tolist()) <= set(found)
         for passage in store.passages(found):
             assert passage.text == store.document(passage.doc_id).text[passage.start : passage.end]
@@ -46,10 +48,10 @@ with Store.open(Path(sys.argv[1]), read_only=True) as store:
         else:
             with store.snapshot():
                 print(*look(store), flush=True)
-                ids = store.matrix()[0].tolist()
+                ids = store.partition(Trust.TRUSTED).matrix()[0].tolist()
                 sys.stdin.readline()
                 print(*look(store), flush=True)
-                assert store.matrix()[0].tolist() == ids
+                assert store.partition(Trust.TRUSTED).matrix()[0].tolist() == ids
                 assert len(store.passages(ids)) == len(ids)
             try:
                 store.passages(ids)
@@ -118,15 +120,15 @@ def test_a_killed_writer_loses_at_most_the_file_in_work(folder, tmp_path):
             counts = store.counts()
             assert counts.files == counts.documents == kept
             assert counts.pending == counts.passages == kept * PASSAGES
-            assert len(store.bm25("shared", 1000)) == counts.passages
-            assert len(store.matrix()[0]) == 0
+            assert len(store.partition(Trust.TRUSTED).bm25("shared", 1000)) == counts.passages
+            assert len(store.partition(Trust.TRUSTED).matrix()[0]) == 0
     assert 0 < kept < FILES
     encoder = HashedWords()
     with Store.open(path) as store:
         report = index(folder, store, encoder)
         assert (report.unchanged, report.added) == (kept, FILES - kept)
         assert encoder.encoded == FILES * PASSAGES
-        assert len(store.matrix()[0]) == store.counts().passages == FILES * PASSAGES
+        assert len(store.partition(Trust.TRUSTED).matrix()[0]) == store.counts().passages == FILES * PASSAGES
         killed = store.digest()
     with Store.open(tmp_path / "whole.db", create=True) as whole:
         index(folder, whole, HashedWords())
@@ -144,7 +146,7 @@ def test_a_run_that_is_killed_among_its_vectors_goes_on_there(tmp_path, folder):
         store.verify()
         counts = store.counts()
         assert (counts.files, counts.pending) == (FILES + 1, FILES * PASSAGES)
-        assert len(store.matrix()[0]) == counts.passages - counts.pending > AT_A_TIME
+        assert len(store.partition(Trust.TRUSTED).matrix()[0]) == counts.passages - counts.pending > AT_A_TIME
         encoder = HashedWords()
         assert index(folder, store, encoder).unchanged == FILES + 1
         assert encoder.encoded == counts.pending
@@ -196,6 +198,7 @@ READ_ONLY = """
 import os, sys
 from pathlib import Path
 from equipoise.core.errors import StoreError
+from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 path = Path(sys.argv[1])
 if os.geteuid() == 0:  # root may write anywhere: become somebody else
@@ -203,7 +206,7 @@ if os.geteuid() == 0:  # root may write anywhere: become somebody else
     os.setgid(65534)
     os.setuid(65534)
 with Store.open(path, read_only=True) as store:
-    print(len(store.matrix()[0]))
+    print(len(store.partition(Trust.TRUSTED).matrix()[0]))
 try:
     with Store.open(path) as store:
         store.drop_file("f00.txt")

@@ -21,7 +21,7 @@ from processes import ENVIRONMENT
 
 DOCUMENTS = (
     Document("cats", "Cats sleep most of the day. They hunt at night.", "cats.txt", "On cats", pages=(0, 28)),
-    Document("dogs", "Dogs bark at strangers. A dog needs a walk. " * 60, "dogs.txt", "", Trust.UNTRUSTED),
+    Document("dogs", "Dogs bark at strangers. A dog needs a walk. " * 60, "dogs.txt"),
 )
 
 
@@ -77,14 +77,15 @@ def use(path):
     """Everything that reading a store for a question does."""
     with Store.open(path, read_only=True) as store, store.snapshot():
         store.check_encoder(HashedWords())
-        ids, _ = store.matrix()
+        ids = [int(i) for trust in Trust for i in store.partition(trust).matrix()[0]]
         store.files()
         store.unfiled()
         store.documents(store.doc_ids())
-        store.passages(ids.tolist())
+        store.passages(ids)
         for doc_id in store.doc_ids():
             store.passages_of(doc_id)
-        store.bm25("cats and dogs", 5)
+        for trust in Trust:
+            store.partition(trust).bm25("cats and dogs", 5)
 
 
 def blob(numbers, kind="<i4"):
@@ -168,7 +169,8 @@ DAMAGE = {
 UNSEEN_BY_USE = {  # found by verify alone: no single answer shows them
     "passages that overlap": "UPDATE passages SET start = 0 WHERE passage_id = 3",
     "another text of the same length": CAT.format("text = replace(text, 'Cats', 'Dogs')"),
-    "search without its words": "INSERT INTO words(words) VALUES ('delete-all')",
+    "search without its words": "INSERT INTO words_trusted(words_trusted) VALUES ('delete-all')",
+    "a trust that is not its partition's": CAT.format("trust = 'untrusted'"),
 }
 
 
@@ -237,7 +239,7 @@ def test_a_missing_value_is_one_clear_error(tampered, table, column):
         "CREATE TABLE more (x)",
         "CREATE INDEX i ON documents(title)",
         "DROP TABLE vectors",
-        "DROP TABLE words",
+        "DROP TABLE words_untrusted",
         "DROP INDEX passages_of_document",
         "ALTER TABLE files ADD COLUMN more TEXT",
         "ALTER TABLE documents RENAME COLUMN title TO name",
@@ -256,7 +258,7 @@ def test_a_schema_that_is_not_ours_is_refused_before_anything_is_read(tampered, 
 def test_a_store_of_another_format_says_what_to_do(tampered, version, advice):
     path = tampered(f"PRAGMA user_version = {version}")
     message = refusal(lambda: Store.open(path, create=True).close())
-    assert f"has format {version}, this equipoise reads 2: {advice}" in message
+    assert f"has format {version}, this equipoise reads 3: {advice}" in message
 
 
 def test_vectors_that_were_emptied_are_made_again_before_anything_is_judged_by_them(tampered):
@@ -264,7 +266,9 @@ def test_vectors_that_were_emptied_are_made_again_before_anything_is_judged_by_t
     with Store.open(path) as store:
         store.verify()
         assert (store.counts().pending, len(store.unembedded([1]))) == (1, 1)
-        candidates = HybridRetriever(store, HashedWords()).retrieve(Query("cats"), k=5)
+        candidates = HybridRetriever(store.partition(Trust.TRUSTED), HashedWords()).retrieve(
+            Query("cats"), k=5
+        )
         assert np.allclose(np.linalg.norm(candidates.embeddings, axis=1), 1)
 
 
@@ -285,8 +289,10 @@ def test_a_count_that_is_not_there_takes_no_memory(tampered):
     script = (
         "import resource, sys\nfrom pathlib import Path\nfrom equipoise.corpus.store import Store\n"
         "from equipoise.core.errors import StoreError\n"
+        "from equipoise.core.types import Trust\n"
         "resource.setrlimit(resource.RLIMIT_AS, (900_000_000, 900_000_000))\n"
-        "try:\n    Store.open(Path(sys.argv[1])).matrix()\nexcept StoreError as error:\n    print(error)"
+        "try:\n    Store.open(Path(sys.argv[1])).partition(Trust.TRUSTED).matrix()\n"
+        "except StoreError as error:\n    print(error)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, path], env=ENVIRONMENT, capture_output=True, text=True, check=False

@@ -11,12 +11,15 @@ from equipoise.core.errors import ModelUnavailable
 from equipoise.core.settings import Settings
 from equipoise.core.sync import run
 from equipoise.core.types import ChatReply, Query, TokenLogprob, Trust, Usage
+from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
+from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.rag.trust import ByTrust
 from equipoise.rag.voices import GIVES_WAY, VoicesFilter, shipped_hands
-from geometry import angles, candidates
+from geometry import angles, candidates, planted, unit
+from hashed_words import HashedWords
 
 QUERY = Query("Should the town build the bridge?")
 
@@ -292,3 +295,81 @@ def test_a_chat_model_that_is_wanted_and_missing_is_said():
     chosen = Settings.model_validate({"filter": {"stance": "chat"}})
     with pytest.raises(ModelUnavailable, match=r"filter\.stance"):
         VoicesFilter.from_components(Components(chosen, None, None))
+
+
+JOINED = VoicesFilter(None, shipped_hands(), near=NearCopies())
+
+
+def numbers(result):
+    return sorted(flag.passage.doc_id for flag in result.flagged)
+
+
+def test_near_copies_that_biasdef_flags_go_and_none_is_spared():
+    """Six nearest to the question, nearly the same; the others lie far from them and from each other."""
+    result = run(JOINED.filter(QUERY, planted(0), k=5))
+    assert numbers(result) == [f"planted{n}" for n in range(6)]
+    first = result.flagged[0]
+    assert first.reason.startswith("near copies: 1.00 like [10")
+    assert "max-kl: " in first.reason
+    assert first.score > 0.95
+    assert len(result.kept.passages) == 5
+
+
+def test_what_repeats_nothing_stays_whatever_biasdef_says():
+    wide = candidates(angles(5, -40, 45, -80, 85, -120))
+    assert run(JOINED.near.biasdef.filter(QUERY, wide, k=5)).flagged
+    assert run(JOINED.filter(QUERY, wide, k=6)).flagged == ()
+
+
+def test_near_copies_that_biasdef_leaves_alone_stay():
+    """Alike, but far from the question: above no cut."""
+    rows = unit(np.eye(8)[[0, 1, 2, 3, 4, 5]] + 0.6 * np.eye(8)[0])
+    found = candidates(np.vstack([rows, rows[5:] + 0.01]))
+    assert run(JOINED.filter(QUERY, found, k=7)).flagged == ()
+
+
+def test_a_question_without_sides_has_no_near_copies():
+    pool = planted(0)
+    result = run(JOINED.filter(Query("How long is the bridge?"), pool, k=5))
+    assert result.flagged == ()
+    assert [p.doc_id for p in result.kept.passages] == [p.doc_id for p in pool.passages[:5]]
+
+
+def test_near_copies_stay_where_nothing_else_is_about_the_question():
+    class OnlyThese:
+        name = "only these"
+
+        def scores(self, question, texts):
+            return np.array([1.0 if text in {f"text {n}" for n in range(6)} else -1.0 for text in texts])
+
+    pool = planted(0)
+    assert {p.doc_id[:7] for p in pool.passages[:6]} == {"planted"}
+    assert run(replace(JOINED, about=OnlyThese()).filter(QUERY, pool, k=5)).flagged == ()
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_sections_of_one_document_may_resemble_each_other_more(together):
+    pool = planted(0)
+    if together:
+        pool = replace(pool, passages=tuple(replace(p, doc_id=p.doc_id[:7]) for p in pool.passages))
+    near = replace(JOINED.near, within=0.999)
+    assert bool(run(replace(JOINED, near=near).filter(QUERY, pool, k=5)).flagged) is not together
+    assert run(JOINED.filter(QUERY, pool, k=5)).flagged
+
+
+def test_copies_of_one_text_are_no_cluster():
+    """A page that stands there twice: the first one is read, as ever."""
+    pool = planted(0, texts=["the same"] * 6 + [f"text {n}" for n in range(14)])
+    result = run(JOINED.filter(QUERY, pool, k=5))
+    assert result.kept.passages[0].text == "the same"
+    assert all("the same text as" in flag.reason for flag in result.flagged)
+
+
+@pytest.mark.parametrize(("encoder", "joined"), [(EmbeddedEncoder(), True), (HashedWords(64), False)])
+def test_near_copies_are_told_by_the_embedded_encoder_alone(encoder, joined):
+    made = VoicesFilter.from_components(
+        Components(Settings.model_validate({"filter": {"distance": 2.0}}), None, encoder)
+    )
+    assert (made.near is not None) is joined
+    if joined:
+        assert made.near.biasdef.parameters.distance == 2.0

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from equipoise.apps import progress, render
 from equipoise.apps.options import PathArgument, PathOption, StoreOption, group, sharing
-from equipoise.apps.terminal import Terminal, complain, number_of, print_json, styled
+from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
 from equipoise.core.addresses import Place
@@ -21,13 +22,14 @@ from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import IndexReport
-from equipoise.corpus.roots import Gone
+from equipoise.corpus.roots import Author, Gone
 from equipoise.rag import build, library
 from equipoise.rag.library import Library
 from equipoise.text.questions import EARLIER
 
 if TYPE_CHECKING:
     from equipoise.apps.remote import Remote
+    from equipoise.redteam.scan.holding import Holding
 
 app = group()
 
@@ -60,11 +62,26 @@ EncoderOption = Annotated[
     typer.Option(help="minilm, bge-small, mpnet, multilingual or hf/NAME; auto: that of the index."),
 ]
 KOption = Annotated[int | None, typer.Option("-k", help="Passages to read.")]
+AuthorOption = Annotated[
+    Author | None,
+    typer.Option(
+        help="Who counts as one author of untrusted files: each PATH given, each folder, or each file."
+    ),
+]
+UNTRUSTED = {
+    "trusted-first": "anybody may write there: it is quoted, by name, only where trusted documents do not answer",
+    "trusted-only": "trust.mode is trusted-only: it is indexed and never read",
+    "equal": "trust.mode is equal: whoever writes there can change what your trusted documents answer",
+}
+"""What it means for documents that anybody may have written, by `trust.mode`."""
 ServerOption = Annotated[
     str | None,
     typer.Option(
         "--server", metavar="URL", help="Ask a running server, with the key in EQUIPOISE_SERVER_KEY."
     ),
+]
+OthersOption = Annotated[
+    bool, typer.Option("--others", help="Show what untrusted documents say, too, apart from the answer.")
 ]
 TraceOption = Annotated[bool, typer.Option("--trace", help="Show what was dropped, guessed and timed.")]
 
@@ -107,6 +124,7 @@ def index(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep documents whose files are gone from these folders.")
     ] = False,
+    author: AuthorOption = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Drop those of a folder that has lost all its files, too.")
     ] = False,
@@ -118,7 +136,9 @@ def index(
         raise InputError("--keep and --prune contradict each other: give one of them")
     gone = Gone.KEEP if keep else Gone.DROP if prune else Gone.MIRROR
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
-    report = _index(paths, chosen.store.path, trust, chosen, gone)
+    report = _index(paths, chosen.store.path, trust, chosen, gone, author)
+    if trust is Trust.UNTRUSTED:
+        complain("untrusted:", UNTRUSTED[chosen.trust.mode])
     for line in render.grouped(report.skipped):
         complain("skipped:", line)
     held = f"{_held(report)} in {chosen.store.path}"
@@ -158,16 +178,17 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     chosen: Choice,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    others: OthersOption = False,
     trace: TraceOption = False,
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
     with _answering(chosen) as ready:
         if as_json:
-            result = ready.ask(question)
+            result = ready.ask(question, others=others)
             print_json(result.to_dict() | ({"trace": result.trace.to_dict()} if trace else {}))
             render.show_failure(result)
         else:
-            result = _shown(ready, question, Terminal(), trace=trace)
+            result = _shown(ready, question, Terminal(), others=others, trace=trace)
     raise typer.Exit(_exit_code(result))
 
 
@@ -195,25 +216,31 @@ def search(
 
 @app.command()
 @sharing(Choice)
-def chat(chosen: Choice, trace: TraceOption = False) -> None:
+def chat(chosen: Choice, others: OthersOption = False, trace: TraceOption = False) -> None:
     """Answer question after question. "And who elects him?" is read together with the question it follows."""
     console = Terminal()
     before: deque[str] = deque(maxlen=EARLIER)
     with _answering(chosen) as ready:
         for question in _questions(console):
             try:
-                _shown(ready, question, console, before=before, trace=trace)
+                _shown(ready, question, console, before=before, others=others, trace=trace)
                 before.append(question)
             except EquipoiseError as error:
                 console.print(styled((str(error), "red")))
 
 
 def _shown(
-    ready: "Library | Remote", question: str, console: Terminal, *, before: Iterable[str] = (), trace: bool
+    ready: "Library | Remote",
+    question: str,
+    console: Terminal,
+    *,
+    before: Iterable[str] = (),
+    others: bool,
+    trace: bool,
 ) -> Answer | Refusal:
     """Ask, show each part of the result as soon as it is known, and return the result."""
     with watching(console) as watch:
-        result = ready.ask(question, before=tuple(before), observer=watch)
+        result = ready.ask(question, before=tuple(before), observer=watch, others=others)
     render.show(result, console, trace=trace, shown=watch.shown)
     if isinstance(result, Refusal) and result.reason in UNANSWERED:
         render.show_subjects(ready.subjects(), console)
@@ -250,6 +277,8 @@ def _library(chosen: Choice, more: Mapping[str, Any] = MappingProxyType({})) -> 
     with Library.open(path, settings=settings, pipeline=chosen.pipeline) as ready:
         _tell_the_pending(*ready.pending())
         _tell_the_model(settings.model)
+        if settings.trust.mode == "equal" and ready.store.partition(Trust.UNTRUSTED).counts().documents:
+            complain("untrusted:", UNTRUSTED["equal"])
         yield ready
 
 
@@ -274,10 +303,26 @@ def _tell_the_model(wanted: ModelSettings) -> None:
         complain("answering with", f"{place}; question and passages are sent there (--llm none: quotes only)")
 
 
-def _index(paths: list[Path], path: Place, trust: Trust, chosen: Settings, gone: Gone) -> IndexReport:
+def _index(
+    paths: list[Path],
+    path: Place,
+    trust: Trust,
+    chosen: Settings,
+    gone: Gone,
+    author: Author | None = None,
+) -> IndexReport:
     encoder = chosen.retrieval.encoder
-    with progress.files() as report:
-        done = library.update(path, paths, trust=trust, gone=gone, progress=report, encoder=encoder)
+    with _holding(chosen) as holding, progress.files() as report:
+        done = library.update(
+            path,
+            paths,
+            trust=trust,
+            author=author,
+            gone=gone,
+            progress=report,
+            judge=holding,
+            encoder=encoder,
+        )
     for failure in done.failed:
         complain("not indexed:", str(failure))
     for left in done.left_out:
@@ -286,7 +331,26 @@ def _index(paths: list[Path], path: Place, trust: Trust, chosen: Settings, gone:
         complain("hidden text left out:", f"{source}: {characters:,} characters")
     for source, characters in done.invisible:
         complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
+    for source, why in holding.held if holding else ():
+        complain(
+            "held back:",
+            f"{source}: {why}; let it in with  equipoise documents trust untrusted {quote(source)}",
+        )
+    for source, name in done.alike:
+        complain(f"looks like {one_line(name)}:", f"{source} is untrusted and is never cited under that name")
     return done
+
+
+@contextmanager
+def _holding(chosen: Settings) -> "Iterator[Holding | None]":
+    """What scans untrusted files and holds them back, where the settings want that here."""
+    if chosen.trust.hold != "always":
+        yield None
+        return
+    from equipoise.redteam.scan.holding import Holding  # noqa: PLC0415 - its rules, which only this needs
+
+    with Holding() as holding:
+        yield holding
 
 
 def _held(report: IndexReport) -> str:

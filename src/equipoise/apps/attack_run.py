@@ -54,7 +54,10 @@ OnlyOption = Annotated[
 def attack_run(
     target: TargetOption = None,
     suite: Annotated[
-        Literal["quick", "full"], typer.Option(help="quick: our own prompts. full: more, and the data.")
+        Literal["quick", "full", "corpus"],
+        typer.Option(
+            help="quick: our own prompts. full: more, and the data. corpus: what strangers may plant."
+        ),
     ] = "quick",
     only: OnlyOption = None,
     names: SystemsOption = None,
@@ -69,7 +72,9 @@ def attack_run(
         str, typer.Option(help="The model to name at an OpenAI-compatible address.")
     ] = "equipoise",
     data: Annotated[Path | None, PathOption(help="The folder with attack data, for the suite full.")] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Tries a case. Default: 3, in full 8.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Tries a case. Default: 3, in full 8, in corpus 20.")
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only the first so many cases of each attack.")
     ] = None,
@@ -77,7 +82,7 @@ def attack_run(
     out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path("attacks"),
 ) -> None:
     """Attack a deployment of your own from outside and, where it runs here, from inside, and count what succeeds."""
-    wanted = tuple(only or cases.ATTACKS)
+    wanted = tuple(only or (cases.CORPUS if suite == "corpus" else cases.ATTACKS))
     if unknown := [name for name in wanted if name not in cases.ATTACKS]:
         raise InputError(f"there is no attack {unknown[0]!r}: choose among {', '.join(cases.ATTACKS)}")
     tables.residual_bound(0, 1)  # raises MissingExtra before anything is asked
@@ -89,7 +94,7 @@ def attack_run(
         material = cases.Material(documents, cases.SUITES[suite], data)
         described = {"suite": suite, "target": target or str(settings.store.path), "llm": llm_name,
                      "systems": [system.name for system in targets]}  # fmt: skip
-        tries = budget or (3 if suite == "quick" else 8)
+        tries = budget or {"quick": 3, "full": 8, "corpus": 20}[suite]
         plan = AttackPlan(wanted, tries, limit, settings.model.slots, described)
         with progress.counted() as report:
             results = sync.run(run.run(plan, targets, material, out, progress=report, budget=spending))

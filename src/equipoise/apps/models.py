@@ -11,7 +11,7 @@ from equipoise.apps.terminal import Terminal, one_line
 from equipoise.core import settings as layers
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.models import weights
-from equipoise.rag import build
+from equipoise.rag import build, chats
 
 app = group("Language models: fetch local ones, choose which one answers.")
 
@@ -63,7 +63,7 @@ def use(
     chosen = f"local/{name}" if known else name
     build.check_llm(chosen)
     if chosen.startswith("local"):
-        _refuse_unless_here(chosen.partition("/")[2] or build.DEFAULT_LOCAL, current)
+        _refuse_unless_here(chosen.partition("/")[2] or chats.DEFAULT_LOCAL, current)
     path = layers.keep("model.llm", chosen)
     said = {"none": "Answers are quotes", "auto": "Answers are written where an endpoint is set"}
     what = said.get(chosen, f"Answers are written by {one_line(chosen)}")

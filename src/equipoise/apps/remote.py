@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from equipoise.core.errors import EquipoiseError, InputError, QuestionError, ServerError
 from equipoise.core.protocols import Observer
-from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
+from equipoise.core.results import Answer, Claim, Others, Reason, Refusal, Statement, SubAnswer, Trace
 from equipoise.core.types import (
     Flag,
     Highlight,
@@ -19,6 +19,7 @@ from equipoise.core.types import (
     Passage,
     ScoredPassage,
     Tag,
+    Trust,
     Usage,
 )
 
@@ -56,12 +57,19 @@ class Remote:
         return cls(parts.geturl().rstrip("/"), model, os.environ.get(KEY, "").strip())
 
     def ask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
         """As `Library.ask`. Raises QuestionError, InputError and ServerError."""
         if observer:
             observer.stage("retrieve")
-        body = {"question": question, "before": list(before), "model": self.model}
+        body: dict[str, object] = {"question": question, "before": list(before), "model": self.model}
+        if others:
+            body["others"] = True
         for name, data in self._events(body):
             if name == "error":
                 raise ServerError(_sentence(data))
@@ -106,12 +114,28 @@ def read_result(data: Mapping[str, Any]) -> Answer | Refusal:
         return Refusal(Reason(data["reason"]), data["detail"], highlights, trace, parts, nearest)
     best = tuple(data["best_first"])
     text, grounded = data.get("answer") or "", data.get("grounded") is not False
-    return Answer(text, highlights, grounded, trace, parts, best, bool(data["weak"]))
+    others = _others(data["others"]) if data.get("others") else None
+    return Answer(text, highlights, grounded, trace, parts, best, bool(data["weak"]), others)
 
 
 def read_part(data: Mapping[str, Any]) -> SubAnswer:
     """One of several questions with its result, or the only one with its quotes before the answer is written."""
     return SubAnswer(str(data["question"]), read_result(data))
+
+
+def _others(data: Mapping[str, Any]) -> Others:
+    claims = tuple(
+        Claim(
+            tuple(
+                Statement(one["author"], tuple(map(_highlight, one["highlights"])), one["impersonates"] or "")
+                for one in claim["statements"]
+            ),
+            int(claim["independent"]),
+            Tag(claim["side"]) if claim["side"] else None,
+        )
+        for claim in data["claims"]
+    )
+    return Others(claims, bool(data["contested"]), bool(data["silent"]))
 
 
 def _trace(data: Mapping[str, Any]) -> Trace:
@@ -143,15 +167,15 @@ def _passage(item: Mapping[str, Any]) -> Passage:
         item["end"],
         item["text"],
         headings=headings,
+        trust=Trust(item["trust"]),
         **place,
     )
 
 
 def _highlight(item: Mapping[str, Any]) -> Highlight:
     place = {name: item[name] for name in ("source", "title", "page", "line", "heading", "paragraph")}
-    return Highlight(
-        item["doc_id"], item["start"], item["end"], item["text"], context=item.get("context", ""), **place
-    )
+    more = {"context": item.get("context", ""), "trust": Trust(item["trust"])}
+    return Highlight(item["doc_id"], item["start"], item["end"], item["text"], **place, **more)
 
 
 def _number(item: Mapping[str, Any]) -> float:

@@ -8,9 +8,10 @@ from pathlib import Path
 from textwrap import shorten
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
-from equipoise.core.results import Answer, Refusal, SubAnswer
-from equipoise.core.types import Highlight, Passage
+from equipoise.core.results import Answer, Others, Refusal, SubAnswer
+from equipoise.core.types import Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
+from equipoise.rag import saying
 from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
 
@@ -74,12 +75,35 @@ def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
         _show_refusal(result, console)
     elif result.weak:
         console.print(styled(("Weak evidence: this may not be what was asked.", "yellow")))
+    elif result.trust is Trust.UNTRUSTED and result.others:
+        _show_others(result.others, console)
+        return
     for rank, items in enumerate(quotes(result), 1):
         item = items[-1]
-        console.print(styled((f"[{rank}] {one_line(where(item))}", "cyan")))
+        mark = "" if item.trust is Trust.TRUSTED else f" ({item.trust})"
+        console.print(styled((f"[{rank}] {one_line(where(item))}{mark}", "cyan")))
         console.paragraph(styled(" … ".join(flowing(quote.text) for quote in items)))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
+
+
+def _show_others(others: Others, console: Terminal) -> None:
+    """What untrusted documents say, claim by claim."""
+    if others.silent:
+        console.print(styled((saying.SILENT, "bold yellow")))
+    console.print(styled((saying.HEADING, "bold yellow")))
+    if others.contested:
+        console.print(styled((saying.CONTESTED, "yellow")))
+    for claim in others.claims:
+        shown = claim.statements if claim.side else claim.statements[:1]
+        for one in shown:
+            side = f"{claim.side.value}: " if claim.side else ""
+            place = one_line(where(one.highlights[0]))
+            console.print(styled((f"{side}{place} (untrusted)", "yellow")))
+            if one.impersonates:
+                console.print(styled((f"it is not {one_line(one.impersonates)}, which it looks like", "red")))
+            console.paragraph(styled(saying.quoted(one)))
+        console.paragraph(styled((one_line(saying.support(claim)), "dim")))
 
 
 def _show_refusal(result: Refusal, console: Terminal) -> None:
@@ -99,9 +123,14 @@ def _show_written(
     if not result.grounded:
         unsaid = "The written answer did not say what the quotes say: the quotes are the answer."
         console.print(styled((unsaid, "yellow")))
+    if result.trust is Trust.UNTRUSTED and result.others:
+        return
     if not _is_quotes(result):
         above = ("\n", (heading, "bold cyan"), "\n") if result.highlights.items else ()
         console.print(styled(*above, (result.text, "bold")))
+    if result.others and result.others.claims:
+        console.print("")
+        _show_others(result.others, console)
 
 
 def quotes(result: Answer | Refusal) -> list[list[Highlight]]:
@@ -139,7 +168,8 @@ def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str 
     if passages and title:
         console.print(title)
     for passage in passages:
-        console.print(styled((one_line(where(passage)), "cyan")))
+        mark = "" if passage.trust is Trust.TRUSTED else f" ({passage.trust})"
+        console.print(styled((one_line(where(passage)) + mark, "cyan")))
         console.paragraph(styled((_beginning(passage), "dim")))
 
 

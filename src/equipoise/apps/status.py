@@ -14,6 +14,12 @@ from equipoise.models.abilities import is_multilingual
 from equipoise.rag import build
 
 app = group()
+MODES = {
+    "trusted-first": "witnesses: quoted apart, where trusted ones do not answer (trusted-first)",
+    "trusted-only": "never read (trusted-only)",
+    "equal": "read like trusted ones: whoever writes them can change answers (equal)",
+}
+"""By `trust.mode`."""
 
 
 @app.command()
@@ -33,6 +39,10 @@ def status(
         "index": str(chosen.store.path),
         "files": counts.files,
         "documents": counts.documents,
+        "trusted documents": counts.trusted,
+        "untrusted documents": counts.documents - counts.trusted - counts.held,
+        "documents held back": counts.held,
+        "untrusted documents are": MODES[chosen.trust.mode],
         "passages": counts.passages,
         "passages without vectors": counts.pending,
         "encoder": kept,

@@ -6,7 +6,7 @@ from pathlib import Path
 from equipoise.core.errors import InputError
 from equipoise.core.guarded import without_password
 
-SCHEMES = {"postgres": "postgres", "postgresql": "postgres", "qdrant": "qdrant"}
+SCHEMES = {"postgres": "postgres", "postgresql": "postgres"}
 """What an address may begin with, and which kind of store that is."""
 
 

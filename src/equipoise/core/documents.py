@@ -10,10 +10,12 @@ from enum import StrEnum
 
 
 class Trust(StrEnum):
-    """Who may have written a document: its owner only, or anybody."""
+    """Who may have written a document: its owner only, or anybody. HELD: anybody, and it is kept out of everything
+    until an operator lets it in."""
 
     TRUSTED = "trusted"
     UNTRUSTED = "untrusted"
+    HELD = "held"
 
     @classmethod
     def _missing_(cls, value: object) -> "Trust | None":
@@ -60,7 +62,8 @@ class Block:
 class Document:
     """A stored text. `sentences` are (start, end) of what may be quoted, in order, not overlapping; so are `blocks`.
 
-    `pages` holds the offset at which each page begins, empty for formats without pages.
+    `pages` holds the offset at which each page begins, empty for formats without pages. `author` is who wrote it, as
+    far as the operator tells writers apart: the documents of one author are one source, however many they are.
     """
 
     doc_id: str
@@ -71,6 +74,12 @@ class Document:
     sentences: Sequence[tuple[int, int]] = ()
     pages: tuple[int, ...] = ()
     blocks: Sequence[Block] = ()
+    author: str = ""
+
+    @property
+    def written_by(self) -> str:
+        """Its author; where nobody said, whoever wrote the document with this source."""
+        return self.author or self.source
 
     def page_at(self, offset: int) -> int | None:
         """The 1-based page that `offset` lies on, None for formats without pages."""

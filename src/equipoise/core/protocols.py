@@ -165,12 +165,18 @@ class Pipeline(Protocol):
     """The whole way of a question."""
 
     async def ask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason.
 
         `before` are questions that the same person typed earlier, oldest first: a question that only makes sense after
         one of them ("And who elects him?") is read together with the last that stands alone. Never put an answer there.
+        With `others` what untrusted documents say comes beside an answer of trusted ones, too (`Answer.others`).
 
         Raises QuestionError for a question that cannot be used: for the person who asks. Every other error, such as
         CorpusError from a retriever or filter, is for the operator; a ModelError is a refusal instead.

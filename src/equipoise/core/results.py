@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from equipoise.core.types import Dropped, Flag, Highlight, Highlights, Passage, ScoredPassage, Tag, Usage
+from equipoise.core.types import (
+    Dropped,
+    Flag,
+    Highlight,
+    Highlights,
+    Passage,
+    ScoredPassage,
+    Tag,
+    Trust,
+    Usage,
+)
 
 DIGITS = 6
 """Decimal places of scores, probabilities and seconds in dictionaries."""
@@ -68,12 +78,46 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """What one author of untrusted documents says, in quotes of theirs: at least one, in document order.
+
+    `impersonates` names the trusted document whose title or text theirs bears, empty where it bears none.
+    """
+
+    author: str
+    highlights: tuple[Highlight, ...]
+    impersonates: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What authors say alike: `statements`, the one that stands for the claim first, and how many of their authors are
+    independent of each other (1 or more). `side` is that which they take, where the question has sides."""
+
+    statements: tuple[Statement, ...]
+    independent: int
+    side: Tag | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What untrusted documents say, claim by claim, the best supported first; `contested` where claims speak against
+    each other. `silent`: there are trusted documents, and they do not answer."""
+
+    claims: tuple[Claim, ...]
+    contested: bool = False
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with the highlights it rests on, for the person who asks; `trace` is for the operator.
 
     `grounded` as in `Summary`. `sub_answers` are the questions of a message that held several, empty for a single one.
     `best_first` are the rows of `highlights` in the order in which the highlighter picked them, to be shown in;
     the canonical order is that of the documents. `weak` is whether it is not very probable that they answer.
+    `others` is what untrusted documents say: where trusted ones do not answer they are all there is, and `trust` says
+    so.
     """
 
     text: str
@@ -83,6 +127,15 @@ class Answer:
     sub_answers: tuple["SubAnswer", ...] = ()
     best_first: tuple[int, ...] = ()
     weak: bool = False
+    others: Others | None = None
+
+    @property
+    def trust(self) -> Trust:
+        """Who may have written what the answer rests on: anybody, where one of its highlights is by anybody; without
+        highlights, one of the passages that were read."""
+        read = (scored.passage for scored in self.trace.passages)
+        every = {one.trust for one in self.highlights.items or read}
+        return Trust.TRUSTED if every <= {Trust.TRUSTED} else Trust.UNTRUSTED
 
     def to_dict(self) -> dict[str, Any]:
         """One object with the same keys for answers and refusals; `answer` and `reason` may be None.
@@ -136,6 +189,7 @@ def passage_dict(passage: Passage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
+        "trust": passage.trust.value,
     }
 
 
@@ -172,6 +226,8 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "failure": trace.failure,
         "grounded": answer.grounded if answer else None,
         "weak": answer.weak if answer else None,
+        "trust": answer.trust.value if answer else None,
+        "others": _others(answer.others) if answer and answer.others else None,
         "read_as": trace.read_as or None,
         "spelling": [list(pair) for pair in trace.spelling],
         "probability": None if trace.probability is None else round(trace.probability, DIGITS),
@@ -195,6 +251,28 @@ def _dropped(drop: Dropped) -> dict[str, Any]:
     return {"reason": drop.reason, "quotation": drop.quotation, "span": span}
 
 
+def _others(others: Others) -> dict[str, Any]:
+    return {
+        "contested": others.contested,
+        "silent": others.silent,
+        "claims": [
+            {
+                "independent": claim.independent,
+                "side": claim.side.value if claim.side else None,
+                "statements": [
+                    {
+                        "author": statement.author,
+                        "impersonates": statement.impersonates or None,
+                        "highlights": [_highlight(item) for item in statement.highlights],
+                    }
+                    for statement in claim.statements
+                ],
+            }
+            for claim in others.claims
+        ],
+    }
+
+
 def _highlight(item: Highlight) -> dict[str, Any]:
     return {
         "doc_id": item.doc_id,
@@ -207,4 +285,5 @@ def _highlight(item: Highlight) -> dict[str, Any]:
         "start": item.start,
         "end": item.end,
         "text": item.text,
+        "trust": item.trust.value,
     } | ({"context": item.context} if item.context else {})

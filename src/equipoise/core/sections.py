@@ -41,7 +41,7 @@ class _Section(BaseModel):
 
 
 class StoreSettings(_Section):
-    """Where the documents are kept: a file, or the address of a database (postgres://..., qdrant://...)."""
+    """Where the documents are kept: a file, or the address of a database (postgres://...)."""
 
     path: Annotated[Place, INSIDE, PlainSerializer(str)] = Path(".equipoise/index.db")
 
@@ -54,7 +54,7 @@ class StoreSettings(_Section):
     @classmethod
     def _known(cls, value: Place) -> Place:
         if isinstance(value, StoreUrl) and not value.is_known:
-            raise ValueError("there is no such kind of store: write a path, postgres://... or qdrant://...")
+            raise ValueError("there is no such kind of store: write a path or postgres://...")
         return value
 
 
@@ -102,6 +102,22 @@ class FilterSettings(_Section):
     stance: Literal["auto", "chat", "embedded", "none"] = "auto"
     untrusted: int = Field(default=2, ge=0, le=100)
     per_document: int = Field(default=100, ge=1, le=100)
+
+
+class TrustSettings(_Section):
+    """What untrusted documents, which anybody may have written, can do to an answer.
+
+    `mode` "trusted-first": where trusted documents answer, the answer is made from them alone; elsewhere the untrusted
+    ones are quoted, apart and by name. "trusted-only": they are never read. "equal": both are searched together and
+    written about together, and nothing that is said of trusted documents holds. `authors`: so many authors of untrusted
+    documents are read for a question. `hold`: an untrusted document in which a scan finds instructions to a model,
+    hidden text or links of high severity is kept out until an operator lets it in ("uploads": what is handed in to the
+    server; "always": new and changed files that are indexed, too).
+    """
+
+    mode: Literal["trusted-first", "trusted-only", "equal"] = "trusted-first"
+    authors: int = Field(default=8, ge=1, le=24)
+    hold: Literal["uploads", "always", "never"] = "uploads"
 
 
 class HighlightSettings(_Section):
@@ -196,8 +212,8 @@ class ServeSettings(_Section):
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
-    `scan`: what is handed in is scanned, and admins see what was found; with "distrust" a document with a finding of
-    high severity is marked untrusted.
+    `scan`: what is handed in is scanned, and admins see what was found ("off": only what `trust.hold` wants scanned);
+    with "distrust" a trusted document with a finding of high severity counts as untrusted, and may be held back.
     """
 
     answers: int = Field(default=2, ge=1, le=64)
@@ -221,6 +237,7 @@ class Settings(_Section):
     store: StoreSettings = StoreSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     filter: FilterSettings = FilterSettings()
+    trust: TrustSettings = TrustSettings()
     highlight: HighlightSettings = HighlightSettings()
     summarize: SummarizeSettings = SummarizeSettings()
     monitor: MonitorSettings = MonitorSettings()

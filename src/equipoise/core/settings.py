@@ -34,6 +34,7 @@ from equipoise.core.sections import (
     Settings,
     StoreSettings,
     SummarizeSettings,
+    TrustSettings,
 )
 from equipoise.core.tomlfile import short
 
@@ -51,6 +52,7 @@ __all__ = [
     "Settings",
     "StoreSettings",
     "SummarizeSettings",
+    "TrustSettings",
     "check",
     "keep",
     "keys",

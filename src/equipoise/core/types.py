@@ -44,6 +44,7 @@ class Passage:
     `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
     (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
     quoted of it; None where nobody has looked. `sections` are (start, heading) in `text` of those that begin in it.
+    `trust` is its document's.
     """
 
     passage_id: int
@@ -59,6 +60,7 @@ class Passage:
     paragraph: int | None = None
     sentences: tuple[tuple[int, int], ...] | None = None
     sections: tuple[tuple[int, str], ...] = ()
+    trust: Trust = Trust.TRUSTED
 
     def heading_at(self, offset: int) -> str:
         """The nearest heading that text[offset] stands under, else the document's title."""
@@ -166,6 +168,7 @@ class Highlight:
 
     `heading` is the path of headings it stands under, and `paragraph` which block below the last of them it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
+    `trust` is its document's: who may have written what is quoted.
     """
 
     doc_id: str
@@ -179,6 +182,7 @@ class Highlight:
     context: str = ""
     heading: str = ""
     paragraph: int | None = None
+    trust: Trust = Trust.TRUSTED
 
     @property
     def span(self) -> Span:

@@ -7,10 +7,12 @@ Rows begin with the name of a table of the store file (`corpus.schema`) and come
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
+from equipoise.core.types import Trust
 from equipoise.corpus.blocks import packed_blocks
+from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.offsets import packed
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.records import FileRecord, Numbered
@@ -23,7 +25,6 @@ TABLES = (
     ("documents", "number"),
     ("passages", "passage_id"),
     ("vectors", "document"),
-    ("vocabulary", "term"),
 )
 
 
@@ -40,6 +41,9 @@ def of_file(connection: sqlite3.Connection) -> Iterator[Row]:
     for table, order in TABLES:
         for row in connection.execute(f"SELECT * FROM {table} ORDER BY {order}"):
             yield (table, *row)
+    for trust in Trust:
+        for row in connection.execute(f"SELECT term, doc, cnt FROM {vocabulary_of(trust)} ORDER BY term"):
+            yield ("vocabulary", trust.value, *row)
 
 
 def of_documents(
@@ -56,24 +60,35 @@ def of_documents(
             record.mtime_ns,
             record.trust.value,
             record.root,
+            record.author,
         )
     passages: list[Row] = []
     vectors: list[Row] = []
-    with closing(Vocabulary()) as vocabulary:
+    with ExitStack() as stack:
+        vocabularies = {trust: stack.enter_context(closing(Vocabulary())) for trust in Trust}
         for numbered in documents:
             document, spans = numbered.entry.document, numbered.entry.spans
             offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-            fields = (document.doc_id, numbered.path, document.source, document.title, document.trust.value)
+            fields = (
+                document.doc_id,
+                numbered.path,
+                document.source,
+                document.title,
+                document.trust.value,
+                document.author,
+            )
             yield ("documents", numbered.number, *fields, *offsets, document.text)
             for passage_id, (start, end) in enumerate(spans, numbered.first):
                 passages.append(("passages", passage_id, numbered.number, start, end))
-                vocabulary.add(passage_id, search_text(passage_at(0, start, end, document)))
+                words = search_text(passage_at(0, start, end, document))
+                vocabularies[document.trust].add(passage_id, words)
             made = numbered.entry.vectors
             data = b"" if made is None else made.astype("<f4").tobytes()
             vectors.append(("vectors", numbered.number, numbered.first, len(spans), data))
         yield from passages
         yield from vectors
-        yield from (("vocabulary", *row) for row in vocabulary.rows())
+        for trust, vocabulary in vocabularies.items():
+            yield from (("vocabulary", trust.value, *row) for row in vocabulary.rows())
 
 
 class Vocabulary:

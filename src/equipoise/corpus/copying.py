@@ -71,7 +71,7 @@ def _with_places(store: Store) -> Iterator[Row]:
     files: list[Row] = []
     for row in store.contents():
         if row[0] == "files":
-            files.append(("files", str(where(row[1])), *row[2:6], str(where(row[6]))))
+            files.append(("files", str(where(row[1])), *row[2:6], str(where(row[6])), row[7]))
         elif row[0] == "documents":
             yield (*row[:3], str(where(row[3])), *row[4:])
         else:

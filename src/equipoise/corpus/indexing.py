@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
@@ -24,7 +25,7 @@ from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import Entry, FileRecord
-from equipoise.corpus.roots import Gone, Roots, known_roots
+from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_roots
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.text import visible
@@ -49,6 +50,8 @@ class Step:
 
 
 Progress = Callable[[Step], None]
+Judge = Callable[[Path, Sequence[Document], Trust], Trust]
+"""Says under which trust the documents of a file are written, to which the run gives that trust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ class IndexReport:
     `relabelled` files only changed their trust; `skipped` names what in folders is hidden, of an unknown type, or part
     of a web page; `left_out` links out of a folder and roots that kept another trust. `hidden` and `invisible` have
     (source, characters) for new documents with text that nobody sees: what was left out, and what is indexed.
+    `strangers` are the ids of new documents that are not trusted, `alike` (source, trusted source) for those of them
+    that look like a trusted document: whoever has both partitions says so (`rag.impersonation`).
     """
 
     added: int = 0
@@ -73,6 +78,8 @@ class IndexReport:
     left_out: tuple[LeftOut, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
     invisible: tuple[tuple[str, int], ...] = ()
+    strangers: tuple[str, ...] = ()
+    alike: tuple[tuple[str, str], ...] = ()
 
 
 def index(
@@ -81,10 +88,15 @@ def index(
     encoder: Encoder,
     *,
     trust: Trust = Trust.TRUSTED,
+    author: Author | None = None,
+    writer: str = "",
     gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
+    judge: Judge | None = None,
 ) -> IndexReport:
     """Bring `store` up to date with the files at `paths`; `gone` is for documents whose files are gone from there.
+    `writer` is the author of all of them (`roots.writer_of`), where no path is; what is new or gets another trust is
+    written as `judge` says, so nothing is found before it was judged.
 
     A file that cannot be read is in `failed` and keeps its old content in the store; one on whose text the encoder
     fails is in `failed` and taken out. Links out of a folder are not followed. A folder that was indexed on its own
@@ -97,7 +109,8 @@ def index(
     walk = find_files([paths] if isinstance(paths, str | Path) else paths)
     store.bind_encoder(encoder)
     before = store.counts().passages
-    work = _Work.begun(store, encoder, trust, walk.roots, progress or _silent)
+    work = _Work.begun(store, encoder, (trust, author, writer), walk.roots, progress or _silent)
+    work.judge = judge
     work.take(walk.files)
     lost, spared = _lost(store, walk, work.places, gone)
     for key in lost:
@@ -108,20 +121,13 @@ def index(
     failed, left_out = (*walk.failed, *work.failed), (*walk.left_out, *work.roots.kept(), *spared)
     if not (lost or work.taken):
         raise CorpusError(_nothing_read([*failed, *left_out]))
-    counts = store.counts()
-    return IndexReport(
-        **work.counted(),
+    return replace(
+        work.report(),
         removed=len(lost),
         skipped=tuple(walk.skipped),
         failed=failed,
-        documents=counts.documents,
-        passages=counts.passages,
         seconds=time.monotonic() - began,
         left_out=left_out,
-        hidden=tuple((document.source, document.hidden) for document in work.unseen if document.hidden),
-        invisible=tuple(
-            (document.source, document.invisible) for document in work.unseen if document.invisible
-        ),
     )
 
 
@@ -163,10 +169,12 @@ def _silent(step: Step) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Unseen:
-    """Characters of a document that nobody sees; `key` is its file's."""
+    """Characters of a new document that nobody sees; `key` is its file's."""
 
     key: str
+    doc_id: str
     source: str
+    trusted: bool
     hidden: int
     invisible: int
 
@@ -186,14 +194,25 @@ class _Work:
     taken: dict[str, str] = field(default_factory=dict)
     """By the keys of files: the field of the report that counts it."""
     written: int = 0
+    judge: Judge | None = None
+    _by_file: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def begun(
-        cls, store: Store, encoder: Encoder, trust: Trust, asked: Iterable[Path], progress: Progress
+        cls,
+        store: Store,
+        encoder: Encoder,
+        label: tuple[Trust, Author | None, str],
+        asked: Iterable[Path],
+        progress: Progress,
     ) -> "_Work":
         places = Places(store.folder)
         known = store.files()
-        roots = Roots(frozenset(asked), trust, known_roots(known.values(), places))
+        every = known.values()
+        trust, author, writer = label
+        roots = Roots(
+            frozenset(asked), trust, known_roots(every, places), author, known_authors(every, places), writer
+        )
         return cls(store, encoder, progress, places, roots, known)
 
     def take(self, files: Sequence[Path]) -> None:
@@ -213,19 +232,33 @@ class _Work:
 
     def _take(self, turn: Turn) -> None:
         trust, root = self.roots.decide(turn.path)
+        label = FileRecord(
+            turn.key,
+            "",
+            0,
+            0,
+            trust,
+            self.places.key(root),
+            self.roots.written_by(turn.path, root, turn.old, self.places),
+        )
         try:
-            self.taken[turn.key] = self._one(turn, trust, self.places.key(root))
+            self.taken[turn.key] = self._one(turn, label)
         except UnreadableFile as error:
             self.failed.append(error)
-            self._tighten(turn.old, trust)
+            self._tighten(turn, trust)
 
-    def _one(self, turn: Turn, trust: Trust, root: str) -> str:
-        """Bring the store up to date with one file; the field of the report that counts it."""
+    def _one(self, turn: Turn, label: FileRecord) -> str:
+        """Bring the store up to date with one file, whose trust and author stand in `label`; the field of the report
+        that counts it."""
         fresh = turn.outcome()
         if isinstance(fresh, Same):
-            return self._same_content(fresh.old, replace(fresh.now, trust=trust, root=root))
-        record = FileRecord(turn.key, fresh.sha256, fresh.size, fresh.mtime_ns, trust, root)
-        documents = self._documents(fresh.readings, turn, trust)
+            trust = self._trust_of_same(turn, fresh.old, label.trust)
+            now = replace(fresh.now, trust=trust, root=label.root, author=label.author)
+            return self._same_content(fresh.old, now)
+        record = replace(label, sha256=fresh.sha256, size=fresh.size, mtime_ns=fresh.mtime_ns)
+        documents = self._documents(fresh.readings, turn, record)
+        record = replace(record, trust=self._judged(turn, documents, record.trust))
+        documents = [replace(document, trust=record.trust) for document in documents]
         pairs = list(zip(documents, fresh.readings, strict=True))
         with _this_file(turn.source):
             self.store.replace_file(
@@ -233,15 +266,32 @@ class _Work:
             )
         self.written += sum(len(reading.passages) for reading in fresh.readings)
         self.unseen += [
-            _Unseen(turn.key, document.source, reading.hidden, reading.invisible)
+            _Unseen(
+                turn.key,
+                document.doc_id,
+                document.source,
+                document.trust is Trust.TRUSTED,
+                reading.hidden,
+                reading.invisible,
+            )
             for document, reading in pairs
         ]
         return "added" if turn.old is None else "changed"
 
-    def counted(self) -> dict[str, int]:
-        """How many files were added, changed, unchanged and relabelled."""
-        kinds = list(self.taken.values())
-        return {kind: kinds.count(kind) for kind in ("added", "changed", "unchanged", "relabelled")}
+    def report(self) -> IndexReport:
+        """What was done to the files that are there, and what the store holds now."""
+        count, counts = list(self.taken.values()).count, self.store.counts()
+        return IndexReport(
+            added=count("added"),
+            changed=count("changed"),
+            unchanged=count("unchanged"),
+            relabelled=count("relabelled"),
+            documents=counts.documents,
+            passages=counts.passages,
+            hidden=tuple((one.source, one.hidden) for one in self.unseen if one.hidden),
+            invisible=tuple((one.source, one.invisible) for one in self.unseen if one.invisible),
+            strangers=tuple(one.doc_id for one in self.unseen if not one.trusted),
+        )
 
     def embed(self, files: int) -> None:
         """Make the vectors that are missing; a file on whose text the encoder fails is a failed one."""
@@ -254,27 +304,59 @@ class _Work:
             self.unseen = [other for other in self.unseen if other.key != refusal.path]
             self.failed.append(UnreadableFile(shown(self.places.path(refusal.path)), refusal.reason))
 
+    def _judged(self, turn: Turn, documents: Sequence[Document], trust: Trust) -> Trust:
+        return self.judge(turn.path, documents, trust) if self.judge else trust
+
+    def _trust_of_same(self, turn: Turn, old: FileRecord, trust: Trust) -> Trust:
+        """Of a file whose content is the same: what is held back stays so, unless it is trusted now; another trust
+        than before is judged."""
+        if old.trust is trust or (old.trust is Trust.HELD and trust is Trust.UNTRUSTED):
+            return old.trust
+        if self.judge and not self._by_file:
+            for listed in self.store.listing():
+                self._by_file.setdefault(listed.path, []).append(listed.doc_id)
+        documents = list(self.store.documents(self._by_file.get(turn.key, ())).values())
+        return self._judged(turn, documents, trust)
+
     def _same_content(self, old: FileRecord, record: FileRecord) -> str:
         if old != record:
             self.store.update_file(record)
         return "unchanged" if old.trust == record.trust else "relabelled"
 
-    def _tighten(self, old: FileRecord | None, trust: Trust) -> None:
+    def _tighten(self, turn: Turn, trust: Trust) -> None:
         """The old content of a file that could not be read is untrusted, too, once the file is."""
-        if old is not None and trust is Trust.UNTRUSTED and old.trust is not Trust.UNTRUSTED:
-            self.store.update_file(replace(old, trust=trust))
+        old = turn.old
+        if old is not None and trust is not Trust.TRUSTED and old.trust is Trust.TRUSTED:
+            self.store.update_file(replace(old, trust=self._trust_of_same(turn, old, trust)))
             self.taken[old.path] = "relabelled"
 
-    def _documents(self, readings: Sequence[Reading], turn: Turn, trust: Trust) -> list[Document]:
+    def _documents(self, readings: Sequence[Reading], turn: Turn, record: FileRecord) -> list[Document]:
         source = turn.source
-        if any(self._is_taken(_full_source(reading, source), turn.key) for reading in readings):
+        if any(self._is_taken(_full_source(reading, source), record) for reading in readings):
             source = turn.path.as_posix()
-        return [_document(reading, _full_source(reading, source), trust) for reading in readings]
+        return [_document(reading, _full_source(reading, source), record) for reading in readings]
 
-    def _is_taken(self, source: str, key: str) -> bool:
-        """True where another file, indexed from another working folder, has this source already."""
-        owner = self.store.file_of(document_id(source))
-        return owner is not None and owner != key
+    def _is_taken(self, source: str, record: FileRecord) -> bool:
+        """True where another file, indexed from another working folder, has this source already. What a trusted file is
+        called must not depend on others: an untrusted document that has its source, or its id, gets another one."""
+        doc_id = document_id(source)
+        owner = self.store.file_of(doc_id)
+        if owner == record.path or not self._has(doc_id):
+            return False
+        if record.trust is not Trust.TRUSTED or self.store.document(doc_id).trust is Trust.TRUSTED:
+            return owner is not None
+        fragment = source.partition("#")[2]
+        whole = f"{source} (untrusted)"
+        if owner is not None:
+            whole = self.places.path(owner).as_posix() + (f"#{fragment}" if fragment else "")
+        names = (f"{whole} ({number})" if number else whole for number in count())
+        free = next(name for name in names if not self._has(document_id(name)))
+        self.store.rename(doc_id, document_id(free), free)
+        return False
+
+    def _has(self, doc_id: str) -> bool:
+        """Whether the store has a document with this id, from a file or not."""
+        return self.store.file_of(doc_id) is not None or doc_id in self.store.unfiled()
 
 
 @contextmanager
@@ -292,16 +374,17 @@ def _full_source(reading: Reading, source: str) -> str:
     return f"{source}#{reading.fragment}" if reading.fragment else source
 
 
-def _document(reading: Reading, source: str, trust: Trust) -> Document:
+def _document(reading: Reading, source: str, record: FileRecord) -> Document:
     return Document(
         document_id(source),
         reading.text,
         source,
         reading.title,
-        trust,
+        record.trust,
         reading.sentences,
         reading.pages,
         reading.blocks,
+        record.author,
     )
 
 

@@ -68,11 +68,12 @@ def _take(lender: Store, wanted: set[str], held: dict[bytes, Array]) -> None:
     """Put the vectors of a lender's passages into `held`, of wanted files alone, up to MOST."""
     with lender.snapshot():
         paths = {path for path, file in lender.files().items() if file.sha256 in wanted}
-        for doc_id in [listed.doc_id for listed in lender.listing() if listed.path in paths]:
-            passages = lender.passages_of(doc_id)
+        for listed in [listed for listed in lender.listing() if listed.path in paths]:
+            passages = lender.passages_of(listed.doc_id)
             if len(held) + len(passages) > MOST:
                 return
-            known, vectors = lender.vectors([passage.passage_id for passage in passages])
+            partition = lender.partition(listed.trust)
+            known, vectors = partition.vectors([passage.passage_id for passage in passages])
             texts = [search_text(passage) for passage, has in zip(passages, known, strict=True) if has]
             held.update((_key(text), vector) for text, vector in zip(texts, vectors, strict=True))
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.core.types import Array, Document
-from equipoise.corpus import records
+from equipoise.core.types import Array, Document, Trust
+from equipoise.corpus import records, rows
 from equipoise.corpus.offsets import Offsets, check_spans
+from equipoise.corpus.partitions import bounds
 
 _WAITING = "FROM vectors WHERE length(data) = 0 AND count > 0"
 _PLACES = "SELECT start, end FROM passages WHERE document = ? ORDER BY passage_id"
@@ -32,9 +33,10 @@ class Pending:
         return other is not None and _seen(self) == _seen(other)
 
 
-def count(connection: sqlite3.Connection) -> int:
-    """Passages without vectors."""
-    return int(connection.execute(f"SELECT CAST(total(count) AS INTEGER) {_WAITING}").fetchone()[0])
+def count(connection: sqlite3.Connection, trust: Trust) -> int:
+    """Passages of a partition without vectors."""
+    ask = f"SELECT CAST(total(count) AS INTEGER) {_WAITING} AND document BETWEEN ? AND ?"
+    return int(connection.execute(ask, bounds(trust)).fetchone()[0])
 
 
 def waiting(connection: sqlite3.Connection) -> list[tuple[int, int]]:
@@ -53,7 +55,7 @@ def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]])
 
     Raises CorpusError for vectors that do not fit.
     """
-    width = records.dimensions(connection)
+    width = rows.dimensions(connection)
     for pending, vectors in made:
         records.check_vectors(pending.document, vectors, (len(pending.spans), width))
         if pending.is_like(_read_one(connection, pending.number)):
@@ -64,7 +66,7 @@ def write(connection: sqlite3.Connection, made: Sequence[tuple[Pending, Array]])
 def drop_file(connection: sqlite3.Connection, document: Pending) -> None:
     """Take the file of a document out with all its documents, unless it has changed since it was read."""
     if document.path is not None and document.is_like(_read_one(connection, document.number)):
-        records.remove(connection, records.numbers_of_file(connection, document.path))
+        rows.remove(connection, rows.numbers_of_file(connection, document.path))
         connection.execute("DELETE FROM files WHERE path = ?", (document.path,))
 
 

@@ -1,11 +1,7 @@
-"""What the store keeps, as rows: how they are written, removed and read on an open connection.
-
-Nothing here begins or ends a transaction; `sqlite.SqliteStore` does.
-"""
+"""What every kind of store keeps: its records, how a row becomes one of them, and what no store can keep."""
 
 import re
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +12,10 @@ from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
-from equipoise.corpus.blocks import blocks_in, check_blocks, packed_blocks
-from equipoise.corpus.offsets import check_pages, check_spans, packed, spans, unpacked
-from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.blocks import blocks_in, check_blocks
+from equipoise.corpus.offsets import check_pages, check_spans, spans, unpacked
+from equipoise.corpus.partitions import trust_of
+from equipoise.corpus.pieces import passage_at
 from equipoise.text import visible
 
 Ids = NDArray[np.int64]
@@ -26,12 +23,12 @@ Ids = NDArray[np.int64]
 PLACE = (
     "SELECT p.passage_id, d.doc_id, p.start, p.end FROM passages p JOIN documents d ON d.number = p.document"
 )
-DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages, blocks FROM documents"
+DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages, blocks, author FROM documents"
 LISTED = (
     "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, '') FROM documents"
     " LEFT JOIN vectors ON document = number ORDER BY number"
 )
-FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
+FILE = "SELECT path, sha256, size, mtime_ns, trust, root, author FROM files"
 MOST_DIMENSIONS = 65_536
 _UNIT = 1e-3  # of a squared length; float32 rows of 65,536 dimensions stay a hundred times nearer to 1
 _UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
@@ -43,7 +40,8 @@ class Damage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """How a file looked when it was read. `path` and `root` are relative to the store's folder."""
+    """How a file looked when it was read. `path` and `root` are relative to the store's folder, `author` is that of its
+    documents."""
 
     path: str
     sha256: str
@@ -51,6 +49,7 @@ class FileRecord:
     mtime_ns: int
     trust: Trust
     root: str
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +84,52 @@ class Numbered:
     entry: Entry
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Authorship:
+    """The `ids` (n,) of the passages of a partition, ascending, and for each in `rows` (n,) which of the `names` wrote
+    it (`Document.written_by`)."""
+
+    ids: Ids
+    rows: Ids
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartCounts:
+    """How much a partition of a store holds; `pending` as in `Counts`."""
+
+    documents: int
+    passages: int
+    pending: int
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How much a store holds; `pending` of the passages have no vectors yet and are found by their words alone,
-    `trusted` of the documents were written by their owner only."""
+    `trusted` of the documents were written by their owner only, `held` are kept out of everything."""
 
     files: int
     documents: int
     passages: int
     pending: int = 0
     trusted: int = 0
+    held: int = 0
+
+    @classmethod
+    def of(cls, files: int, parts: Mapping[Trust, PartCounts]) -> "Counts":
+        """The sums over all partitions."""
+        documents, passages, pending = (
+            sum(getattr(part, name) for part in parts.values())
+            for name in ("documents", "passages", "pending")
+        )
+        trusted, held = parts[Trust.TRUSTED].documents, parts[Trust.HELD].documents
+        return cls(files, documents, passages, pending, trusted, held)
 
 
 def read_document(row: tuple[Any, ...]) -> Document:
     """The document in a row of DOCUMENT. Raises Damage."""
     doc_id, body, source, title = (text(value) for value in row[:4])
-    sentences, pages, blocks = (_offsets(value) for value in row[5:])
+    sentences, pages, blocks = (_offsets(value) for value in row[5:8])
     try:
         check_pages(pages, len(body))
         sentence_spans, structure = spans(sentences, len(body)), blocks_in(blocks, len(body))
@@ -108,7 +137,15 @@ def read_document(row: tuple[Any, ...]) -> Document:
         raise Damage(f"the blocks, sentences or pages of document {doc_id!r}: {error}") from error
     starts = tuple(pages.tolist())
     return Document(
-        doc_id, body, source, visible.title(title), trust(row[4]), sentence_spans, starts, structure
+        doc_id,
+        body,
+        source,
+        visible.title(title),
+        trust(row[4]),
+        sentence_spans,
+        starts,
+        structure,
+        text(row[8]),
     )
 
 
@@ -135,8 +172,8 @@ def read_passage(passage_id: int, place: Span, document: Document) -> Passage:
 
 def read_file(row: tuple[Any, ...]) -> FileRecord:
     """The file in a row of FILE. Raises Damage."""
-    path, sha256, root = (text(row[n]) for n in (0, 1, 5))
-    return FileRecord(path, sha256, integer(row[2]), integer(row[3]), trust(row[4]), root)
+    path, sha256, root, author = (text(row[n]) for n in (0, 1, 5, 6))
+    return FileRecord(path, sha256, integer(row[2]), integer(row[3]), trust(row[4]), root, author)
 
 
 def trust(value: object) -> Trust:
@@ -167,15 +204,17 @@ def _offsets(value: object) -> NDArray[np.int64]:
         raise Damage(str(error)) from error
 
 
-def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
-    """The encoder's name and dimensions, empty before one is bound. Raises Damage."""
-    rows = connection.execute("SELECT key, value FROM meta").fetchall()
-    return {text(key): text(value) for key, value in rows}
-
-
 def meta_of(encoder: Encoder) -> dict[str, str]:
     """What a store records of its encoder."""
     return {"encoder": encoder.name, "dimensions": str(encoder.dimensions)}
+
+
+def authors_of(pairs: Iterable[tuple[int, str]]) -> Authorship:
+    """Who wrote which passage, from (passage id, author), ascending. Raises Damage."""
+    rows: dict[str, int] = {}
+    every = [(integer(passage), rows.setdefault(text(author), len(rows))) for passage, author in pairs]
+    table = np.array(every, np.int64).reshape(len(every), 2)
+    return Authorship(table[:, 0], table[:, 1], tuple(rows))
 
 
 def check_encoder(path: Place, stored: Mapping[str, str], encoder: Encoder) -> None:
@@ -187,11 +226,6 @@ def check_encoder(path: Place, stored: Mapping[str, str], encoder: Encoder) -> N
             f"the store {path} was built with {theirs}, not {ours}: "
             "let retrieval.encoder be auto or that one, or index into a new store"
         )
-
-
-def file_size(connection: sqlite3.Connection) -> int:
-    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-    return int(pages) * int(size)
 
 
 def vectors_in(data: object, count: int, width: int) -> Array:
@@ -208,67 +242,12 @@ def are_unit(vectors: Array) -> bool:
     return bool((np.abs(squares - 1) < _UNIT).all())
 
 
-def dimensions(connection: sqlite3.Connection) -> int:
-    """The length of the store's vectors, 0 before an encoder is bound. Raises Damage."""
-    stored = read_meta(connection).get("dimensions", "0")
-    if not (stored.isascii() and stored.isdigit() and len(stored) <= 6 and int(stored) <= MOST_DIMENSIONS):
-        raise Damage(f"{stored[:40]!r} is no number of dimensions")
-    return int(stored)
-
-
-def write_file(connection: sqlite3.Connection, record: FileRecord) -> None:
-    """Insert the record, or put it in the place of the one with its path."""
-    connection.execute(
-        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
-        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root",
-        (record.path, record.sha256, record.size, record.mtime_ns, record.trust.value, record.root),
-    )
-
-
-def numbers_of_file(connection: sqlite3.Connection, path: str) -> list[int]:
-    """The numbers of the documents that came from a file."""
-    rows = connection.execute("SELECT number FROM documents WHERE path = ? ORDER BY number", (path,))
-    return [row[0] for row in rows]
-
-
-def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
-    """Delete documents with everything that belongs to them. Raises Damage."""
-    for number in numbers:
-        document = read_document(connection.execute(f"{DOCUMENT} WHERE number = ?", (number,)).fetchone())
-        places = [read_place(row) for row in connection.execute(f"{PLACE} WHERE p.document = ?", (number,))]
-        connection.executemany(
-            "INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)",
-            [(i, search_text(read_passage(i, place, document))) for i, place in places],
+def check_number(numbered: Numbered) -> None:
+    """Raises CorpusError for a document whose number is of the other partition."""
+    if trust_of(numbered.number) is not numbered.entry.document.trust:
+        raise CorpusError(
+            f"{_name(numbered.entry.document)} has a number of the other partition: index it again"
         )
-        for table, column in (("vectors", "document"), ("passages", "document"), ("documents", "number")):
-            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
-
-
-def add(connection: sqlite3.Connection, entries: Sequence[Entry], path: str | None) -> None:
-    """Insert documents after all others. Raises CorpusError for one that cannot be kept as it is."""
-    number = connection.execute("SELECT coalesce(max(number), 0) FROM documents").fetchone()[0]
-    last = connection.execute("SELECT coalesce(max(passage_id), 0) FROM passages").fetchone()[0]
-    width = dimensions(connection)
-    for entry in entries:
-        _check(connection, entry, width)
-        number += 1
-        _add_one(connection, entry, path, number, last + 1)
-        last += len(entry.spans)
-
-
-def restore(connection: sqlite3.Connection, documents: Sequence[Numbered]) -> None:
-    """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
-    width = dimensions(connection)
-    for numbered in documents:
-        ask = "SELECT doc_id FROM documents WHERE number = ?"
-        row = connection.execute(ask, (numbered.number,)).fetchone()
-        if row is not None and row[0] == numbered.entry.document.doc_id:
-            continue
-        if row is not None:
-            raise other_at(numbered)
-        _check(connection, numbered.entry, width)
-        _add_one(connection, numbered.entry, numbered.path, numbered.number, numbered.first)
 
 
 def other_at(numbered: Numbered) -> CorpusError:
@@ -277,41 +256,6 @@ def other_at(numbered: Numbered) -> CorpusError:
         f"another document than {_name(numbered.entry.document)} has its number {numbered.number}: copy into a new "
         "store"
     )
-
-
-def numbered(connection: sqlite3.Connection) -> Iterator[Numbered]:
-    """Every document, in its order. Raises Damage."""
-    width = dimensions(connection)
-    ask = "SELECT number, path, first, count, data FROM documents JOIN vectors ON document = number ORDER BY number"
-    for number, path, first, count, data in connection.execute(ask):
-        document = read_document(connection.execute(f"{DOCUMENT} WHERE number = ?", (number,)).fetchone())
-        places = connection.execute(f"{PLACE} WHERE p.document = ? ORDER BY p.passage_id", (number,))
-        spans = tuple((place.start, place.end) for _, place in map(read_place, places))
-        vectors = vectors_in(data, integer(count), width) if data else None
-        yield Numbered(number, path, first, Entry(document, spans, vectors))
-
-
-def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, number: int, first: int) -> None:
-    document, spans = entry.document, list(enumerate(entry.spans, first))
-    offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
-    row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
-    connection.execute("INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text))
-    connection.executemany(
-        "INSERT INTO passages VALUES (?,?,?,?)", [(i, number, start, end) for i, (start, end) in spans]
-    )
-    connection.executemany(
-        "INSERT INTO words(rowid, text) VALUES (?,?)",
-        [(i, search_text(passage_at(i, start, end, document))) for i, (start, end) in spans],
-    )
-    data = b"" if entry.vectors is None else np.ascontiguousarray(entry.vectors, "<f4").tobytes()
-    connection.execute("INSERT INTO vectors VALUES (?,?,?,?)", (number, first, len(spans), data))
-
-
-def _check(connection: sqlite3.Connection, entry: Entry, width: int) -> None:
-    check_entry(entry, width)
-    document = entry.document
-    if connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone():
-        raise taken(document)
 
 
 def taken(document: Document) -> CorpusError:
@@ -325,9 +269,8 @@ def check_entry(entry: Entry, width: int) -> None:
     """Raises CorpusError for a document that no store can keep as it is; `width` is that of the store's vectors."""
     document = entry.document
     name = _name(document)
-    fields = (document.doc_id, document.source, document.title, document.text)
-    if any(_UNKEEPABLE.search(field) for field in fields):
-        raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
+    fields = (document.doc_id, document.source, document.title, document.author, document.text)
+    check_keepable(name, fields)
     if visible.title(document.title) != document.title:
         raise CorpusError(
             f"{name} has a title that is not one clean line of {visible.MAX_TITLE} characters: "
@@ -336,6 +279,12 @@ def check_entry(entry: Entry, width: int) -> None:
     _check_offsets(name, entry)
     if entry.vectors is not None:
         check_vectors(document, entry.vectors, (len(entry.spans), width))
+
+
+def check_keepable(name: str, fields: Iterable[str]) -> None:
+    """Raises CorpusError for text that no store can keep; `name` is what it belongs to."""
+    if any(_UNKEEPABLE.search(field) for field in fields):
+        raise CorpusError(f"{name} holds a zero character or half a surrogate pair: clean its text")
 
 
 def check_vectors(document: Document, vectors: Array, shape: tuple[int, int]) -> None:

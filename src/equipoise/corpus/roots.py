@@ -27,13 +27,37 @@ class Gone(StrEnum):
     DROP = "drop"
 
 
+class Author(StrEnum):
+    """Who counts as one author of the files below a path: everybody who writes there, each folder in it, or each file.
+
+    Whoever can write more than one file, or make a folder, must not count for more than one: PATH is the safe one.
+    """
+
+    PATH = "path"
+    FOLDER = "folder"
+    FILE = "file"
+
+
+_WRITER = "key:"
+
+
+def writer_of(key_id: str) -> str:
+    """The author of what was handed in with a key: all of it is one source."""
+    return f"{_WRITER}{key_id}"
+
+
 @dataclass(slots=True)
 class Roots:
-    """The trust of files in one run: `trust` for what was asked for, what is known for nearer roots."""
+    """The trust and author of files in one run: `trust` and `author` for what was asked for, what is known for nearer
+    roots; `author` None leaves those that are known as they are. `writer` is the author of all files, whatever their
+    paths."""
 
     asked: frozenset[Path]
     trust: Trust
     known: Mapping[Path, Trust]
+    author: Author | None = None
+    authors: Mapping[Path, Author] = field(default_factory=dict)
+    writer: str = ""
     _kept: dict[Path, int] = field(default_factory=dict)
 
     def decide(self, path: Path) -> tuple[Trust, Path]:
@@ -45,6 +69,22 @@ class Roots:
                 self._count(place)
                 return self.known[place], place
         return self.trust, path
+
+    def author_of(self, path: Path, root: Path) -> Path:
+        """What stands for the author of the file at `path`, whose root this is: a path."""
+        named = self.author if any(place in self.asked for place in (path, *path.parents)) else None
+        match named or self.authors.get(root, Author.PATH):
+            case Author.FILE:
+                return path
+            case Author.FOLDER:
+                return path.parent
+            case _:
+                return root
+
+    def written_by(self, path: Path, root: Path, old: FileRecord | None, places: Places) -> str:
+        """The author of the file at `path`, whose root this is; who handed a file in (`old`) stays its author."""
+        handed_in = old.author if old and old.author.startswith(_WRITER) and self.author is None else ""
+        return self.writer or handed_in or places.key(self.author_of(path, root))
 
     def kept(self) -> list[LeftOut]:
         """Roots whose files have another trust than the run asked for."""
@@ -67,13 +107,26 @@ class Roots:
 
 
 def known_roots(records: Iterable[FileRecord], places: Places) -> dict[Path, Trust]:
-    """The roots of the store's files; one with files of both kinds is untrusted."""
+    """The roots of the store's files; one with files of both kinds, or with such that are held back, is untrusted."""
     roots: dict[Path, Trust] = {}
     for record in records:
         root = places.path(record.root)
         if roots.get(root) is not Trust.UNTRUSTED:
-            roots[root] = record.trust
+            roots[root] = Trust.TRUSTED if record.trust is Trust.TRUSTED else Trust.UNTRUSTED
     return roots
+
+
+def known_authors(records: Iterable[FileRecord], places: Places) -> dict[Path, Author]:
+    """Who counts as one author, by root."""
+    authors: dict[Path, Author] = {}
+    for record in records:
+        if record.author.startswith(_WRITER):
+            continue
+        if record.author == record.path != record.root:
+            authors[places.path(record.root)] = Author.FILE
+        elif record.author != record.root:
+            authors.setdefault(places.path(record.root), Author.FOLDER)
+    return authors
 
 
 def gone(records: Iterable[FileRecord], walk: Walk, places: Places) -> list[str]:

@@ -4,10 +4,11 @@ files      one row for each indexed file: how it looked when it was read
 documents  the texts, with their blocks and what may be quoted; `path` is empty for documents that came from no file
 passages   offsets into a document's text; the text itself is stored once, in documents
 vectors    one little-endian float32 blob for each document, rows in the order of its passages
-words      full text search; holds no text, so a deletion must name the words it takes out
+words_*    full text search, one for each partition; holds no text, so a deletion must name the words it takes out
 meta       the encoder's name and dimensions
 
-Document numbers and passage ids grow together: sorted by one is sorted by the other.
+Document numbers and passage ids grow together: sorted by one is sorted by the other. They also say which partition a
+document belongs to (`corpus.partitions`).
 """
 
 import sqlite3
@@ -19,20 +20,23 @@ from pathlib import Path
 
 from equipoise.core.addresses import Place
 from equipoise.core.errors import StoreError
+from equipoise.core.types import Trust
+from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.places import has_working_folder
 from equipoise.corpus.records import Damage
 from equipoise.corpus.stems import TOKENIZER
 from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
-VERSION = 2
+VERSION = 3
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE files (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL, size INTEGER NOT NULL,"
-    " mtime_ns INTEGER NOT NULL, trust TEXT NOT NULL, root TEXT NOT NULL) WITHOUT ROWID",
+    " mtime_ns INTEGER NOT NULL, trust TEXT NOT NULL, root TEXT NOT NULL, author TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE documents (number INTEGER PRIMARY KEY, doc_id TEXT NOT NULL UNIQUE,"
     " path TEXT REFERENCES files(path), source TEXT NOT NULL, title TEXT NOT NULL, trust TEXT NOT NULL,"
+    " author TEXT NOT NULL,"
     " sentences BLOB NOT NULL, pages BLOB NOT NULL, blocks BLOB NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX documents_of_file ON documents(path)",
     "CREATE TABLE passages (passage_id INTEGER PRIMARY KEY,"
@@ -40,7 +44,10 @@ _TABLES = (
     "CREATE INDEX passages_of_document ON passages(document)",
     "CREATE TABLE vectors (document INTEGER PRIMARY KEY REFERENCES documents(number),"
     " first INTEGER NOT NULL, count INTEGER NOT NULL, data BLOB NOT NULL)",
-    f"CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='{TOKENIZER}')",
+    *(
+        f"CREATE VIRTUAL TABLE {words_of(trust)} USING fts5(text, content='', tokenize='{TOKENIZER}')"
+        for trust in Trust
+    ),
 )
 _PRAGMAS = (
     "synchronous = NORMAL",  # with the write-ahead log: safe against a kill, a power cut may lose the newest

@@ -6,30 +6,23 @@ processes may read while one writes. A `SqliteStore` may be used from several th
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
-from equipoise.corpus import contents, pending, records, verification
+from equipoise.corpus import contents, pending, records, rows, verification
 from equipoise.corpus.common import Alone, Closing
-from equipoise.corpus.fulltext import FullText, matching
-from equipoise.corpus.keywords import LOOKED_AT, Keywords
-from equipoise.corpus.nearest import EXACT_UP_TO, Nearest
+from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import Counts, Damage, Entry, FileRecord, Ids, Listed, Numbered
+from equipoise.corpus.records import Counts, Damage, Entry, FileRecord, Listed, Numbered
 from equipoise.corpus.schema import connect, mapped
-from equipoise.corpus.settling import MORE, settled
-from equipoise.corpus.spelling import Correction
-from equipoise.text.tokens import content_words
+from equipoise.corpus.sqlite_partition import SqlitePartition
 
 
 class SqliteStore(Alone, Closing):
@@ -39,10 +32,9 @@ class SqliteStore(Alone, Closing):
         self.path = path
         self._connection = connection
         self._lock = RLock()
-        self._keywords = Keywords(FullText(connection))
         self._writes = 0
         self._seen: tuple[int, int] | None = None
-        self._nearest = Nearest(connection)
+        self._partitions = {trust: SqlitePartition(self, connection, trust) for trust in Trust}
         self._counts: Counts | None = None
 
     @classmethod
@@ -59,7 +51,8 @@ class SqliteStore(Alone, Closing):
     def close(self) -> None:
         """Close the file."""
         with self._lock, mapped(self.path):
-            self._keywords.close()
+            for partition in self._partitions.values():
+                partition.close()
             self._connection.close()
 
     @property
@@ -82,16 +75,16 @@ class SqliteStore(Alone, Closing):
             finally:
                 self._connection.execute("ROLLBACK")
 
+    def partition(self, trust: Trust) -> SqlitePartition:
+        """The documents of this trust, searched by themselves."""
+        return self._partitions[trust]
+
     def counts(self) -> Counts:
-        """Files, documents, passages, passages without vectors, trusted documents; kept in memory as `matrix`."""
-        with self.snapshot():
-            self._notice_changes()
+        """See `store.Reading`: kept in memory until the store changes."""
+        with self.current():
             if self._counts is None:
-                tables = ("files", "documents", "passages", "documents WHERE trust = 'trusted'")
-                files, documents, passages, trusted = (
-                    self._one(f"SELECT count(*) FROM {t}")[0] for t in tables
-                )
-                self._counts = Counts(files, documents, passages, pending.count(self._connection), trusted)
+                files = self._one("SELECT count(*) FROM files")[0]
+                self._counts = Counts.of(files, {t: part.counts() for t, part in self._partitions.items()})
             return self._counts
 
     def files(self) -> dict[str, FileRecord]:
@@ -120,25 +113,25 @@ class SqliteStore(Alone, Closing):
 
     def subjects(self, most: int) -> tuple[str, ...]:
         """See `store.Reading`: what is shown to everybody is not for anybody to write."""
-        rows = self._rows(
+        hits = self._rows(
             "SELECT title FROM documents JOIN vectors ON document = number WHERE trust = ? AND title <> ''"
             " GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?",
             (Trust.TRUSTED.value, most),
         )
-        return tuple(row[0] for row in rows)
+        return tuple(row[0] for row in hits)
 
     def file_of(self, doc_id: str) -> str | None:
         """The path (as in `files`) a document came from; None for an unknown one or one from no file."""
-        rows = self._rows("SELECT path FROM documents WHERE doc_id = ?", (doc_id,))
-        return rows[0][0] if rows else None
+        hits = self._rows("SELECT path FROM documents WHERE doc_id = ?", (doc_id,))
+        return hits[0][0] if hits else None
 
     def document(self, doc_id: str) -> Document:
         """The document. Raises CorpusError for an unknown one."""
-        rows = self._rows(f"{records.DOCUMENT} WHERE doc_id = ?", (doc_id,))
-        if not rows:
+        hits = self._rows(f"{records.DOCUMENT} WHERE doc_id = ?", (doc_id,))
+        if not hits:
             raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
         with mapped(self.path):
-            return records.read_document(rows[0])
+            return records.read_document(hits[0])
 
     def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
         """The documents by id. Raises CorpusError for an unknown one."""
@@ -173,57 +166,12 @@ class SqliteStore(Alone, Closing):
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document, in its order."""
         with self.snapshot():
-            rows = self._rows(f"{records.PLACE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
-            document = self.document(doc_id) if rows else None
-            places = [records.read_place(row) for row in rows] if document else []
+            hits = self._rows(f"{records.PLACE} WHERE d.doc_id = ? ORDER BY p.passage_id", (doc_id,))
+            document = self.document(doc_id) if hits else None
+            places = [records.read_place(row) for row in hits] if document else []
             return tuple(
                 records.read_passage(number, place, document) for number, place in places if document
             )
-
-    def matrix(self) -> tuple[Ids, Array]:
-        """See `store.Searching`: kept in memory, read again when this or another process has changed the store."""
-        with self.snapshot():
-            self._notice_changes()
-            return self._nearest.matrix()
-
-    def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
-        """See `store.Searching` and `corpus.nearest`."""
-        with self.snapshot():
-            self._notice_changes()
-            if k < 1 or not (exact or self.counts().passages <= EXACT_UP_TO):
-                return self._nearest.search(vector, k, exact=exact)
-            near = [passage_id for passage_id, _ in self._nearest.search(vector, k + MORE, exact=exact)]
-            return settled(near, self._nearest.vectors(near)[1], vector, k)
-
-    def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
-        """See `store.Searching`."""
-        with self.snapshot():
-            self._notice_changes()
-            return self._nearest.vectors(passage_ids)
-
-    def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
-        """See `store.Searching`."""
-        with self.snapshot():
-            self._notice_changes()
-            return self._keywords.corrections(text, known, self._holding)
-
-    def unheard(self, text: str) -> tuple[str, ...]:
-        """See `store.Searching`."""
-        with self.snapshot():
-            self._notice_changes()
-            return tuple(self._keywords.unheard(content_words(text)))
-
-    def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
-        """At most `k` (passage_id, score) for any text, best first, ties by id; a score is 0 or more."""
-        if k < 1:
-            return []
-        with self.snapshot():
-            self._notice_changes()
-            match = matching(self._keywords.plan(query))
-            if not match.expression:
-                return []
-            ask = "SELECT rowid, bm25(words) AS s FROM words WHERE words MATCH ? ORDER BY s, rowid LIMIT ?"
-            return [(row[0], -row[1] / match.times) for row in self._rows(ask, (match.expression, k))]
 
     def pending(self) -> list[tuple[int, int]]:
         """(number, passages) of every document that words find and that has no vectors yet, in the store's order."""
@@ -257,9 +205,9 @@ class SqliteStore(Alone, Closing):
     def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
         """Put a file's documents in the place of those it had before, if any."""
         with self._writing():
-            records.remove(self._connection, records.numbers_of_file(self._connection, record.path))
-            records.write_file(self._connection, record)
-            records.add(self._connection, entries, record.path)
+            rows.remove(self._connection, rows.numbers_of_file(self._connection, record.path))
+            rows.write_file(self._connection, record)
+            rows.add(self._connection, entries, record.path)
 
     def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
         """See `store.Embedding`."""
@@ -274,56 +222,70 @@ class SqliteStore(Alone, Closing):
     def update_file(self, record: FileRecord) -> None:
         """Record a new size, time or trust of a file whose content is the same."""
         with self._writing():
-            records.write_file(self._connection, record)
-            values = (record.trust.value, record.path)
-            self._connection.execute("UPDATE documents SET trust = ? WHERE path = ?", values)
+            rows.write_file(self._connection, record)
+            self._connection.execute(
+                "UPDATE documents SET author = ? WHERE path = ?", (record.author, record.path)
+            )
+            rows.move(self._connection, rows.numbers_of_file(self._connection, record.path), record.trust)
 
     def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
-        """Record another trust of documents, and of the files they came from. Raises CorpusError for unknown ones."""
+        """See `store.Writing`."""
         with self._writing():
             for doc_id in doc_ids:
-                ask = "UPDATE documents SET trust = ? WHERE doc_id = ?"
-                if not self._connection.execute(ask, (trust.value, doc_id)).rowcount:
+                hits = self._rows("SELECT number, path FROM documents WHERE doc_id = ?", (doc_id,))
+                if not hits:
                     raise CorpusError(f"there is no document {doc_id!r} in {self.path}")
-                ask = "UPDATE files SET trust = ? WHERE path = (SELECT path FROM documents WHERE doc_id = ?)"
-                self._connection.execute(ask, (trust.value, doc_id))
+                ((number, path),) = hits
+                self._connection.execute("UPDATE files SET trust = ? WHERE path = ?", (trust.value, path))
+                rows.move(self._connection, [number], trust)
+
+    def rename(self, doc_id: str, new_id: str, source: str) -> None:
+        """See `store.Writing`."""
+        records.check_keepable(f"the name {source!r}", (new_id, source))
+        with self._writing():
+            if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", (new_id,)):
+                raise CorpusError(f"there is a document {new_id!r} in {self.path} already")
+            ask = "UPDATE documents SET doc_id = ?, source = ? WHERE doc_id = ?"
+            if not self._connection.execute(ask, (new_id, source, doc_id)).rowcount:
+                raise CorpusError(f"there is no document {doc_id!r} in {self.path}")
 
     def drop_file(self, path: str) -> None:
         """Take a file and its documents out; nothing happens where there is no such file."""
         with self._writing():
-            records.remove(self._connection, records.numbers_of_file(self._connection, path))
+            rows.remove(self._connection, rows.numbers_of_file(self._connection, path))
             self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def add_documents(self, entries: Sequence[Entry]) -> None:
         """Add documents that come from no file. Raises CorpusError where an id is taken."""
         with self._writing():
-            records.add(self._connection, entries, None)
+            rows.add(self._connection, entries, None)
 
     def remove_documents(self, doc_ids: Iterable[str]) -> None:
         """See `store.Writing`."""
         with self._writing():
             ask = "SELECT number FROM documents WHERE doc_id = ? AND path IS NULL"
             hits = {doc_id: self._rows(ask, (doc_id,)) for doc_id in doc_ids}
-            if unknown := [doc_id for doc_id, rows in hits.items() if not rows]:
+            if unknown := [doc_id for doc_id, found in hits.items() if not found]:
                 raise CorpusError(f"document {unknown[0]!r} was not added to {self.path} by add_documents")
-            records.remove(self._connection, [rows[0][0] for rows in hits.values()])
+            rows.remove(self._connection, [found[0][0] for found in hits.values()])
 
     def numbered(self) -> Iterator[Numbered]:
         """See `store.Writing`."""
         with self.snapshot():
-            yield from records.numbered(self._connection)
+            yield from rows.numbered(self._connection)
 
     def restore(self, files: Sequence[FileRecord], documents: Sequence[Numbered]) -> None:
         """See `store.Writing`."""
         with self._writing():
             for record in files:
-                records.write_file(self._connection, record)
-            records.restore(self._connection, documents)
+                rows.write_file(self._connection, record)
+            rows.restore(self._connection, documents)
 
     def optimize(self) -> None:
         """See `store.Writing`: one or two seconds for 100,000 passages."""
         with self._writing():
-            self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+            for words in map(words_of, Trust):
+                self._connection.execute(f"INSERT INTO {words}({words}) VALUES ('optimize')")
 
     def verify(self) -> None:
         """See `store.Reading`."""
@@ -348,14 +310,9 @@ class SqliteStore(Alone, Closing):
                 raise Damage(f"passage {passage_id} has no document")
         raise CorpusError(f"there is no passage {passage_id} in {self.path}: it may have been replaced")
 
-    def _holding(self, stem: str) -> tuple[Passage, ...]:
-        """Some passages in which a stem stands."""
-        ask = "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"
-        return self.passages(row[0] for row in self._rows(ask, (f'"{stem}"', LOOKED_AT)))
-
     def _meta(self) -> dict[str, str]:
         with self._lock, mapped(self.path):
-            return records.read_meta(self._connection)
+            return rows.read_meta(self._connection)
 
     def _texts(self, ask: str) -> tuple[str, ...]:
         with mapped(self.path):
@@ -382,11 +339,14 @@ class SqliteStore(Alone, Closing):
                 raise
             self._writes += 1
 
-    def _notice_changes(self) -> None:
-        """Forget what is in memory when the file has changed. Call it inside a snapshot, after a read."""
-        self._one("SELECT count(*) FROM meta")
-        now = (self._one("PRAGMA data_version")[0], self._writes)
-        if now != self._seen:
-            self._seen, self._counts = now, None
-            self._nearest.forget()
-            self._keywords.forget()
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """A snapshot in which nothing in memory is older than the file."""
+        with self.snapshot():
+            self._one("SELECT count(*) FROM meta")
+            now = (self._one("PRAGMA data_version")[0], self._writes)
+            if now != self._seen:
+                self._seen, self._counts = now, None
+                for partition in self._partitions.values():
+                    partition.forget()
+            yield

@@ -1,8 +1,12 @@
 """What a store is, whatever keeps it: documents, their passages, vectors and words.
 
 `open_store` makes one of an address. Every change is one transaction: it is there as a whole or not at all. A store
-may be used from several threads, and several processes may have it open. Numbers of documents and ids of passages
-grow together, in the order in which documents came; a retriever may rely on ties being broken by them.
+may be used from several threads, and several processes may have it open.
+
+A store has two partitions, the trusted documents and the untrusted ones, and is searched one partition at a time
+(`Partition`): there is no search, no frequency and no spelling over both, so nothing that anybody may write can move
+what the trusted documents give. Numbers of documents and ids of passages grow together, in the order in which the
+documents of a partition came; a retriever may rely on ties being broken by them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,16 +26,13 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus.contents import Row
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.records import Counts, Entry, FileRecord, Ids, Listed, Numbered
+from equipoise.corpus.records import Authorship, Counts, Entry, FileRecord, Ids, Listed, Numbered, PartCounts
 from equipoise.corpus.spelling import Correction
 
 FILE = "equipoise.corpus.sqlite:SqliteStore"
-KINDS = {
-    "postgres": "equipoise.corpus.postgres.store:PostgresStore",
-    "qdrant": "equipoise.corpus.qdrant.store:QdrantStore",
-}
+KINDS = {"postgres": "equipoise.corpus.postgres.store:PostgresStore"}
 """By kind of address, also the name of the extra: what keeps the store, imported when such an address is opened."""
-LIBRARIES = ("psycopg", "pgvector", "qdrant_client")
+LIBRARIES = ("psycopg", "pgvector")
 
 
 class Reading(Protocol):
@@ -52,7 +53,11 @@ class Reading(Protocol):
         ...
 
     def counts(self) -> Counts:
-        """How much the store holds."""
+        """How much the store holds, both partitions together."""
+        ...
+
+    def partition(self, trust: Trust) -> "Partition":
+        """The documents of this trust, searched by themselves."""
         ...
 
     def files(self) -> dict[str, FileRecord]:
@@ -137,8 +142,35 @@ class Reading(Protocol):
         ...
 
 
-class Searching(Protocol):
-    """Passages by their vectors and words. Each method raises StoreError where the store fails."""
+class Partition(Protocol):
+    """The documents of one trust, searched by themselves: whatever a method gives is a function of these documents
+    alone, byte for byte. Each method raises StoreError where the store fails."""
+
+    @property
+    def trust(self) -> Trust:
+        """Who may have written its documents."""
+        ...
+
+    @property
+    def path(self) -> Place:
+        """Where the store is; as text it is fit for people."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """See `Reading.snapshot`: the whole store stands still."""
+        ...
+
+    def counts(self) -> PartCounts:
+        """How much the partition holds."""
+        ...
+
+    def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
+        """The documents by id. Raises CorpusError for one that is not in the partition."""
+        ...
+
+    def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
+        """Where the passages lie, in the order asked for. Raises CorpusError for one not in the partition."""
+        ...
 
     def matrix(self) -> tuple[Ids, Array]:
         """The ids (n,) of all passages that have vectors, ascending, and these, unit vectors (n, d), both read-only."""
@@ -160,6 +192,18 @@ class Searching(Protocol):
 
         The same in every kind of store; see `corpus.keywords`.
         """
+        ...
+
+    def authors(self) -> Authorship:
+        """Who wrote which passage."""
+        ...
+
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """(source, title) of every document, in the order of the partition."""
+        ...
+
+    def holding(self, words: Sequence[str]) -> list[Ids]:
+        """For each word, in lower case, the ids of the passages that have it in any form, ascending."""
         ...
 
     def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
@@ -185,7 +229,7 @@ class Writing(Protocol):
         ...
 
     def update_file(self, record: FileRecord) -> None:
-        """Record a new size, time or trust of a file whose content is the same."""
+        """Record a new size, time or trust of a file whose content is the same; another trust moves its documents."""
         ...
 
     def drop_file(self, path: str) -> None:
@@ -193,7 +237,12 @@ class Writing(Protocol):
         ...
 
     def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
-        """Record another trust of documents, and of the files they came from. Raises CorpusError for unknown ones."""
+        """Move documents, and the files they came from, into the partition of another trust, where they are the
+        newest; their ids stay. Raises CorpusError for unknown ones."""
+        ...
+
+    def rename(self, doc_id: str, new_id: str, source: str) -> None:
+        """Give a document another id and source. Raises CorpusError for an unknown one and where the id is taken."""
         ...
 
     def add_documents(self, entries: Sequence[Entry]) -> None:
@@ -257,7 +306,7 @@ class Embedding(Protocol):
         ...
 
 
-class Store(Reading, Searching, Writing, Embedding, Protocol):
+class Store(Reading, Writing, Embedding, Protocol):
     """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
 
     @classmethod

@@ -3,8 +3,11 @@
 import sqlite3
 from contextlib import closing
 
+from equipoise.core.types import Trust
 from equipoise.corpus import records
+from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.nearest import read_signs
+from equipoise.corpus.partitions import bounds
 from equipoise.corpus.pieces import search_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Damage
 from equipoise.corpus.stems import TOKENIZER
@@ -16,6 +19,10 @@ _PASSAGES_OF_VECTORS = """
     WHERE v.count != coalesce(p.number, 0) OR (v.count > 0 AND (v.first != p.first OR v.first + v.count - 1 != p.last))
 """
 _WITHOUT_VECTORS = "SELECT number FROM documents WHERE number NOT IN (SELECT document FROM vectors)"
+_OUTSIDE = """
+    SELECT 1 FROM documents LEFT JOIN passages ON document = number
+    WHERE trust = ? AND NOT (number BETWEEN ? AND ? AND coalesce(passage_id, number) BETWEEN ? AND ?)
+"""
 _OVERLAPS = """
     SELECT passage_id FROM (SELECT passage_id, start, lag(end) OVER one AS before FROM passages
                             WINDOW one AS (PARTITION BY document ORDER BY passage_id))
@@ -45,22 +52,26 @@ def verify(connection: sqlite3.Connection) -> None:
     ):
         if connection.execute(ask).fetchone():
             raise Damage(reason)
-    read_signs(connection)
-    _check_words(connection)
+    for trust in Trust:
+        if connection.execute(_OUTSIDE, (trust.value, *bounds(trust), *bounds(trust))).fetchone():
+            raise Damage("a document in the partition of another trust")
+        read_signs(connection, trust)
+        _check_words(connection, trust)
 
 
-def _check_words(connection: sqlite3.Connection) -> None:
-    """Whether full text search holds the words of the passages: each as often, in as many of them."""
+def _check_words(connection: sqlite3.Connection, trust: Trust) -> None:
+    """Whether full text search holds the words of the partition's passages: each as often, in as many of them."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as anew:
         anew.execute(f"CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='{TOKENIZER}')")
         anew.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row')")
         anew.execute("BEGIN")
-        for row in connection.execute(f"{DOCUMENT} ORDER BY number"):
+        for row in connection.execute(f"{DOCUMENT} WHERE number BETWEEN ? AND ?", bounds(trust)):
             document = records.read_document(row)
             for place in connection.execute(f"{PLACE} WHERE d.doc_id = ?", (document.doc_id,)):
                 passage = records.read_passage(*records.read_place(place), document)
                 ask = "INSERT INTO words(rowid, text) VALUES (?, ?)"
                 anew.execute(ask, (passage.passage_id, search_text(passage)))
-        ask = "SELECT term, doc, cnt FROM vocabulary ORDER BY term"
-        if connection.execute(ask).fetchall() != anew.execute(ask).fetchall():
+        ask = "SELECT term, doc, cnt FROM {} ORDER BY term"
+        held = connection.execute(ask.format(vocabulary_of(trust)))
+        if held.fetchall() != anew.execute(ask.format("vocabulary")).fetchall():
             raise Damage("full text search does not hold the words of the passages")

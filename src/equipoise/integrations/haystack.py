@@ -2,6 +2,10 @@
 
     filter(query, documents) -> highlighter(query, documents) -> boundary(picks, documents) -> summarizer(quotes)
 
+Give the filter, the highlighter and the boundary one `trust_key`, the key of documents' metadata that says "trusted".
+Then trusted documents answer by themselves, and what untrusted ones say is shown apart, where the trusted ones do not
+answer (`trust.mode` of the settings says otherwise). Without one nothing is trusted, and all are read alike.
+
 The summarizer has no socket for a question; `assert_no_path` proves of a whole pipeline that none reaches it by another
 way. Where `chat` and `embedder` are wanted, Haystack's chat generators and text embedders, ours, and names (as in
 `model.llm` and `retrieval.encoder`) are taken; without `chat` no language model is asked. With names and components of
@@ -19,9 +23,9 @@ from equipoise.core.protocols import Highlighter as AnyHighlighter
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.protocols import Summarizer as AnySummarizer
 from equipoise.core.results import Answer
-from equipoise.core.types import Document as Text
 from equipoise.core.types import Highlight, Passage
 from equipoise.integrations import haystack_paths, parts
+from equipoise.integrations.chunks import EQUAL, Chunk, as_documents, chunk_of
 from equipoise.integrations.haystack_models import (
     Chat,
     Embedder,
@@ -32,16 +36,13 @@ from equipoise.integrations.haystack_models import (
     type_name,
 )
 from equipoise.integrations.shared import (
-    Chunk,
     Picks,
     Quotes,
-    as_documents,
-    chunk_of,
     crossed,
-    proposed,
     sifted,
     summarized,
 )
+from equipoise.integrations.trusting import mode_of, picked, reader_of
 from equipoise.rag import build
 from equipoise.rag.library import Library
 
@@ -53,7 +54,10 @@ except ImportError:
 
 @component
 class Retriever(Written):
-    """Passages of an index of this package, with embeddings, places, and `trust` in their metadata."""
+    """Passages of an index of this package, with embeddings, places, and `trust` in their metadata: "trust" is the
+    `trust_key` of what is behind it."""
+
+    trust_key = parts.TRUST
 
     def __init__(
         self, index: str, *, top_k: int = 20, embedder: Embedder = None, settings: Settings | None = None
@@ -75,13 +79,14 @@ class Retriever(Written):
 
     @component.output_types(documents=list[Document], query_embedding=list[float])
     def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
-        """At most `top_k` passages, best first, and the vector of the question."""
+        """At most `top_k` passages of trusted documents, best first, and behind them as many of untrusted ones, as
+        `trust.mode` has it, and the vector of the question."""
         self.warm_up()
         if self._library is None:
             raise InputError("the index was closed while it was asked: run the pipeline again")
         candidates = parts.retrieved(self._library, query, self.top_k if top_k is None else top_k)
         documents = [
-            _passage(passage, candidates.documents[passage.doc_id], float(score), vector.tolist())
+            _passage(passage, float(score), vector.tolist())
             for passage, score, vector in zip(
                 candidates.passages, candidates.scores, candidates.embeddings, strict=True
             )
@@ -98,7 +103,7 @@ class Retriever(Written):
 class Filter(Written):
     """Takes documents out before anything reads them: `part` is a name of `filter.name`, or a PassageFilter.
 
-    Documents are untrusted unless `trust_key` names a key of their metadata that says "trusted".
+    With a `trust_key` it sees the trusted documents alone; at most `top_k` untrusted ones of each source follow these.
     """
 
     def __init__(
@@ -123,8 +128,9 @@ class Filter(Written):
     def run(
         self, query: str, documents: list[Document], query_embedding: list[float] | None = None
     ) -> dict[str, Any]:
-        """At most `top_k` documents, in the order they came, and all others with `flag` and `flag_score` in their
-        metadata. The documents' embeddings are used where all have one and `query_embedding` is given."""
+        """At most `top_k` documents, in the order they came, trusted ones first, and all others with `flag` and
+        `flag_score` in their metadata. The documents' embeddings are used where all have one and `query_embedding` is
+        given."""
         return sync.run(self._sift(query, documents, query_embedding, blocking=True))
 
     @component.output_types(documents=list[Document], flagged=list[Document])
@@ -139,7 +145,10 @@ class Filter(Written):
     ) -> dict[str, Any]:
         part, encoder = self._made.get(blocking=blocking)
         chunks = _chunks(documents, self.trust_key)
-        filtered = await sifted(part, query, chunks, k=self.top_k, encoder=encoder, question_vector=vector)
+        mode = mode_of(self.settings, self.trust_key)
+        filtered = await sifted(
+            part, query, chunks, k=self.top_k, encoder=encoder, question_vector=vector, mode=mode
+        )
         flagged = [_flagged(documents[row], reason, score) for row, reason, score in filtered.flagged]
         return {"documents": [documents[row] for row in filtered.kept], "flagged": flagged}
 
@@ -147,7 +156,11 @@ class Filter(Written):
 @component
 class Highlighter(Written):
     """Picks spans for the question, the last part that sees it: `part` is a name of `highlight.name`, or a
-    Highlighter. "auto" is `indexed` with a chat model, `reader` without."""
+    Highlighter. "auto" is `indexed` with a chat model, `reader` without.
+
+    With a `trust_key` it reads the trusted documents alone. Where it picks nothing, and with `others`, the picks also
+    say what untrusted ones say, which are read author by author without a language model; the author is the source.
+    """
 
     def __init__(
         self,
@@ -156,33 +169,38 @@ class Highlighter(Written):
         chat: Chat = None,
         embedder: Embedder = None,
         settings: Settings | None = None,
+        trust_key: str = "",
     ) -> None:
         self.part, self.chat, self.embedder, self.settings = part, chat, embedder, _checked(settings)
-        self._made = Made(settings, chat, embedder, lambda made: parts.highlighter_of(part, made))
+        self.trust_key = trust_key
+        self._made = Made(settings, chat, embedder, lambda made: reader_of(part, made, trust_key))
 
     def warm_up(self) -> None:
         """Make the highlighter; raises InputError for a name that there is not."""
         self._made.warm_up()
 
     @component.output_types(picks=Picks, report=dict[str, Any])
-    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+    def run(self, query: str, documents: list[Document], others: bool = False) -> dict[str, Any]:
         """The picks, and a report for the operator alone: it may hold what the highlighter's model wrote."""
-        return sync.run(self._pick(query, documents, blocking=True))
+        return sync.run(self._pick(query, documents, others, blocking=True))
 
     @component.output_types(picks=Picks, report=dict[str, Any])
-    async def run_async(self, query: str, documents: list[Document]) -> dict[str, Any]:
+    async def run_async(self, query: str, documents: list[Document], others: bool = False) -> dict[str, Any]:
         """As `run`."""
-        return await self._pick(query, documents, blocking=False)
+        return await self._pick(query, documents, others, blocking=False)
 
-    async def _pick(self, query: str, documents: list[Document], *, blocking: bool) -> dict[str, Any]:
-        chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents))
-        proposal = await proposed(self._made.get(blocking=blocking), query, chunk_documents)
+    async def _pick(
+        self, query: str, documents: list[Document], others: bool, *, blocking: bool
+    ) -> dict[str, Any]:
+        chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents, self.trust_key))
+        chosen = await picked(self._made.get(blocking=blocking), query, chunk_documents, others=others)
         report = {
-            "probability": proposal.probability,
-            "threshold": proposal.threshold,
-            "dropped": parts.dropped(proposal.dropped),
+            "probability": chosen.proposal.probability,
+            "threshold": chosen.proposal.threshold,
+            "dropped": parts.dropped(chosen.dropped),
+            "failure": chosen.heard.failure,
         }
-        return {"picks": Picks.of(proposal), "report": report}
+        return {"picks": chosen.picks, "report": report}
 
 
 @component
@@ -190,11 +208,12 @@ class Boundary(Written):
     """Reads the text under the picks from the documents: nothing that a highlighter's model wrote passes.
 
     `settings`: the limits of `highlight`, and `summarize.context`. Whatever comes in as `documents` is the corpus:
-    connect it to what the highlighter reads.
+    connect it to what the highlighter reads. With a `trust_key` nothing of untrusted documents passes to be written
+    about.
     """
 
-    def __init__(self, *, settings: Settings | None = None) -> None:
-        self.settings = _checked(settings)
+    def __init__(self, *, settings: Settings | None = None, trust_key: str = "") -> None:
+        self.settings, self.trust_key = _checked(settings), trust_key
         chosen = parts.settings_of(settings)
         self._policy, self._context = build.policy(chosen), chosen.summarize.context == "passage"
 
@@ -205,8 +224,9 @@ class Boundary(Written):
             raise InputError(
                 f"picks come from a highlighter of this package, not of type {type(picks).__name__}"
             )
-        chunk_documents = as_documents(_chunks(documents))
-        quotes, left_out = crossed(picks, chunk_documents, self._policy, context=self._context)
+        chunk_documents = as_documents(_chunks(documents, self.trust_key))
+        mode = mode_of(self.settings, self.trust_key)
+        quotes, left_out = crossed(picks, chunk_documents, self._policy, context=self._context, mode=mode)
         return {"quotes": quotes, "dropped": parts.dropped(left_out)}
 
     @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])
@@ -231,36 +251,56 @@ class Summarizer(Written):
         """Make the summarizer; raises InputError for a name that there is not."""
         self._made.warm_up()
 
-    @component.output_types(answer=str, refused=bool, quotes=list[Document], report=dict[str, Any])
+    @component.output_types(
+        answer=str, refused=bool, quotes=list[Document], others=dict[str, Any], report=dict[str, Any]
+    )
     def run(self, quotes: Quotes) -> dict[str, Any]:
         """The answer (where `refused`, a sentence that says why there is none), the quotes as documents with their
-        place in metadata (`document_id`, `quote_start`, `quote_end`), and a report for the operator."""
+        place in metadata (`document_id`, `quote_start`, `quote_end`) and their `trust`, and a report for the operator.
+        `others` is what untrusted documents say, claim by claim, empty where they were not heard."""
         return sync.run(self._answer(quotes, blocking=True))
 
-    @component.output_types(answer=str, refused=bool, quotes=list[Document], report=dict[str, Any])
+    @component.output_types(
+        answer=str, refused=bool, quotes=list[Document], others=dict[str, Any], report=dict[str, Any]
+    )
     async def run_async(self, quotes: Quotes) -> dict[str, Any]:
         """As `run`."""
         return await self._answer(quotes, blocking=False)
 
     async def _answer(self, quotes: Quotes, *, blocking: bool) -> dict[str, Any]:
         result = await summarized(self._made.get(blocking=blocking), quotes)
-        answered = isinstance(result, Answer)
+        answered, told = isinstance(result, Answer), result.to_dict()
         return {
             "answer": result.text if isinstance(result, Answer) else result.detail,
             "refused": not answered,
             "quotes": [_quoted(item) for item in result.highlights.items],
-            "report": result.to_dict() | result.trace.to_dict(),
+            "others": told["others"] or {},
+            "report": told | result.trace.to_dict(),
         }
 
 
 def assert_no_path(pipeline: Pipeline, target: str) -> None:
     """Raises AssertionError unless all that reaches the component `target` is `Quotes` out of a `Boundary`.
 
-    Three things are proved of the graph, with SuperComponents opened (a component inside one is "outer.inner"): nothing
+    Four things are proved of the graph, with SuperComponents opened (a component inside one is "outer.inner"): nothing
     that a caller of `run` may fill is a socket of the target; without the boundaries nothing reaches it; each edge into
-    it carries `Quotes`. A subclass is no `Boundary`. What is handed in as documents is the corpus.
+    it carries `Quotes`; the parts of this package that lead to it tell trusted documents by one key. A subclass is no
+    `Boundary`. What is handed in as documents is the corpus.
     """
     haystack_paths.assert_no_path(pipeline, target, boundary=Boundary, carries=Quotes)
+    before = haystack_paths.before(pipeline, target)
+    keys = {name: _key(part) for name, part in before.items() if hasattr(part, "trust_key")}
+    if len(set(keys.values())) > 1:
+        told = ", ".join(f"{name} by {key!r}" if key else f"{name} by none" for name, key in keys.items())
+        raise AssertionError(
+            f"the parts tell trusted documents by different keys: {told}: give all one trust_key"
+        )
+
+
+def _key(part: Any) -> str:  # noqa: ANN401
+    """By what key a part tells trusted documents; empty where it reads all alike."""
+    key: str = part.trust_key
+    return "" if mode_of(part.settings, key) == EQUAL else key
 
 
 def _checked(settings: Settings | None) -> Settings | None:
@@ -293,10 +333,9 @@ def _flagged(document: Document, reason: str, score: float) -> Document:
     return replace(document, meta={**document.meta, "flag": reason, "flag_score": score})
 
 
-def _passage(passage: Passage, document: Text, score: float, vector: list[float]) -> Document:
-    meta = parts.place(passage) | {"trust": document.trust.value}
+def _passage(passage: Passage, score: float, vector: list[float]) -> Document:
     name = f"{passage.doc_id}:{passage.start}-{passage.end}"
-    return Document(id=name, content=passage.text, meta=meta, score=score, embedding=vector)
+    return Document(id=name, content=passage.text, meta=parts.place(passage), score=score, embedding=vector)
 
 
 def _quoted(item: Highlight) -> Document:

@@ -51,6 +51,14 @@ def assert_no_path(pipeline: Pipeline, target: str, *, boundary: type, carries: 
     _only(opened, target, carries)
 
 
+def before(pipeline: Pipeline, target: str) -> dict[str, Any]:
+    """The components from which a way leads to `target`, by name."""
+    opened = Opened()
+    _open(pipeline, "", opened)
+    above = {node[0] for into in _inputs(opened, target) for node in nx.ancestors(opened.graph, into)}
+    return {name: instance for name, instance in opened.instances.items() if name in above}
+
+
 def _open(pipeline: Pipeline, prefix: str, opened: Opened) -> None:
     for name, data in pipeline.graph.nodes(data=True):
         full, instance = f"{prefix}{name}", data["instance"]

@@ -3,6 +3,10 @@
 `HighlightSummarize(retriever=...)` is a runnable from a question to an AIMessage with citations. Where `chat` and
 `embeddings` are wanted, LangChain's chat models and embeddings, ours, and names (as in `model.llm` and
 `retrieval.encoder`) are taken; without `chat` no language model is asked.
+
+A `trust_key` names the key of documents' metadata that says "trusted". With one, trusted documents answer by
+themselves, and what untrusted ones say is shown apart, where the trusted ones do not answer (`trust.mode` of the
+settings says otherwise). Without one nothing is trusted, and all are read alike.
 """
 
 import asyncio
@@ -13,24 +17,18 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra
-from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Candidates, ChatReply, Dropped, Highlight, Message, Usage
+from equipoise.core.types import Candidates, Dropped, Highlight
 from equipoise.integrations import parts
+from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents, chunk_of
+from equipoise.integrations.langchain_models import EncoderEmbeddings, chat_of, encoder_of
 from equipoise.integrations.shared import (
-    Chunk,
-    ChunkDocuments,
-    Picks,
     Quotes,
-    as_documents,
-    chunk_of,
     crossed,
-    proposed,
     sifted,
     summarized,
 )
-from equipoise.models.abilities import encode_questions
-from equipoise.rag import build
+from equipoise.integrations.trusting import mode_of, picked, reader_of
 from equipoise.rag.components import Components
 from equipoise.rag.library import Library
 from equipoise.text.visible import flowing
@@ -44,9 +42,7 @@ try:
         Callbacks,
     )
     from langchain_core.documents import BaseDocumentCompressor, Document
-    from langchain_core.embeddings import Embeddings
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+    from langchain_core.messages import AIMessage
     from langchain_core.messages.content import Citation, create_citation, create_text_block
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
@@ -54,31 +50,17 @@ try:
 except ImportError:
     raise MissingExtra("langchain-core", "langchain") from None
 
+__all__ = ["EncoderEmbeddings", "Filter", "HighlightSummarize", "Highlighter", "Retriever", "Summarizer"]
+
 T = TypeVar("T")
-TURNS: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+P = TypeVar("P", "Filter", "Highlighter")
 Sides: TypeAlias = tuple[list[Document], list[Document]]
 """Documents that were kept, and those that were flagged."""
 
 
-class EncoderEmbeddings(Embeddings):
-    """An encoder of this package as embeddings for LangChain's own stores; `minilm` runs offline."""
-
-    def __init__(self, encoder: Encoder | str = "minilm") -> None:
-        self.encoder = encoder if isinstance(encoder, Encoder) else build.encoder(encoder)
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """A vector of length 1 for each text."""
-        vectors: list[list[float]] = self.encoder.encode(texts).tolist()
-        return vectors
-
-    def embed_query(self, text: str) -> list[float]:
-        """The vector of a question."""
-        vector: list[float] = encode_questions(self.encoder, [text])[0].tolist()
-        return vector
-
-
 class Retriever(BaseRetriever):
-    """Passages of an index of this package, with their places and `trust` in their metadata."""
+    """Passages of an index of this package, with their places and `trust` in their metadata: at most `top_k` of trusted
+    documents, best first, and behind them as many of untrusted ones, as `trust.mode` has it."""
 
     index: str
     top_k: int = 20
@@ -104,15 +86,15 @@ class Retriever(BaseRetriever):
 
     def _opened(self) -> Library:
         if self._library is None:
-            self._library = parts.opened(self.index, self.settings, _encoder(self.embeddings))
+            self._library = parts.opened(self.index, self.settings, encoder_of(self.embeddings))
         return self._library
 
 
 class Filter(BaseDocumentCompressor):
     """Takes documents out before anything reads them: `part` is a name of `filter.name`, or a PassageFilter.
 
-    Documents are untrusted unless `trust_key` names a key of their metadata that says "trusted". `compress_documents`
-    returns those that are kept, in the order they came; `sift` the others, too.
+    With a `trust_key` it sees the trusted documents alone; at most `top_k` untrusted ones of each source follow these.
+    `compress_documents` returns those that are kept, in the order they came; `sift` the others, too.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -147,7 +129,8 @@ class Filter(BaseDocumentCompressor):
     async def _sift(self, documents: Sequence[Document], query: str, *, blocking: bool) -> Sides:
         part, encoder = _part(self, lambda made: (parts.filter_of(self.part, made), made.encoder), blocking)
         chunks = _chunks(documents, self.trust_key)
-        filtered = await sifted(part, query, chunks, k=self.top_k, encoder=encoder)
+        mode = mode_of(self.settings, self.trust_key)
+        filtered = await sifted(part, query, chunks, k=self.top_k, encoder=encoder, mode=mode)
         flagged = [_flagged(documents[row], reason, score) for row, reason, score in filtered.flagged]
         return [documents[row] for row in filtered.kept], flagged
 
@@ -156,8 +139,10 @@ class Highlighter(BaseDocumentCompressor):
     """Quotes what answers the question: `part` is a name of `highlight.name`, or a Highlighter. "auto" is `indexed`
     with a chat model, `reader` without.
 
-    Each document that `compress_documents` returns is a verbatim part of one that was handed in, with its metadata and
-    with its place there as `quote_start` and `quote_end`; none where nothing answers.
+    Each document that `compress_documents` returns is a verbatim part of one that was handed in, with its metadata,
+    `trust`, and its place there as `quote_start` and `quote_end`; none where nothing answers. With a `trust_key` these
+    are quotes of trusted documents or, where no trusted one answers, of untrusted ones, which are read author by author
+    without a language model; the author is the source.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -165,46 +150,49 @@ class Highlighter(BaseDocumentCompressor):
     chat: Any = None
     embeddings: Any = None
     settings: dict[str, Any] | None = None
+    trust_key: str = ""
     _made: Any = PrivateAttr(default=None)
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """The quotes, in the order of the documents' ids and of the text."""
+        """The quotes, in the order of the documents' ids and of the text; those of untrusted ones claim by claim."""
         quotes, chunk_documents, _ = sync.run(self._quote(documents, query, blocking=True))
-        return [
-            _quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.highlights.items
-        ]
+        return [_quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.shown]
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
         """As `compress_documents`."""
         quotes, chunk_documents, _ = await self._quote(documents, query, blocking=False)
-        return [
-            _quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.highlights.items
-        ]
+        return [_quoted(item, documents[chunk_documents.rows[item.doc_id]]) for item in quotes.shown]
 
-    def quotes(self, documents: Sequence[Document], query: str) -> tuple[Quotes, tuple[Dropped, ...]]:
-        """What a summarizer is given, and what was dropped with its reason."""
-        quotes, _, dropped = sync.run(self._quote(documents, query, blocking=True))
+    def quotes(
+        self, documents: Sequence[Document], query: str, *, others: bool = False
+    ) -> tuple[Quotes, tuple[Dropped, ...]]:
+        """What a summarizer is given, and what was dropped with its reason. With `others` what untrusted documents say
+        comes beside quotes of trusted ones, too."""
+        quotes, _, dropped = sync.run(self._quote(documents, query, others, blocking=True))
         return quotes, dropped
 
-    async def aquotes(self, documents: Sequence[Document], query: str) -> tuple[Quotes, tuple[Dropped, ...]]:
+    async def aquotes(
+        self, documents: Sequence[Document], query: str, *, others: bool = False
+    ) -> tuple[Quotes, tuple[Dropped, ...]]:
         """As `quotes`."""
-        quotes, _, dropped = await self._quote(documents, query, blocking=False)
+        quotes, _, dropped = await self._quote(documents, query, others, blocking=False)
         return quotes, dropped
 
     async def _quote(
-        self, documents: Sequence[Document], query: str, *, blocking: bool
+        self, documents: Sequence[Document], query: str, others: bool = False, *, blocking: bool
     ) -> tuple[Quotes, ChunkDocuments, tuple[Dropped, ...]]:
-        chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents))
-        part = _part(self, lambda made: parts.highlighter_of(self.part, made), blocking)
-        proposal = await proposed(part, query, chunk_documents)
-        chosen = parts.settings_of(self.settings)
-        context = chosen.summarize.context == "passage"
-        quotes, dropped = crossed(Picks.of(proposal), chunk_documents, build.policy(chosen), context=context)
-        return quotes, chunk_documents, (*proposal.dropped, *dropped)
+        chunk_documents = await asyncio.to_thread(as_documents, _chunks(documents, self.trust_key))
+        reader = _part(self, lambda made: reader_of(self.part, made, self.trust_key), blocking)
+        chosen = await picked(reader, query, chunk_documents, others=others)
+        context = parts.settings_of(self.settings).summarize.context == "passage"
+        quotes, dropped = crossed(
+            chosen.picks, chunk_documents, reader.policy, context=context, mode=reader.mode
+        )
+        return quotes, chunk_documents, (*chosen.dropped, *dropped)
 
 
 class Summarizer(RunnableSerializable[Quotes, AIMessage]):
@@ -244,13 +232,30 @@ class Summarizer(RunnableSerializable[Quotes, AIMessage]):
 
 class HighlightSummarize(RunnableSerializable[str, AIMessage]):
     """From a question to an answer with citations. `retriever` is any runnable from a question to documents; `filter`
-    None takes nothing out."""
+    None takes nothing out.
+
+    `trust_key` is that of filter and highlighter; over a `Retriever` of this package it is "trust". With `others` what
+    untrusted documents say comes beside an answer of trusted ones, too.
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     retriever: Runnable[str, list[Document]]
+    trust_key: str = ""
+    others: bool = False
     filter: Filter | None = Field(default_factory=Filter)
     highlighter: Highlighter = Field(default_factory=Highlighter)
     summarizer: Summarizer = Field(default_factory=Summarizer)
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401
+        """Raises InputError where the parts are told different keys."""
+        super().model_post_init(context)
+        seeing = [part for part in (self.filter, self.highlighter) if part]
+        keys = {key for key in (self.trust_key, *(part.trust_key for part in seeing)) if key}
+        if len(keys) > 1:
+            raise InputError(f"filter and highlighter have one trust_key, not {', '.join(sorted(keys))}")
+        self.trust_key = next(iter(keys), parts.TRUST if isinstance(self.retriever, Retriever) else "")
+        self.filter = self.filter and _keyed(self.filter, self.trust_key)
+        self.highlighter = _keyed(self.highlighter, self.trust_key)
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: object) -> AIMessage:
         """As `Summarizer.invoke`. Raises QuestionError for a question that cannot be used."""
@@ -267,7 +272,8 @@ class HighlightSummarize(RunnableSerializable[str, AIMessage]):
         documents: Sequence[Document] = self.retriever.invoke(question, within)
         if self.filter:
             documents = self.filter.compress_documents(documents, question)
-        return self.summarizer.invoke(self.highlighter.quotes(documents, question)[0], within)
+        quotes, _ = self.highlighter.quotes(documents, question, others=self.others)
+        return self.summarizer.invoke(quotes, within)
 
     async def _aanswer(
         self, question: str, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
@@ -276,7 +282,7 @@ class HighlightSummarize(RunnableSerializable[str, AIMessage]):
         documents: Sequence[Document] = await self.retriever.ainvoke(question, within)
         if self.filter:
             documents = await self.filter.acompress_documents(documents, question)
-        quotes, _ = await self.highlighter.aquotes(documents, question)
+        quotes, _ = await self.highlighter.aquotes(documents, question, others=self.others)
         return await self.summarizer.ainvoke(quotes, within)
 
 
@@ -286,46 +292,20 @@ def _part(owner: Any, make: Callable[[Components], T], blocking: bool) -> T:  # 
         owner._made = parts.Made(
             make,
             owner.settings,
-            lambda blocking: _chat(owner.chat, blocking=blocking),
-            lambda: _encoder(getattr(owner, "embeddings", None)),
+            lambda blocking: chat_of(owner.chat, blocking=blocking),
+            lambda: encoder_of(getattr(owner, "embeddings", None)),
         )
     made: T = owner._made.get(blocking=blocking)
     return made
 
 
-def _chat(given: object, *, blocking: bool) -> ChatModel | str | None:
-    if given is None or isinstance(given, str | ChatModel):
-        return given
-    if not isinstance(given, BaseChatModel):
-        kind = type(given).__name__
-        raise InputError(
-            f"chat is a BaseChatModel of LangChain, a ChatModel or a name, not of type {kind}: pass the model itself"
-        )
-    model = given
-    name = str(getattr(model, "model_name", "") or getattr(model, "model", "") or model._llm_type)
-
-    async def say(messages: Sequence[Message]) -> ChatReply:
-        turns = [TURNS[message.role](message.content) for message in messages]
-        said = await (parts.in_thread(model.invoke, turns) if blocking else model.ainvoke(turns))
-        return _reply(said, name)
-
-    return parts.ForeignChat(name, say)
-
-
-def _reply(said: AIMessage, name: str) -> ChatReply:
-    spent, told = said.usage_metadata, said.response_metadata
-    usage = Usage(1, spent["input_tokens"], spent["output_tokens"]) if spent else Usage(1, 0, 0)
-    return ChatReply(str(said.text), name, usage, str(told.get("finish_reason") or "stop"))
-
-
-def _encoder(given: object) -> Encoder | str | None:
-    if given is None or isinstance(given, str | Encoder):
-        return given
-    if not isinstance(given, Embeddings):
-        kind = type(given).__name__
-        raise InputError(f"embeddings are Embeddings of LangChain, an Encoder or a name, not of type {kind}")
-    name = str(getattr(given, "model", "") or type(given).__name__)
-    return parts.ForeignEncoder(name, given.embed_documents, given.embed_query)
+def _keyed(part: P, trust_key: str) -> P:
+    """The part with this key, made anew where that is another one."""
+    if part.trust_key == trust_key:
+        return part
+    keyed = part.model_copy(update={"trust_key": trust_key})
+    keyed._made = None
+    return keyed
 
 
 def _chunks(documents: Sequence[Document], trust_key: str = "") -> list[Chunk]:
@@ -345,7 +325,7 @@ def _passages(candidates: Candidates) -> list[Document]:
         Document(
             passage.text,
             id=f"{passage.doc_id}:{passage.start}-{passage.end}",
-            metadata=parts.place(passage) | {"trust": candidates.documents[passage.doc_id].trust.value},
+            metadata=parts.place(passage),
         )
         for passage in candidates.passages
     ]
@@ -357,8 +337,7 @@ def _flagged(document: Document, reason: str, score: float) -> Document:
 
 
 def _quoted(item: Highlight, document: Document) -> Document:
-    metadata = {**document.metadata, "quote_start": item.start, "quote_end": item.end}
-    return Document(item.text, id=document.id, metadata=metadata)
+    return Document(item.text, id=document.id, metadata=parts.labelled(item, document.metadata))
 
 
 def _message(result: Answer | Refusal) -> AIMessage:
@@ -368,6 +347,8 @@ def _message(result: Answer | Refusal) -> AIMessage:
         "refused": isinstance(result, Refusal),
         "reason": result.reason.value if isinstance(result, Refusal) else None,
         "grounded": result.grounded if isinstance(result, Answer) else None,
+        "trust": result.trust.value if isinstance(result, Answer) else None,
+        "others": result.to_dict()["others"],
         "report": result.trace.to_dict(),
     }
     block = create_text_block(text, annotations=[_citation(item, text) for item in quotes])
@@ -389,4 +370,5 @@ def _citation(item: Highlight, text: str) -> Citation:
         document_id=item.doc_id,
         quote_start=item.start,
         quote_end=item.end,
+        trust=item.trust.value,
     )

@@ -4,6 +4,10 @@ query engines.
     retriever -> Filter -> Highlighter -> Synthesizer          query_engine(retriever) puts them together
     QueryEngine(library)                                       over an index of this package
 
+A `trust_key` names the key of nodes' metadata that says "trusted". With one, trusted nodes answer by themselves, and
+what untrusted ones say is shown apart, where the trusted ones do not answer (`trust.mode` of the settings says
+otherwise). Without one nothing is trusted, and all are read alike.
+
 The highlighter is the last that sees the question. It gives `QuoteNode`s: verbatim text with its place, and what the
 boundary (`integrations.shared.crossed`) let through. The synthesizer reads that alone; whatever is done to the nodes'
 text and metadata in between does not reach its model, and no question does, through events, callbacks or spans either.
@@ -21,8 +25,9 @@ from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import Encoder
 from equipoise.core.results import Answer
 from equipoise.core.settings import Settings
-from equipoise.core.types import Dropped
+from equipoise.core.types import Dropped, Highlights
 from equipoise.integrations import parts
+from equipoise.integrations.chunks import Chunk, as_documents
 from equipoise.integrations.llamaindex_models import Chat, Embedder, chat_of, encoder_of
 from equipoise.integrations.llamaindex_nodes import (
     QuoteNode,
@@ -32,17 +37,8 @@ from equipoise.integrations.llamaindex_nodes import (
     quotes_of,
     response,
 )
-from equipoise.integrations.shared import (
-    Chunk,
-    Picks,
-    apart,
-    as_documents,
-    crossed,
-    proposed,
-    sifted,
-    summarized,
-)
-from equipoise.rag import build
+from equipoise.integrations.shared import Quotes, apart, crossed, sifted, summarized
+from equipoise.integrations.trusting import Reader, mode_of, picked, reader_of
 from equipoise.rag.components import Components
 from equipoise.rag.library import Library
 from equipoise.rag.pipeline import best_first
@@ -142,9 +138,9 @@ class _Postprocessor(BaseNodePostprocessor):
 class Filter(_Postprocessor):
     """Takes nodes out before anything reads them: `part` is a name of `filter.name`, or a PassageFilter.
 
-    At most `top_k` nodes are kept, in the order they came; `TakenOut` tells of every other one. Nodes are untrusted
-    unless `trust_key` names a key of their metadata that says "trusted". Their embeddings are used where all have one
-    and the query bundle has its own, else `embedder`.
+    At most `top_k` nodes are kept, in the order they came; `TakenOut` tells of every other one. With a `trust_key` it
+    sees the trusted nodes alone; at most `top_k` untrusted ones of each source follow these. Their embeddings are used
+    where all have one and the query bundle has its own, else `embedder`.
     """
 
     part: Any = "auto"
@@ -174,7 +170,13 @@ class Filter(_Postprocessor):
         question, vector = _question(asked), asked.embedding if asked else None
         part, made = self._part(blocking=blocking)
         filtered = await sifted(
-            part, question, self._chunks(nodes), k=self.top_k, encoder=made.encoder, question_vector=vector
+            part,
+            question,
+            self._chunks(nodes),
+            k=self.top_k,
+            encoder=made.encoder,
+            question_vector=vector,
+            mode=mode_of(made.settings, self.trust_key),
         )
         if filtered.flagged:
             flagged = [(nodes[row].node.node_id, reason, score) for row, reason, score in filtered.flagged]
@@ -186,9 +188,13 @@ class Highlighter(_Postprocessor):
     """Turns nodes into the quotes that answer: `part` is a name of `highlight.name`, or a Highlighter.
 
     The result is `QuoteNode`s, the best first; none where the nodes do not answer. `NotQuoted` tells what was dropped.
+    With a `trust_key` they are quotes of trusted nodes. Where no trusted node answers they are those of untrusted ones,
+    which are read author by author without a language model; the author is the source. With `others` these follow the
+    trusted ones, too. Each says its `trust` in its metadata, and no model writes about those of untrusted nodes.
     """
 
     part: Any = "auto"
+    others: bool = False
 
     @classmethod
     def class_name(cls) -> str:
@@ -196,7 +202,7 @@ class Highlighter(_Postprocessor):
         return "EquipoiseHighlighter"
 
     def _make(self, made: Components) -> object:
-        return parts.highlighter_of(self.part, made)
+        return reader_of(self.part, made, self.trust_key)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -212,18 +218,19 @@ class Highlighter(_Postprocessor):
         self, nodes: list[NodeWithScore], asked: QueryBundle | None, *, blocking: bool
     ) -> list[NodeWithScore]:
         part, made = self._part(blocking=blocking)
+        reader: Reader = part
         chunk_documents = as_documents(self._chunks(nodes))
-        proposal = await proposed(part, _question(asked), chunk_documents)
+        chosen = await picked(reader, _question(asked), chunk_documents, others=self.others)
         context = made.settings.summarize.context == "passage"
         quotes, dropped = crossed(
-            Picks.of(proposal), chunk_documents, build.policy(made.settings), context=context
+            chosen.picks, chunk_documents, reader.policy, context=context, mode=reader.mode
         )
-        _tell_dropped((*proposal.dropped, *dropped))
+        _tell_dropped((*chosen.dropped, *dropped))
         items = quotes.highlights.items
-        return [
-            quote(items[row], quotes.tags, nodes[chunk_documents.rows[items[row].doc_id]])
-            for row in best_first(quotes.highlights, proposal.spans)
-        ]
+        best = [items[row] for row in best_first(quotes.highlights, chosen.picks.spans)]
+        crossing = [(item, Quotes(Highlights((item,)), quotes.tags)) for item in best]
+        crossing += [(item, Quotes(others=quotes.others)) for item in quotes.of_others]
+        return [quote(item, one, nodes[chunk_documents.rows[item.doc_id]]) for item, one in crossing]
 
 
 def _unseen(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,10 +315,12 @@ class Synthesizer(BaseSynthesizer):
 class QueryEngine(CustomQueryEngine):
     """The whole way of a question over an index of this package: `library` answers it or refuses it.
 
-    `source_nodes` are the quotes, the best first.
+    `source_nodes` are the quotes, the best first. With `others` what untrusted documents say comes beside an answer of
+    trusted ones, too: in the metadata of the response.
     """
 
     library: Any
+    others: bool = False
 
     def custom_query(self, query_str: str) -> Response:
         """The answer; raises QuestionError for a question that cannot be used."""
@@ -320,7 +329,7 @@ class QueryEngine(CustomQueryEngine):
     async def acustom_query(self, query_str: str) -> Response:
         """As `custom_query`."""
         library: Library = self.library
-        result = await apart(library.aask(query_str))
+        result = await apart(library.aask(query_str, others=self.others))
         items = result.highlights.items
         order = (isinstance(result, Answer) and result.best_first) or range(len(items))
         return response(result, [library_quote(items[row]) for row in order])
@@ -333,6 +342,7 @@ def query_engine(
     embedder: Embedder = None,
     settings: parts.Given = None,
     trust_key: str = "",
+    others: bool = False,
     top_k: int = 5,
     callback_manager: CallbackManager | None = None,
 ) -> RetrieverQueryEngine:
@@ -345,7 +355,7 @@ def query_engine(
     }
     return RetrieverQueryEngine(
         retriever=retriever,
-        node_postprocessors=[Filter(top_k=top_k, **seeing), Highlighter(**seeing)],
+        node_postprocessors=[Filter(top_k=top_k, **seeing), Highlighter(others=others, **seeing)],
         response_synthesizer=Synthesizer(chat=chat, settings=settings, callback_manager=callback_manager),
         callback_manager=callback_manager,
     )

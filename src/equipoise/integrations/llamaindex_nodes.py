@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from equipoise.core.errors import InputError, MissingExtra
-from equipoise.core.results import Answer, Refusal
+from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Highlights, Tag
-from equipoise.integrations.shared import Chunk, Quotes, chunk_of
+from equipoise.integrations.chunks import Chunk, chunk_of
+from equipoise.integrations.parts import TRUST, labelled
+from equipoise.integrations.shared import Quotes
 from equipoise.rag.boundary import crossing_tags
 
 try:
@@ -47,11 +49,11 @@ def _start(node: BaseNode) -> int | None:
     return node.start_char_idx if isinstance(node, TextNode) else None
 
 
-def quote(item: Highlight, tags: frozenset[Tag], source: NodeWithScore) -> NodeWithScore:
+def quote(item: Highlight, crossed: Quotes, source: NodeWithScore) -> NodeWithScore:
     """The quote as a node of its own, with the metadata and score of the node it stands in."""
     node, shift = source.node, _start(source.node) or 0
-    metadata = {**node.metadata, "quote_start": item.start, "quote_end": item.end}
-    made = _quote_node(item, tags, f"{node.node_id}:{item.start}-{item.end}", metadata, shift)
+    name, metadata = f"{node.node_id}:{item.start}-{item.end}", labelled(item, node.metadata)
+    made = _quote_node(item, crossed, name, metadata, shift)
     made.relationships = {**node.relationships, NodeRelationship.PARENT: node.as_related_node_info()}
     return NodeWithScore(node=made, score=source.score)
 
@@ -60,12 +62,13 @@ def library_quote(item: Highlight) -> NodeWithScore:
     """A quote of an index of this package."""
     places = {"doc_id": item.doc_id, "source": item.source, "title": item.title, "page": item.page}
     metadata = {**places, "line": item.line, "quote_start": item.start, "quote_end": item.end}
+    metadata[TRUST] = item.trust.value
     node_id = f"{item.doc_id}:{item.start}-{item.end}"
-    return NodeWithScore(node=_quote_node(item, frozenset(), node_id, metadata, 0))
+    return NodeWithScore(node=_quote_node(item, Quotes(Highlights((item,))), node_id, metadata, 0))
 
 
 def _quote_node(
-    item: Highlight, tags: frozenset[Tag], node_id: str, metadata: Mapping[str, Any], shift: int
+    item: Highlight, crossed: Quotes, node_id: str, metadata: Mapping[str, Any], shift: int
 ) -> QuoteNode:
     made = QuoteNode(
         id_=node_id,
@@ -75,7 +78,7 @@ def _quote_node(
         excluded_llm_metadata_keys=list(metadata),
         excluded_embed_metadata_keys=list(metadata),
         text_template="{content}",
-        crossed=Quotes(Highlights((item,)), tags).to_dict(),
+        crossed=crossed.to_dict(),
     )
     made.metadata = dict(metadata)
     return made
@@ -85,6 +88,7 @@ def quotes_of(nodes: Iterable[NodeWithScore]) -> Quotes:
     """What crossed the boundary with these nodes, in canonical order; raises InputError for other nodes."""
     items: dict[tuple[str, int, int], Highlight] = {}
     tags: set[Tag] = set()
+    others: Others | None = None
     for node in nodes:
         if not isinstance(node.node, QuoteNode):
             raise InputError(
@@ -92,19 +96,22 @@ def quotes_of(nodes: Iterable[NodeWithScore]) -> Quotes:
                 "the node postprocessors"
             )
         quotes = Quotes.from_dict(node.node.crossed)
-        tags |= quotes.tags
+        tags, others = tags | quotes.tags, others or quotes.others
         items |= {(item.doc_id, item.start, item.end): item for item in quotes.highlights.items}
     highlights = Highlights(tuple(items[place] for place in sorted(items)))
-    return Quotes(highlights, crossing_tags(tags, highlights)[0])
+    return Quotes(highlights, crossing_tags(tags, highlights)[0], others)
 
 
 def response(result: Answer | Refusal, nodes: list[NodeWithScore]) -> Response:
-    """For who asks: the answer or the refusal's sentence, and in the metadata whether it is one and why."""
+    """For who asks: the answer or the refusal's sentence, and in the metadata whether it is one and why, whose quotes
+    the answer rests on, and what untrusted documents say."""
     answer, refusal = (result, None) if isinstance(result, Answer) else (None, result)
     metadata = {
         "refused": refusal is not None,
         "reason": refusal.reason.value if refusal else None,
         "grounded": answer.grounded if answer else None,
+        TRUST: answer.trust.value if answer else None,
+        "others": result.to_dict()["others"],
     }
     text = answer.text if answer else refusal.detail if refusal else ""
     return Response(text, source_nodes=nodes, metadata=metadata)

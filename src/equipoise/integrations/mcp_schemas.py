@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from equipoise.core.results import Answer, Refusal
+from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Document, Highlight, Passage, Trust
 from equipoise.text.questions import EARLIER, MAX_QUESTION
 from equipoise.text.visible import title
@@ -38,6 +38,10 @@ class AskInput(_Input):
         default=[],
         max_length=EARLIER,
         description="Questions that the same person asked before, oldest first, for follow-ups; never an answer.",
+    )
+    others: bool = Field(
+        default=False,
+        description="Whether to tell what untrusted documents say beside an answer of trusted ones, too.",
     )
 
 
@@ -93,6 +97,30 @@ class TakenOut(Place):
     reason: str = TAKEN_OUT
 
 
+class StatementOfOthers(BaseModel):
+    """What one author of untrusted documents says."""
+
+    author: str
+    impersonates: str | None = Field(description="The trusted document whose title or text theirs bears.")
+    quotes: list[Quote]
+
+
+class ClaimOfOthers(BaseModel):
+    """What authors say alike, the one who stands for it first."""
+
+    statements: list[StatementOfOthers]
+    independent: int = Field(description="How many of the authors are independent of each other.")
+    side: str | None = Field(description="yes or no, where the question has sides.")
+
+
+class Untrusted(BaseModel):
+    """What untrusted documents say, which anybody may have written."""
+
+    claims: list[ClaimOfOthers]
+    contested: bool = Field(description="Whether claims speak against each other.")
+    silent: bool = Field(description="Whether there are trusted documents that do not answer.")
+
+
 class Part(BaseModel):
     """How one question ended: `answer` with the `quotes` it rests on, or `reason` and `detail` of a refusal."""
 
@@ -103,6 +131,8 @@ class Part(BaseModel):
     detail: str | None = Field(description="The same in a sentence.")
     grounded: bool | None = Field(description="False where the quotes stand in for an answer.")
     weak: bool | None = Field(description="Whether it is not very probable that the quotes answer.")
+    trust: Trust | None = Field(description=f"Of what the answer rests on. {TRUST}")
+    others: Untrusted | None = Field(description="What untrusted documents say, where they were heard.")
     read_as: str | None = Field(description="What was read in place of the question, with an earlier one.")
     quotes: list[Quote] = Field(description="The best one first.")
     nearest: list[Quote] = Field(description="Of a refusal: passages that were read in vain.")
@@ -213,10 +243,31 @@ def _part(question: str, result: Answer | Refusal, trust: Mapping[str, Trust], s
         detail=refusal.detail if refusal else None,
         grounded=answer.grounded if answer else None,
         weak=answer.weak if answer else None,
+        trust=answer.trust if answer else None,
+        others=_untrusted(answer.others, trust, shown) if answer and answer.others else None,
         read_as=result.trace.read_as or None,
         quotes=[_quote(result.highlights.items[row], trust, shown) for row in rows],
         nearest=[passage_quote(passage, trust, shown) for passage in refusal.nearest] if refusal else [],
     )
+
+
+def _untrusted(others: Others, trust: Mapping[str, Trust], shown: Shown) -> Untrusted:
+    claims = [
+        ClaimOfOthers(
+            statements=[
+                StatementOfOthers(
+                    author=shown(one.author),
+                    impersonates=shown(one.impersonates) if one.impersonates else None,
+                    quotes=[_quote(item, trust, shown) for item in one.highlights],
+                )
+                for one in claim.statements
+            ],
+            independent=claim.independent,
+            side=claim.side.value if claim.side else None,
+        )
+        for claim in others.claims
+    ]
+    return Untrusted(claims=claims, contested=others.contested, silent=others.silent)
 
 
 def _quote(item: Highlight, trust: Mapping[str, Trust], shown: Shown) -> Quote:

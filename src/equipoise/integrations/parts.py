@@ -5,7 +5,7 @@ Without a chat model that is named or passed nothing here talks to one, whatever
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
@@ -36,15 +36,18 @@ from equipoise.models.dialect import with_schema_in_words
 from equipoise.rag import build
 from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.filters import NoFilter
+from equipoise.rag.gathering import checked
 from equipoise.rag.library import Library
-from equipoise.rag.pipeline import checked
 from equipoise.rag.quotas import QuotaFilter
+from equipoise.rag.retrieval import joined
 from equipoise.rag.search import usable
 
 T = TypeVar("T")
 Given = Settings | Mapping[str, Any] | None
 """Settings as in `equipoise.toml`: {"highlight": {"name": "indexed"}}."""
 SHOWN = 200
+TRUST = "trust"
+"""The key of metadata that says the trust of what our retrievers find, and of every quote."""
 
 
 def settings_of(given: Given) -> Settings:
@@ -247,13 +250,15 @@ def opened(index: str, given: Given, encoder: Encoder | str | None) -> Library:
 
 
 def retrieved(library: Library, question: str, k: int) -> Candidates:
-    """At most `k` passages of the index, best first, that hold something to quote. Raises QuestionError, CorpusError
-    or ModelError."""
-    return usable(build.retriever(library.components).retrieve(checked(question), k=k), k)
+    """At most `k` passages of trusted documents, best first, that hold something to quote, and behind them as many of
+    untrusted ones, as `trust.mode` has it. Raises QuestionError, CorpusError or ModelError."""
+    query, searches = checked(question), build.searches(library.components)
+    with library.store.snapshot():
+        return joined([usable(search.retriever.retrieve(query, k=k), k) for search in searches])
 
 
 def place(passage: Passage) -> dict[str, Any]:
-    """Where a passage stands, as metadata; what is not known is left out."""
+    """Where a passage stands, and its trust, as metadata; what is not known is left out."""
     told = {
         "document_id": passage.doc_id,
         "source": passage.source,
@@ -262,12 +267,14 @@ def place(passage: Passage) -> dict[str, Any]:
         "line": passage.line,
         "start_index": passage.start,
         "end_index": passage.end,
+        TRUST: passage.trust.value,
     }
     return {key: value for key, value in told.items() if value not in (None, "")}
 
 
 def quote_place(item: Highlight) -> dict[str, Any]:
-    """Where a quote stands in the document that was handed in, as metadata; what is not known is left out."""
+    """Where a quote stands in the document that was handed in, and its trust, as metadata; what is not known is left
+    out."""
     told = {
         "document_id": item.doc_id,
         "source": item.source,
@@ -275,8 +282,16 @@ def quote_place(item: Highlight) -> dict[str, Any]:
         "page_number": item.page,
         "quote_start": item.start,
         "quote_end": item.end,
+        TRUST: item.trust.value,
     }
     return {key: value for key, value in told.items() if value not in (None, "")}
+
+
+def labelled(item: Highlight, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of what a quote stands in, with its place there and its trust, whatever that says of itself; a title
+    that is a trusted document's is left out of an untrusted one's."""
+    own = {key: value for key, value in metadata.items() if item.title or key != "title"}
+    return own | {"quote_start": item.start, "quote_end": item.end, TRUST: item.trust.value}
 
 
 def dropped(every: Iterable[Dropped]) -> list[dict[str, Any]]:
@@ -292,7 +307,14 @@ def dropped(every: Iterable[Dropped]) -> list[dict[str, Any]]:
 
 
 class _NoStore:
-    """In the place of a store: parts over chunks from elsewhere read none."""
+    """In the place of a store: parts over chunks from elsewhere read none. What is made over it and its partitions says
+    so where it is used."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def partition(self, trust: Trust) -> "_NoStore":
+        return self
 
     def __getattr__(self, name: str) -> object:
         raise InputError("this part reads an index, and chunks from elsewhere have none: pass another part")

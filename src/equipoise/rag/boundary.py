@@ -97,6 +97,7 @@ def read_span(span: Span, document: Document) -> Highlight:
         document.line_at(span.start),
         heading=path_line("", headings_at(document, span.start)),
         paragraph=document.paragraph_at(span.start),
+        trust=document.trust,
     )
 
 

@@ -1,15 +1,14 @@
 """The one place where a name becomes an object. A row is `name: "module:Class"`, imported when asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from os import environ
 from shlex import quote
 from typing import Any, Unpack, cast
 
 from equipoise.core import endpoints
-from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.errors import InputError
 from equipoise.core.guarded import without_password
 from equipoise.core.protocols import (
     ChatModel,
@@ -21,20 +20,29 @@ from equipoise.core.protocols import (
     Summarizer,
 )
 from equipoise.core.settings import ModelSettings, Settings
-from equipoise.corpus.spelling import strange
+from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.models.english import english_words
 from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
 from equipoise.rag.components import Components, Objects, check_objects
+from equipoise.rag.filters import NoFilter
+from equipoise.rag.gathering import Gathering
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
+from equipoise.rag.impersonation import impersonated
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.pipeline import HighlightSummarize, Listener, Speller, Vanilla
+from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 from equipoise.rag.quotas import QuotaFilter
+from equipoise.rag.retrieval import Interleaved, OfTrust
 from equipoise.rag.search import Search
 from equipoise.rag.several import QuestionSplitter
+from equipoise.rag.sources import authors_found, by_author
+from equipoise.rag.stance import EmbeddedStance
+from equipoise.rag.voices import shipped_hands, stance_of
+from equipoise.rag.witnesses import QUOTES, Witnesses
+from equipoise.rag.words import english, listener, speller
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.visible import title
 
@@ -82,22 +90,17 @@ SUMMARIZERS = {
     "extractive": "equipoise.rag.summarizers.extractive:ExtractiveSummarizer",
     "llm": "equipoise.rag.summarizers.llm:LlmSummarizer",
 }
-CHATS = {
-    "local": "equipoise.models.local:LocalChat",
-    "openai": "equipoise.models.openai:OpenAIChat",
-    "azure": "equipoise.models.openai:OpenAIChat",
-}
 PIPELINES = ("hs", "vanilla")
+READ = (Trust.TRUSTED, Trust.UNTRUSTED)
+"""Whose documents are read at all."""
 AUTO, NO_MODEL = "auto", "none"
-DEFAULT_LOCAL = "qwen2.5-coder-1.5b"
-DEFAULT_OPENAI = "gpt-4.1-mini"
 
 
 def make(kind: str, table: Mapping[str, str], name: str, components: Components) -> Any:  # noqa: ANN401
     """The object called `name` in `table`; raises InputError that lists the names there are."""
     if name not in table:
         raise InputError(f"there is no {kind} {name!r}: choose one of {', '.join(table)}")
-    return _class(table[name]).from_components(components)
+    return class_at(table[name]).from_components(components)
 
 
 def pipeline(name: str, components: Components) -> Pipeline:
@@ -114,19 +117,53 @@ def pipeline(name: str, components: Components) -> Pipeline:
 
 
 def highlight_summarize(components: Components) -> HighlightSummarize:
-    """H&S for one question; "auto" components depend on whether there is a language model."""
+    """H&S for one question; "auto" components depend on whether there is a language model.
+
+    Unless `trust.mode` is "equal", all of it reads the trusted documents alone, and the untrusted ones are witnesses.
+    """
     settings, chosen = components.settings, names(components)
     least = settings.monitor.min_similarity
     return HighlightSummarize(
-        **_searching(components),
+        **_searching(components, *_answering(settings)),
         highlighter=highlighter(components),
         summarizer=summarizer(components),
         policy=policy(settings),
         monitor=None if least is None else Monitor(components.encoder, least),
         context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
-        speller=speller(components),
-        listener=listener(components),
+        speller=speller(components, *_answering(settings)),
+        listener=listener(components, *_answering(settings)),
+        witnesses=witnesses(components) if settings.trust.mode == "trusted-first" else None,
         models=_models(components) | chosen,
+    )
+
+
+def witnesses(components: Components) -> Witnesses:
+    """The untrusted documents, read author by author without a language model."""
+    settings = components.settings
+    untrusted = components.store.partition(Trust.UNTRUSTED)
+    search = partial(by_author, partition=untrusted, encoder=components.encoder)
+    if components.retriever:
+        search = partial(authors_found, retriever=OfTrust(components.retriever, Trust.UNTRUSTED))
+    reader = components.highlighter or make("highlighter", HIGHLIGHTERS, components.reads, components)
+    gathering = Gathering(
+        **_searching(components, Trust.UNTRUSTED) | {"filter": NoFilter()},
+        highlighter=reader,
+        policy=replace(policy(settings), max_spans=QUOTES),
+        models=_models(components),
+    )
+    stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
+    seems = partial(impersonated, trusted=components.store.partition(Trust.TRUSTED))
+    reranker = components.reranker
+    about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
+    return Witnesses(
+        search,
+        seems,
+        gathering,
+        stance,
+        shipped_hands(),
+        settings.trust.authors,
+        english(components),
+        about,
     )
 
 
@@ -134,7 +171,7 @@ def vanilla(components: Components) -> Vanilla:
     """Plain RAG; raises ModelUnavailable without a language model."""
     chat = components.need_chat("the pipeline 'vanilla'")
     return Vanilla(
-        **_searching(components),
+        **_searching(components, *READ),
         chat=chat,
         models=_models(components) | {"filter": names(components)["filter"]},
         options=components.options,
@@ -155,11 +192,22 @@ def names(components: Components) -> dict[str, str]:
     }
 
 
-def retriever(components: Components) -> Retriever:
-    """The one given, else that of the settings."""
-    made: Retriever = components.retriever or make(
-        "retriever", RETRIEVERS, components.settings.retrieval.name, components
-    )
+def retriever(components: Components, *trusts: Trust) -> Retriever:
+    """The one given, else that of the settings, over the documents of these trusts: of several, each is searched by
+    itself."""
+    given, name = components.retriever, components.settings.retrieval.name
+    if given:
+        return OfTrust(given, trusts[0]) if len(trusts) == 1 else given
+    made = [retriever_in(name, components, trust) for trust in trusts]
+    return made[0] if len(made) == 1 else Interleaved(tuple(made))
+
+
+def retriever_in(name: str, components: Components, trust: Trust) -> Retriever:
+    """The retriever of that name over the documents of one trust. Raises InputError for another name."""
+    if name not in RETRIEVERS:
+        raise InputError(f"there is no retriever {name!r}: choose one of {', '.join(RETRIEVERS)}")
+    partition = components.store.partition(trust)
+    made: Retriever = class_at(RETRIEVERS[name]).from_components(components, partition)
     return made
 
 
@@ -193,42 +241,32 @@ def summarizer(components: Components) -> Summarizer:
     return made
 
 
-def speller(components: Components) -> Speller | None:
-    """Corrections of a question by the words of the store; the commonest words of English are right anyway.
-
-    None where the settings want no corrections.
-    """
-    if not components.settings.question.spelling:
-        return None
-    return partial(components.store.corrections, known=_english(components))
-
-
-def listener(components: Components) -> Listener:
-    """The words of a question that no document of the store has, and those of them that English has not either."""
-
-    def unheard(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        words = components.store.unheard(text)
-        return words, strange(words, _english(components))
-
-    return unheard
-
-
-def _english(components: Components) -> Mapping[str, int]:
-    """The common words of English with their rank; none where the encoder reads other languages, whose words those
-    of English are no correction of."""
-    return {} if is_multilingual(components.encoder) else english_words()
-
-
 def search(components: Components) -> Search:
-    """Retriever, reranker and filter of the settings."""
-    return Search(**_searching(components))
+    """Retriever, reranker and filter of the settings, over all documents that are read, trusted or not."""
+    return Search(**_searching(components, *READ))
 
 
-def _searching(components: Components) -> dict[str, Any]:
+def searches(components: Components) -> list[Search]:
+    """As `search`, one after the other: what may be read of trusted documents, then of the others."""
+    mode = components.settings.trust.mode
+    apart = [READ] if mode == "equal" else [READ[:1]] if mode == "trusted-only" else [READ[:1], READ[1:]]
+    untrusted = {"filter": NoFilter()}  # apart from trusted passages there are no seats to keep
+    return [
+        Search(**_searching(components, *trusts) | (untrusted if trusts == READ[1:] else {}))
+        for trusts in apart
+    ]
+
+
+def _answering(settings: Settings) -> tuple[Trust, ...]:
+    """Whose documents an answer is made of."""
+    return READ if settings.trust.mode == "equal" else (Trust.TRUSTED,)
+
+
+def _searching(components: Components, *trusts: Trust) -> dict[str, Any]:
     wanted = components.settings.retrieval
     reranks = wanted.rerank if wanted.rerank is not None else not is_multilingual(components.encoder)
     return {
-        "retriever": retriever(components),
+        "retriever": retriever(components, *trusts),
         "filter": passage_filter(components),
         "reranker": components.reranker if reranks else None,
         "k": wanted.k,
@@ -275,11 +313,11 @@ def encoder(name: str, store: Store | None = None) -> Encoder:
     if name == AUTO:
         return _encoder_of(store) if store else encoder(next(iter(ENCODERS)))
     if name.startswith(HUB) and name != HUB:
-        pooled: Encoder = _class(POOLED)(name.removeprefix(HUB))
+        pooled: Encoder = class_at(POOLED)(name.removeprefix(HUB))
         return pooled
     if name not in ENCODERS:
         raise InputError(f"there is no encoder {name!r}: write {AUTO}, {', '.join(ENCODERS)} or hf/NAME")
-    made: Encoder = _class(ENCODERS[name])()
+    made: Encoder = class_at(ENCODERS[name])()
     return made
 
 
@@ -303,8 +341,7 @@ def chat_model(settings: ModelSettings, environment: Mapping[str, str] = environ
     backend, _, name = chosen.partition("/")
     if backend == "none":
         return None
-    makers: dict[str, Maker] = {"local": _local, "openai": _openai, "azure": _azure}
-    model = makers[backend](name, settings, environment)
+    model = MAKERS[backend](name, settings, environment)
     return Replayed(model, ReplayCache(settings.replay)) if settings.replay else model
 
 
@@ -328,14 +365,6 @@ def detected_place(settings: ModelSettings, environment: Mapping[str, str] = env
     return f"{DEFAULT_OPENAI} at {without_password(endpoints.openai(settings, environment).url or endpoints.OPENAI)}"
 
 
-def _class(place: str) -> Any:  # noqa: ANN401
-    module, _, attribute = place.partition(":")
-    return getattr(import_module(module), attribute)
-
-
-Maker = Callable[[str, ModelSettings, Mapping[str, str]], ChatModel]
-
-
 def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
     """An endpoint that is named, else none: a local model takes minutes on a small machine, so it is chosen by name.
 
@@ -343,48 +372,6 @@ def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
     """
     named = any(endpoints.named(environment, variable) for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
     return "openai" if settings.base_url or settings.api_key or named else "none"
-
-
-def _local(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    chat: ChatModel = _class(CHATS["local"]).from_weights(
-        name or DEFAULT_LOCAL,
-        folder=settings.folder,
-        n_ctx=settings.context * settings.slots,
-        slots=settings.slots,
-    )
-    return chat
-
-
-def _openai(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    place = endpoints.openai(settings, environment)
-    chat: ChatModel = _class(CHATS["openai"])(
-        name or DEFAULT_OPENAI,
-        api_key=place.secret,
-        base_url=place.url,
-        timeout_s=settings.timeout,
-        max_retries=settings.retries,
-    )
-    return chat
-
-
-def _azure(name: str, settings: ModelSettings, environment: Mapping[str, str]) -> ChatModel:
-    place = endpoints.azure(settings, environment)
-    if place.url is None:
-        raise ModelUnavailable("no Azure endpoint is known: set AZURE_OPENAI_ENDPOINT or model.base_url")
-    if place.secret is None and settings.base_url:
-        raise ModelUnavailable(
-            "the Azure endpoint of model.base_url has no key: set model.api_key beside it "
-            "(AZURE_OPENAI_API_KEY is for AZURE_OPENAI_ENDPOINT alone)"
-        )
-    chat: ChatModel = _class(CHATS["azure"])(
-        name,
-        api_key=place.secret,
-        azure_endpoint=place.url,
-        api_version=settings.api_version or endpoints.named(environment, "OPENAI_API_VERSION"),
-        timeout_s=settings.timeout,
-        max_retries=settings.retries,
-    )
-    return chat
 
 
 def auto(name: str, otherwise: str) -> str:

@@ -64,7 +64,7 @@ class MmrFilter:
 
         Raises CorpusError or ModelError for vectors that cannot be used.
         """
-        relevance, alike = _cosines(candidates)
+        relevance, alike = cosines(candidates)
         kept = _rows(diversity.mmr(relevance, alike, k=k, trade_off=self.trade_off))
         flags = []
         for row in _displaced(kept, candidates, k):
@@ -101,7 +101,7 @@ class SmartFilter:
         A flag's score is the conflict with, or else the similarity to, the kept passage it is nearest to.
         Raises CorpusError or ModelError for vectors that cannot be used, and what `nli` raises.
         """
-        relevance, alike = _cosines(candidates)
+        relevance, alike = cosines(candidates)
         weight = alike * np.outer(np.maximum(relevance, 0.0), np.maximum(relevance, 0.0))
         conflict = await nli.conflicts(self.nli, candidates.passages, weight, pairs=self.pairs)
         sharpness = self.sharpness if self.nli else 0.0
@@ -201,7 +201,7 @@ def _check(candidates: Candidates) -> None:
             )
 
 
-def _cosines(candidates: Candidates) -> tuple[Floats, Floats]:
+def cosines(candidates: Candidates) -> tuple[Floats, Floats]:
     """Relevance (n,) and similarity (n, n), checked."""
     _check(candidates)
     if not len(candidates):

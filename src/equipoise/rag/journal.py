@@ -34,9 +34,31 @@ class Journal:
         """Adds what a model cost."""
         self.trace = replace(self.trace, usage=self.trace.usage + usage)
 
+    def with_costs_of(self, trace: Trace) -> "Journal":
+        """This journal with the times and costs of another trace, too."""
+        timings = {
+            name: trace.timings.get(name, 0.0) + self.trace.timings.get(name, 0.0)
+            for name in (*trace.timings, *self.trace.timings)
+        }
+        both = replace(self.trace, timings=timings, usage=trace.usage + self.trace.usage)
+        return Journal(both, self.observer)
+
     def failed(self, failure: str) -> None:
         """Notes why a model failed."""
         self.trace = replace(self.trace, failure=failure)
+
+    def heard(self, trace: Trace) -> None:
+        """Adds what happened while the passages of one author were read."""
+        spent = {name: self.trace.timings.get(name, 0.0) + seconds for name, seconds in trace.timings.items()}
+        self.trace = replace(
+            self.trace,
+            passages=(*self.trace.passages, *trace.passages),
+            flagged=(*self.trace.flagged, *trace.flagged),
+            dropped=(*self.trace.dropped, *trace.dropped),
+            timings={**self.trace.timings, **spent},
+            usage=self.trace.usage + trace.usage,
+            failure=self.trace.failure or trace.failure,
+        )
 
     def filtered(self, kept: Candidates, flagged: tuple[Flag, ...]) -> None:
         """Notes the passages that go on to be read, and those that were taken out."""

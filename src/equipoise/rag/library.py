@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
@@ -18,17 +18,19 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Trust
 from equipoise.corpus import catalogue
-from equipoise.corpus.indexing import IndexReport, Progress, document_id, index, prepare
+from equipoise.corpus.indexing import IndexReport, Judge, Progress, document_id, index, prepare
 from equipoise.corpus.lending import LendingEncoder
 from equipoise.corpus.records import Listed
-from equipoise.corpus.roots import Gone
+from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.components import Components, Objects
+from equipoise.rag.gathering import checked
+from equipoise.rag.impersonation import lookalikes
 from equipoise.rag.journal import Journal
-from equipoise.rag.pipeline import checked
+from equipoise.rag.retrieval import joined
 
-Choice = TypeVar("Choice", Trust, Gone)
+Choice = TypeVar("Choice", Trust, Author, Gone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +94,31 @@ class Library:
         paths: str | Path | Iterable[str | Path],
         *,
         trust: Trust | str = Trust.TRUSTED,
+        author: Author | str | None = None,
         gone: Gone | str = Gone.MIRROR,
         progress: Progress | None = None,
+        judge: Judge | None = None,
     ) -> IndexReport:
-        """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, and `Gone`.
+        """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, `Author` and
+        `Gone`. `judge` scans nothing unless it is given (`redteam.scan.holding.Holding` holds documents back).
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
         chosen = _one(Trust, trust, "trust")
+        by = None if author is None else _one(Author, author, "author")
         way = _one(Gone, gone, "way with files that are gone")
         every = [one_path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-        return index(every, self.store, self.components.encoder, trust=chosen, gone=way, progress=progress)
+        report = index(
+            every,
+            self.store,
+            self.components.encoder,
+            trust=chosen,
+            author=by,
+            gone=way,
+            progress=progress,
+            judge=judge,
+        )
+        return replace(report, alike=lookalikes(report.strangers, self.store))
 
     def add(self, documents: Iterable[Document]) -> int:
         """Put documents that are no files into an index that was opened with `create`; how many. `sentences` are found
@@ -117,29 +133,42 @@ class Library:
         return len(made)
 
     def ask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason; raises InputError.
 
         `before` are the questions that the same person asked earlier, oldest first, for follow-ups, and `observer` is
-        told how far it is: see `Pipeline` and `Observer`.
+        told how far it is: see `Pipeline` and `Observer`, also for `others`.
         """
-        return sync.run(self.aask(question, before=before, observer=observer))
+        return sync.run(self.aask(question, before=before, observer=observer, others=others))
 
     async def aask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
         """As `ask`, for async callers."""
         earlier = (before,) if isinstance(before, str) else before
-        return await self.pipeline.ask(question, before=earlier, observer=observer)
+        more = {"others": True} if others else {}  # a pipeline of somebody else's may not know it
+        return await self.pipeline.ask(question, before=earlier, observer=observer, **more)
 
     def search(self, words: str) -> Candidates:
-        """The passages that a question of these words would read, best first; raises InputError and ModelError."""
+        """The passages that a question of these words would read, best first, untrusted ones behind the trusted; raises
+        InputError and ModelError."""
         return sync.run(self.asearch(words))
 
     async def asearch(self, words: str) -> Candidates:
         """As `search`, for async callers."""
-        return await build.search(self.components).find(checked(words), Journal())
+        query, journal = checked(words), Journal()
+        return joined([await search.find(query, journal) for search in build.searches(self.components)])
 
     def documents(self) -> tuple[Listed, ...]:
         """What the index holds, without the texts."""
@@ -192,8 +221,10 @@ def update(
     docs: Iterable[Path],
     *,
     trust: Trust = Trust.TRUSTED,
+    author: Author | None = None,
     gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
+    judge: Judge | None = None,
     encoder: str = build.AUTO,
 ) -> IndexReport:
     """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
@@ -202,7 +233,10 @@ def update(
     with Store.open(path, create=True) as store:
         lenders = [private for private in private_indexes() if private != path]
         made = LendingEncoder(build.encoder(encoder, store), store, lenders)
-        return index(docs, store, made, trust=trust, gone=gone, progress=progress)
+        report = index(
+            docs, store, made, trust=trust, author=author, gone=gone, progress=progress, judge=judge
+        )
+        return replace(report, alike=lookalikes(report.strangers, store))
 
 
 def one_place(given: object) -> Place:

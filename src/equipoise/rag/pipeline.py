@@ -7,13 +7,13 @@ function of the set of these sets: not of the questions, their order or their nu
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise import prompts
-from equipoise.core.errors import CorpusError, ModelError, ModelReplyError, QuestionError
-from equipoise.core.protocols import ChatModel, Highlighter, Observer, Summarizer
-from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
+from equipoise.core.errors import CorpusError, ModelError, ModelReplyError
+from equipoise.core.protocols import ChatModel, Observer, Summarizer
+from equipoise.core.results import Answer, Reason, Refusal, SubAnswer
 from equipoise.core.types import (
     Candidates,
     ChatOptions,
@@ -21,87 +21,34 @@ from equipoise.core.types import (
     Document,
     Dropped,
     Highlights,
-    Query,
     Span,
     Summary,
     Tag,
+    Trust,
 )
-from equipoise.corpus.spelling import Correction, corrected
 from equipoise.rag.boundary import (
     all_of,
     crossing_tags,
-    read_highlights,
     with_context,
     within_one_policy,
 )
+from equipoise.rag.gathering import Evidence, Gathering, as_read, because, checked, failed, nothing
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.search import Search
-from equipoise.text.questions import MAX_QUESTION, Question, one_question
-from equipoise.text.spans import SpanPolicy, overlap
+from equipoise.rag.witnesses import Heard, Witnesses, untrusted_answer
+from equipoise.text.questions import Question, one_question
+from equipoise.text.spans import overlap
 from equipoise.text.tokens import has_words
 
 NEAREST = 3
 """Passages that a refusal names for want of an answer."""
 UNANSWERABLE = "UNANSWERABLE"
-DETAILS = {
-    Reason.NOTHING_RETRIEVED: "No passage was found for this question.",
-    Reason.NOTHING_HIGHLIGHTED: "The documents do not seem to answer this question.",
-    Reason.MODEL_DECLINED: "The model says the documents do not answer this.",
-    Reason.MODEL_FAILED: "Something failed while this question was answered: ask it again later.",
-    Reason.GUESS_TOO_FAR: "What was found answers another question.",
-    Reason.TOO_MANY_QUOTES: "The questions of this message need more quotes than one message may have: "
-    "ask this one by itself.",
-}
-"""What the person who asks is told, in words that are fixed: what was measured and what failed is in the trace."""
-
-Speller = Callable[[str], tuple[Correction, ...]]
-"""Finds misspelt words of a question, each with what was probably meant."""
-
-Listener = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
-"""Finds words of a question that no document has, and those of them that are no common English words either."""
-
+SILENT = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED)
+"""Why the trusted documents may not answer, so that the others are heard."""
 Group = tuple[Highlights, frozenset[Tag]]
 """What one summary is made of."""
-
-
-def checked(question: str) -> Query:
-    """The question as a query; raises QuestionError for an empty one, one over 4,000 characters, or no text."""
-    if not isinstance(question, str):
-        raise QuestionError(f"a question is a string, not of type {type(question).__name__}")
-    if not question.strip():
-        raise QuestionError("the question is empty: type one, for example  equipoise ask 'Who wrote this?'")
-    if len(question) > MAX_QUESTION:
-        raise QuestionError(
-            f"the question has {len(question):,} characters: ask one of at most {MAX_QUESTION:,}, "
-            "and index long text as a document instead"
-        )
-    if any("\ud800" <= c <= "\udfff" for c in question):
-        raise QuestionError("the question is not valid text: type it again, in UTF-8")
-    return Query(question.strip())
-
-
-def _as_read(
-    question: Question, models: Mapping[str, str], observer: Observer | None
-) -> tuple[Query, Journal]:
-    """The question with all that is read with it, and a journal that says so."""
-    follows = question.before and not question.alone
-    query = replace(checked(question.whole), last=question.text if follows else "")
-    return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What one question found before anything is written about it, or the reason and detail of ending there."""
-
-    query: Query
-    journal: Journal
-    kept: Candidates | None = None
-    highlights: Highlights = field(default_factory=Highlights)
-    tags: frozenset[Tag] = frozenset()
-    picked: tuple[Span, ...] = ()
-    refused: tuple[Reason, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,108 +60,94 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HighlightSummarize(Search):
+class HighlightSummarize(Gathering):
     """H&S: the highlighter sees the question, the summarizer does not.
 
     `policy` holds for a message, however many questions it has. With a `monitor` an answer is refused whose guessed
     questions are all too far from the one that was asked. With `context` the summarizer also reads the passages
-    around the highlights. `speller` corrects a question before it is searched for and read, `listener` says which
-    of its words no document has. `models` are names for the trace.
+    around the highlights.
+
+    With `witnesses` everything else here reads the trusted documents alone: where they answer, the answer is a function
+    of (question, trusted documents). What untrusted documents say is heard where they do not, or where it is asked for,
+    and never reaches highlighter, summarizer or monitor.
     """
 
-    highlighter: Highlighter
     summarizer: Summarizer
-    policy: SpanPolicy = field(default_factory=SpanPolicy)
     monitor: Monitor | None = None
     context: bool = False
-    speller: Speller | None = None
-    listener: Listener | None = None
-    models: Mapping[str, str] = field(default_factory=dict)
+    witnesses: Witnesses | None = None
 
     async def ask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
         """See Pipeline."""
-        return (await self.ask_all([one_question(checked(question).text, before)], observer)).results[0]
+        asked = [one_question(checked(question).text, before)]
+        return (await self.ask_all(asked, observer, others=others)).results[0]
 
-    async def ask_all(self, questions: Sequence[Question], observer: Observer | None = None) -> Asked:
+    async def ask_all(
+        self, questions: Sequence[Question], observer: Observer | None = None, *, others: bool = False
+    ) -> Asked:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
-        journals = [await self._begun(question, observer) for question in questions]
+        journals = [await self.begun(question, observer) for question in questions]
         retrieved = await self.retrieve_all(journals)
-        readings = [await self._read(*pair, result) for pair, result in zip(journals, retrieved, strict=True)]
-        documents = _documents(reading.kept for reading in readings if reading.kept)
-        readings = self._fitted(readings, documents)
+        gathered = [await self.read(*pair, result) for pair, result in zip(journals, retrieved, strict=True)]
+        documents = _documents(evidence.kept for evidence in gathered if evidence.kept)
+        gathered = self._fitted(gathered, documents)
+        heard = [await self._heard(*pair, others) for pair in zip(questions, gathered, strict=True)]
         if observer and self.monitor is None:
-            pairs = zip(questions, readings, strict=True)
-            observer.quotes([SubAnswer(question.text, _so_far(reading)) for question, reading in pairs])
-        summaries = await self._summaries(readings)
-        results = tuple([await self._ended(reading, summaries) for reading in readings])
+            parts = zip(questions, gathered, heard, strict=True)
+            observer.quotes(
+                [SubAnswer(q.text, beside(_so_far(evidence), said)) for q, evidence, said in parts]
+            )
+        summaries = await self._summaries(gathered)
+        ended = [await self._ended(evidence, summaries) for evidence in gathered]
+        results = tuple(beside(result, said) for result, said in zip(ended, heard, strict=True))
         if len(results) == 1:
             return Asked(results, results[0].highlights)
-        return Asked(results, all_of((result.highlights for result in results), documents, self.policy))
+        apart = {item for result in results if _is_witnessed(result) for item in result.highlights.items}
+        whole = {*all_of((result.highlights for result in ended), documents, self.policy).items, *apart}
+        return Asked(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))
 
-    async def _begun(self, question: Question, observer: Observer | None) -> tuple[Query, Journal]:
-        """The question as it is read, and a journal that says what was added and corrected."""
-        query, journal = _as_read(question, self.models, observer)
-        if self.speller:
-            with journal.stage("retrieve"):
-                spelling = await asyncio.to_thread(self.speller, query.text)
-            journal.trace = replace(journal.trace, spelling=spelling)
-        text, last = (corrected(typed, journal.trace.spelling) for typed in (query.text, query.last))
-        unheard, unknown = await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
-        return Query(text, last, unheard, unknown), journal
+    async def _heard(self, question: Question, evidence: Evidence, others: bool) -> Heard | None:
+        """What untrusted documents say, where that is wanted."""
+        silent = evidence.refused is not None and evidence.refused[0] in SILENT
+        if self.witnesses is None or not (silent or (others and evidence.refused is None)):
+            return None
+        read = evidence.refused == because(Reason.NOTHING_HIGHLIGHTED)
+        return await self.witnesses.hear(question, evidence.journal.observer, silent=read)
 
-    async def _read(self, query: Query, journal: Journal, retrieved: Candidates | ModelError) -> Reading:
-        """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""
-        reading = Reading(query, journal)
-        try:
-            kept = await self.sift(query, retrieved, journal)
-            if not kept:
-                return replace(reading, refused=_nothing(journal))
-            with journal.stage("highlight"):
-                proposal = await self.highlighter.highlight(query, kept.passages)
-        except ModelError as error:
-            return replace(reading, refused=_failed(error, journal))
-        journal.spent(proposal.usage)
-        with journal.stage("canonicalize"):
-            highlights, dropped = read_highlights(proposal.spans, kept.passages, kept.documents, self.policy)
-        journal.trace = replace(
-            journal.trace,
-            probability=proposal.probability,
-            threshold=proposal.threshold,
-            dropped=(*proposal.dropped, *dropped),
-        )
-        if not highlights:
-            return replace(reading, refused=_because(Reason.NOTHING_HIGHLIGHTED))
-        return replace(reading, kept=kept, highlights=highlights, tags=proposal.tags, picked=proposal.spans)
-
-    def _fitted(self, readings: Sequence[Reading], documents: dict[str, Document]) -> list[Reading]:
-        """The readings with what the policy leaves them of the message's quotes, and their contexts."""
-        sets = [reading.highlights for reading in readings if not reading.refused]
+    def _fitted(self, gathered: Sequence[Evidence], documents: dict[str, Document]) -> list[Evidence]:
+        """The gathered with what the policy leaves them of the message's quotes, and their contexts."""
+        sets = [evidence.highlights for evidence in gathered if not evidence.refused]
         left = iter(within_one_policy(sets, documents, self.policy))
-        return [reading if reading.refused else self._fit(reading, *next(left)) for reading in readings]
+        return [evidence if evidence.refused else self._fit(evidence, *next(left)) for evidence in gathered]
 
-    def _fit(self, reading: Reading, left: Highlights, over: Sequence[Dropped]) -> Reading:
-        journal = reading.journal
+    def _fit(self, evidence: Evidence, left: Highlights, over: Sequence[Dropped]) -> Evidence:
+        journal = evidence.journal
         journal.trace = replace(journal.trace, dropped=(*journal.trace.dropped, *over))
         if not left:
-            return replace(reading, refused=_because(Reason.TOO_MANY_QUOTES))
-        tags, unborne = crossing_tags(reading.tags, left)
+            return replace(evidence, refused=because(Reason.TOO_MANY_QUOTES))
+        tags, unborne = crossing_tags(evidence.tags, left)
         journal.trace = replace(
             journal.trace, dropped=(*journal.trace.dropped, *unborne), tags=tuple(sorted(tags))
         )
-        if self.context and reading.kept:
+        if self.context and evidence.kept:
             with journal.stage("canonicalize"):
-                left = with_context(left, reading.kept.documents, reading.kept.passages)
-        return replace(reading, highlights=left, tags=tags)
+                left = with_context(left, evidence.kept.documents, evidence.kept.passages)
+        return replace(evidence, highlights=left, tags=tags)
 
-    async def _summaries(self, readings: Sequence[Reading]) -> dict[Group, Summary | ModelError]:
+    async def _summaries(self, gathered: Sequence[Evidence]) -> dict[Group, Summary | ModelError]:
         """One for each different group, one after the other in document order; its cost is in the journal of the
         first question that has it."""
         first: dict[Group, Journal] = {}
-        for reading in readings:
-            if not reading.refused:
-                first.setdefault((reading.highlights, reading.tags), reading.journal)
+        for evidence in gathered:
+            if not evidence.refused:
+                first.setdefault((evidence.highlights, evidence.tags), evidence.journal)
         return {group: await self._summary(group, first[group]) for group in sorted(first, key=_place)}
 
     async def _summary(self, group: Group, journal: Journal) -> Summary | ModelError:
@@ -228,16 +161,16 @@ class HighlightSummarize(Search):
         return summary
 
     async def _ended(
-        self, reading: Reading, summaries: dict[Group, Summary | ModelError]
+        self, evidence: Evidence, summaries: dict[Group, Summary | ModelError]
     ) -> Answer | Refusal:
         """The answer, unless there is a reason against it; the guesses are held against the question here."""
-        journal = reading.journal
-        if reading.refused:
-            return _refuse(*reading.refused, journal)
-        summary = summaries[reading.highlights, reading.tags]
+        journal = evidence.journal
+        if evidence.refused:
+            return _refuse(*evidence.refused, journal)
+        summary = summaries[evidence.highlights, evidence.tags]
         if isinstance(summary, ModelError):
             journal.failed(str(summary))
-            return _refuse(*_because(Reason.MODEL_FAILED), journal)
+            return _refuse(*because(Reason.MODEL_FAILED), journal)
         journal.trace = replace(
             journal.trace,
             guessed_questions=summary.guessed_questions,
@@ -245,27 +178,27 @@ class HighlightSummarize(Search):
             missing=summary.missing,
             failure=summary.failure,
         )
-        if self.monitor and (refused := await self._watched(self.monitor, reading, summary)):
+        if self.monitor and (refused := await self._watched(self.monitor, evidence, summary)):
             return refused
-        return _answer(reading, summary.answer, grounded=summary.grounded)
+        return _answer(evidence, summary.answer, grounded=summary.grounded)
 
-    async def _watched(self, monitor: Monitor, reading: Reading, summary: Summary) -> Refusal | None:
+    async def _watched(self, monitor: Monitor, evidence: Evidence, summary: Summary) -> Refusal | None:
         """The refusal of the monitor, if it refuses: nothing was guessed to watch, or nothing near the question."""
-        journal = reading.journal
+        journal = evidence.journal
         if summary.failure:
-            return _refuse(*_because(Reason.MODEL_FAILED), journal)
+            return _refuse(*because(Reason.MODEL_FAILED), journal)
         if not summary.guessed_questions:
             return None
-        question = reading.query.text
+        question = evidence.query.text
         try:
             with journal.stage("monitor"):
                 nearest = await asyncio.to_thread(monitor.nearest, question, summary.guessed_questions)
         except ModelError as error:
-            return _refuse(*_failed(error, journal), journal)
+            return _refuse(*failed(error, journal), journal)
         journal.trace = replace(journal.trace, similarity=nearest)
         if nearest >= monitor.min_similarity:
             return None
-        return _refuse(*_because(Reason.GUESS_TOO_FAR), journal, reading.highlights)
+        return _refuse(*because(Reason.GUESS_TOO_FAR), journal, evidence.highlights)
 
 
 WEAK = 0.75
@@ -284,14 +217,19 @@ class Vanilla(Search):
     prompt: str = VANILLA_PROMPT
 
     async def ask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
-        """See Pipeline."""
-        query, journal = _as_read(one_question(checked(question).text, before), self.models, observer)
+        """See Pipeline; `others` changes nothing: all documents are read alike."""
+        query, journal = as_read(one_question(checked(question).text, before), self.models, observer)
         try:
             kept = await self.find(query, journal)
             if not kept:
-                return _refuse(*_nothing(journal), journal)
+                return _refuse(*nothing(journal), journal)
             texts = documents_text(kept.passages)
             messages = prompts.load(self.prompt, documents=texts, question=query.text)
             with journal.stage("answer"):
@@ -299,9 +237,9 @@ class Vanilla(Search):
             journal.spent(reply.usage)
             text = _worded(reply)
         except ModelError as error:
-            return _refuse(*_failed(error, journal), journal)
+            return _refuse(*failed(error, journal), journal)
         if UNANSWERABLE in text:
-            return _refuse(*_because(Reason.MODEL_DECLINED), journal)
+            return _refuse(*because(Reason.MODEL_DECLINED), journal)
         return Answer(text, Highlights(), trace=journal.trace)
 
 
@@ -328,15 +266,37 @@ def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, .
     return tuple(sorted(range(len(ranks)), key=lambda row: (ranks[row], row)))
 
 
-def _so_far(reading: Reading) -> Answer | Refusal:
+def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
+    """The result of the trusted documents with what the others say: an answer as it is, but for them; a refusal gives
+    way to what they say, and to theirs where only they were found."""
+    if heard is None:
+        return result
+    if isinstance(result, Answer):
+        return replace(result, others=heard.others)
+    if result.reason not in SILENT:
+        return result
+    found = heard.journal.with_costs_of(result.trace)
+    if heard.others.claims:
+        return untrusted_answer(heard, found)
+    if result.reason is Reason.NOTHING_HIGHLIGHTED or not found.trace.passages:
+        return result
+    return _refuse(*because(Reason.NOTHING_HIGHLIGHTED), found)
+
+
+def _is_witnessed(result: Answer | Refusal) -> bool:
+    """Whether it rests on untrusted documents, which have no part in what a message may quote of the trusted ones."""
+    return isinstance(result, Answer) and result.trust is Trust.UNTRUSTED and result.others is not None
+
+
+def _so_far(evidence: Evidence) -> Answer | Refusal:
     """How it ended, or its quotes with nothing written about them."""
-    return _refuse(*reading.refused, reading.journal) if reading.refused else _answer(reading, "")
+    return _refuse(*evidence.refused, evidence.journal) if evidence.refused else _answer(evidence, "")
 
 
-def _answer(reading: Reading, text: str, *, grounded: bool = True) -> Answer:
-    order, chance = best_first(reading.highlights, reading.picked), reading.journal.trace.probability
+def _answer(evidence: Evidence, text: str, *, grounded: bool = True) -> Answer:
+    order, chance = best_first(evidence.highlights, evidence.picked), evidence.journal.trace.probability
     weak = chance is not None and chance < WEAK
-    return Answer(text, reading.highlights, grounded, reading.journal.trace, best_first=order, weak=weak)
+    return Answer(text, evidence.highlights, grounded, evidence.journal.trace, best_first=order, weak=weak)
 
 
 def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
@@ -356,24 +316,6 @@ def _place(group: Group) -> tuple[object, ...]:
     """Where a group comes among the groups of a message."""
     highlights, tags = group
     return [(item.span, item.context) for item in highlights.items], sorted(tags)
-
-
-def _because(reason: Reason) -> tuple[Reason, str]:
-    return reason, DETAILS[reason]
-
-
-def _failed(error: ModelError, journal: Journal) -> tuple[Reason, str]:
-    journal.failed(str(error))
-    journal.spent(error.usage)
-    return _because(Reason.MODEL_FAILED)
-
-
-def _nothing(journal: Journal) -> tuple[Reason, str]:
-    flagged = journal.trace.flagged
-    if not flagged:
-        return _because(Reason.NOTHING_RETRIEVED)
-    said = f"The filter took out every passage that was found ({len(flagged)})."
-    return Reason.NOTHING_RETRIEVED, said
 
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:

@@ -1,7 +1,7 @@
-"""Retrieval: dense (cosine), BM25, and their reciprocal rank fusion.
+"""Retrieval in one partition of a store: dense (cosine), BM25, and their reciprocal rank fusion.
 
-A retriever of your own ranks as it likes, inside `store.snapshot()`, and returns
-`candidates(store, ranking, vector, encoder)`.
+A retriever of your own ranks as it likes, inside `partition.snapshot()`, and returns
+`candidates(partition, ranking, vector, encoder)`.
 
 While the vectors of an index are still being made, passages without one are found by their words. A candidate never
 lacks its vector: it is made on the spot, the same as the store will hold.
@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equipoise.core.errors import CorpusError
-from equipoise.core.protocols import Encoder
-from equipoise.core.types import Array, Candidates, Passage, Query
+from equipoise.core.protocols import Encoder, Retriever
+from equipoise.core.types import Array, Candidates, Passage, Query, Trust
 from equipoise.corpus.embedding import embedded
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.schema import damaged
-from equipoise.corpus.store import Store
+from equipoise.corpus.store import Partition
 from equipoise.models.abilities import encode_questions
 from equipoise.rag.components import Components
 
@@ -38,21 +38,24 @@ Ranking = Sequence[tuple[int, float]]
 class DenseRetriever:
     """Cosine between question and passage embeddings; over more than 20,000 passages approximate unless `exact`."""
 
-    store: Store
+    partition: Partition
     encoder: Encoder
     exact: bool = False
 
     @classmethod
-    def from_components(cls, components: Components) -> "DenseRetriever":
+    def from_components(cls, components: Components, partition: Partition) -> "DenseRetriever":
         """Built from the settings."""
-        return cls(components.store, components.encoder, components.settings.retrieval.exact)
+        return cls(partition, components.encoder, components.settings.retrieval.exact)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k nearest passages, those without a vector yet out of the k that words find; scores are cosines."""
         vector = encode_questions(self.encoder, [query.text])[0]
-        with self.store.snapshot():
-            near, late = dense(self.store, vector, k, exact=self.exact), worded(self.store, query.text, k)
-            nearest = candidates(self.store, [*near, *late], vector, self.encoder)
+        with self.partition.snapshot():
+            near, late = (
+                dense(self.partition, vector, k, exact=self.exact),
+                worded(self.partition, query.text, k),
+            )
+            nearest = candidates(self.partition, [*near, *late], vector, self.encoder)
         if not late:
             return nearest
         nearest = replace(nearest, scores=nearest.embeddings @ vector)
@@ -63,57 +66,98 @@ class DenseRetriever:
 class Bm25Retriever:
     """Words shared with the question, weighed by BM25."""
 
-    store: Store
+    partition: Partition
     encoder: Encoder
 
     @classmethod
-    def from_components(cls, components: Components) -> "Bm25Retriever":
+    def from_components(cls, components: Components, partition: Partition) -> "Bm25Retriever":
         """Built from the settings."""
-        return cls(components.store, components.encoder)
+        return cls(partition, components.encoder)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest BM25; none where no word is shared."""
         vector = encode_questions(self.encoder, [query.text])[0]
-        with self.store.snapshot():
-            return candidates(self.store, self.store.bm25(query.text, k), vector, self.encoder)
+        with self.partition.snapshot():
+            return candidates(self.partition, self.partition.bm25(query.text, k), vector, self.encoder)
 
 
 @dataclass(frozen=True, slots=True)
 class HybridRetriever:
     """Reciprocal rank fusion of dense and BM25: robust where either is blind."""
 
-    store: Store
+    partition: Partition
     encoder: Encoder
     exact: bool = False
 
     @classmethod
-    def from_components(cls, components: Components) -> "HybridRetriever":
+    def from_components(cls, components: Components, partition: Partition) -> "HybridRetriever":
         """Built from the settings."""
-        return cls(components.store, components.encoder, components.settings.retrieval.exact)
+        return cls(partition, components.encoder, components.settings.retrieval.exact)
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The k passages with the highest fused score."""
         vector = encode_questions(self.encoder, [query.text])[0]
         depth = max(k, DEPTH)
-        with self.store.snapshot():
+        with self.partition.snapshot():
             rankings = (
-                dense(self.store, vector, depth, exact=self.exact),
-                self.store.bm25(query.text, depth),
+                dense(self.partition, vector, depth, exact=self.exact),
+                self.partition.bm25(query.text, depth),
             )
-            return candidates(self.store, fused(rankings)[:k], vector, self.encoder)
+            return candidates(self.partition, fused(rankings)[:k], vector, self.encoder)
 
 
-def dense(store: Store, vector: Array, k: int, *, exact: bool = False) -> Ranking:
-    """The k nearest passages of the store to a unit vector (d,), of those that have vectors; see `Store.nearest`."""
-    return store.nearest(vector, k, exact=exact)
+@dataclass(frozen=True, slots=True)
+class Interleaved:
+    """What `retrievers` of several partitions find, by their scores: without any wall between trusted and untrusted
+    documents (`trust.mode = "equal"`)."""
+
+    retrievers: tuple[Retriever, ...]
+
+    def retrieve(self, query: Query, *, k: int) -> Candidates:
+        """The k with the highest score, ties in the order of the retrievers."""
+        together = joined([retriever.retrieve(query, k=k) for retriever in self.retrievers])
+        return together.take(np.argsort(-together.scores, kind="stable")[:k].tolist())
 
 
-def worded(store: Store, query: str, k: int) -> Ranking:
+@dataclass(frozen=True, slots=True)
+class OfTrust:
+    """What a retriever that is not ours finds among the documents of one trust. Its ranking is its own: where that
+    depends on documents of the other, so does what is found."""
+
+    retriever: Retriever
+    trust: Trust
+
+    def retrieve(self, query: Query, *, k: int) -> Candidates:
+        """Those of its first k that stand in documents of this trust."""
+        found = self.retriever.retrieve(query, k=k)
+        others = {name for name, document in found.documents.items() if document.trust is not self.trust}
+        rows = [row for row, passage in enumerate(found.passages) if passage.doc_id not in others]
+        documents = {name: document for name, document in found.documents.items() if name not in others}
+        return replace(found.take(rows), documents=documents)
+
+
+def joined(found: Sequence[Candidates]) -> Candidates:
+    """The candidates of several searches (at least one) for one question, one after the other."""
+    return replace(
+        found[0],
+        passages=tuple(passage for each in found for passage in each.passages),
+        scores=np.concatenate([each.scores for each in found]),
+        embeddings=np.concatenate([each.embeddings for each in found]),
+        documents={name: document for each in found for name, document in each.documents.items()},
+    )
+
+
+def dense(partition: Partition, vector: Array, k: int, *, exact: bool = False) -> Ranking:
+    """The k nearest passages to a unit vector (d,), of those that have vectors; see `Partition.nearest`."""
+    return partition.nearest(vector, k, exact=exact)
+
+
+def worded(partition: Partition, query: str, k: int) -> Ranking:
     """Those of the k passages with the highest BM25 that have no vectors yet."""
-    if not store.counts().pending:
+    if not partition.counts().pending:
         return []
-    hits = store.bm25(query, k)
-    known, _ = store.vectors([passage_id for passage_id, _ in hits])
+    hits = partition.bm25(query, k)
+    known, _ = partition.vectors([passage_id for passage_id, _ in hits])
     return [hit for hit, has_vector in zip(hits, known, strict=True) if not has_vector]
 
 
@@ -129,34 +173,36 @@ def fused(rankings: Sequence[Ranking], *, constant: int = RRF_CONSTANT) -> Ranki
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def candidates(store: Store, ranking: Ranking, vector: Array, encoder: Encoder | None = None) -> Candidates:
-    """The ranked passages with their documents, scores and embeddings: call it inside `store.snapshot()`.
+def candidates(
+    partition: Partition, ranking: Ranking, vector: Array, encoder: Encoder | None = None
+) -> Candidates:
+    """The ranked passages with their documents, scores and embeddings: call it inside `partition.snapshot()`.
 
     Each document is read once, and its passages are cut out of it. `encoder` reads those that have no vectors yet.
     Raises CorpusError for an unknown passage, and where the encoder fails or is wanted and not given.
     """
     numbers = [passage_id for passage_id, _ in ranking]
-    places = store.places(numbers)
-    documents = store.documents(place.doc_id for place in places)
+    places = partition.places(numbers)
+    documents = partition.documents(place.doc_id for place in places)
     if any(place.end > len(documents[place.doc_id].text) for place in places):
-        raise damaged(store.path, "a passage lies outside its text")
+        raise damaged(partition.path, "a passage lies outside its text")
     passages = tuple(
         passage_at(number, place.start, place.end, documents[place.doc_id])
         for number, place in zip(numbers, places, strict=True)
     )
     scores = np.array([score for _, score in ranking], dtype=np.float32)
-    return Candidates(passages, scores, _embeddings(store, passages, encoder), vector, documents)
+    return Candidates(passages, scores, _embeddings(partition, passages, encoder), vector, documents)
 
 
-def _embeddings(store: Store, passages: Sequence[Passage], encoder: Encoder | None) -> Array:
+def _embeddings(partition: Partition, passages: Sequence[Passage], encoder: Encoder | None) -> Array:
     """(n, d): from the store or, where it has none yet, made now."""
-    known, vectors = store.vectors([passage.passage_id for passage in passages])
+    known, vectors = partition.vectors([passage.passage_id for passage in passages])
     if known.all():
         return vectors
     late = [passage for passage, has_vector in zip(passages, known, strict=True) if not has_vector]
     if encoder is None:
         raise CorpusError(
-            f"{len(late)} of the passages found in {store.path} have no vectors yet: index again until all have "
+            f"{len(late)} of the passages found in {partition.path} have no vectors yet: index again until all have "
             "theirs, or give candidates() the encoder"
         )
     rows = np.empty((len(passages), vectors.shape[1]), np.float32)

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from equipoise.core.protocols import Observer
 from equipoise.core.results import Answer, Reason, Refusal, SubAnswer, Trace
-from equipoise.core.types import Flag, Highlights, ScoredPassage, Usage
-from equipoise.rag.pipeline import HighlightSummarize, checked
+from equipoise.core.types import Flag, Highlights, ScoredPassage, Trust, Usage
+from equipoise.rag.gathering import checked
+from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.text.questions import split_questions
 
 T = TypeVar("T")
@@ -28,13 +29,18 @@ class QuestionSplitter:
     most: int = 5
 
     async def ask(
-        self, question: str, *, before: Sequence[str] = (), observer: Observer | None = None
+        self,
+        question: str,
+        *,
+        before: Sequence[str] = (),
+        observer: Observer | None = None,
+        others: bool = False,
     ) -> Answer | Refusal:
         """As `pipeline`; an answer where at least one question has one, and it says why others have none."""
         questions = split_questions(checked(question).text, before)
         if len(questions) < 2:
-            return await self.pipeline.ask(question, before=before, observer=observer)
-        asked = await self.pipeline.ask_all(questions[: self.most], observer)
+            return await self.pipeline.ask(question, before=before, observer=observer, others=others)
+        asked = await self.pipeline.ask_all(questions[: self.most], observer, others=others)
         parts = [
             SubAnswer(question.text, result)
             for question, result in zip(questions, asked.results, strict=False)
@@ -50,7 +56,8 @@ class QuestionSplitter:
 def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refusal:
     """One result for all `parts` (one or more), which it holds; `highlights` are the canonical ones of all.
 
-    Its text is each different answer once, in document order, and how many questions have none for which reason.
+    Its text is each different answer once, in document order, trusted ones first, and how many questions have none for
+    which reason.
     """
     results = [part.result for part in parts]
     trace = total([result.trace for result in results])
@@ -61,9 +68,21 @@ def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refus
         first = min((refusal.reason for refusal in refusals), key=_weight)
         detail = " ".join([f"None of the {len(results)} questions was answered.", *reasons])
         return Refusal(first, detail, highlights, trace, tuple(parts))
-    answers.sort(key=lambda answer: ([item.span for item in answer.highlights.items], answer.text))
-    text = "\n\n".join([*dict.fromkeys(answer.text for answer in answers), *reasons])
+    text = "\n\n".join([*dict.fromkeys(answer.text for answer in in_order(answers)), *reasons])
     return Answer(text, highlights, all(answer.grounded for answer in answers), trace, tuple(parts))
+
+
+def in_order(answers: Iterable[Answer]) -> list[Answer]:
+    """The answers as they are joined: in document order, what rests on untrusted documents at the end, so that its
+    heading speaks of nothing else."""
+    return sorted(
+        answers,
+        key=lambda answer: (
+            answer.trust is not Trust.TRUSTED,
+            [item.span for item in answer.highlights.items],
+            answer.text,
+        ),
+    )
 
 
 def _unanswered(refusals: Iterable[Refusal], questions: int) -> list[str]:

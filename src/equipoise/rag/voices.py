@@ -7,6 +7,9 @@ nobody can argue for or against. Only what is about the question counts, by the 
 too, and the side of a passage about something else means nothing. Where no three candidates are by one hand nothing is
 asked and nothing changes. Where nobody tells sides nothing is flagged but copies: style alone says who wrote, not that
 it is one-sided.
+
+Rewrites of one text need not take a side that can be told, but are near-duplicates: of these BiasDef judges, for the
+same questions (`rag.near_copies`).
 """
 
 import asyncio
@@ -25,7 +28,10 @@ from equipoise.maths.checks import Floats, Mask
 from equipoise.maths.hands import Hands
 from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
 from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
+from equipoise.rag.filters import BiasDefFilter
+from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.reranking import passage_scores, reader_of
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.text.polar import has_sides
@@ -73,13 +79,14 @@ def _style(text: str) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True)
 class VoicesFilter:
-    """Takes voices out, and every copy of a text but the first.
+    """Takes voices out, every copy of a text but the first, and near copies that BiasDef finds one-sided.
 
     A voice that crowds nobody out stays: where nothing by another hand is about the question, as in one firm's manual,
     there would be less to read and nothing else. A side is not silenced: where nothing else that is kept takes the side
     of a voice, the next candidate that does gets a seat; where there is none, the first passage of that voice stays,
     for what one person says once is information; not without `spares`. `stance` None: sides are unknown, and there are
-    no voices. `about`: tells by its logits which passages are about the question; None: all are.
+    no voices. `about`: tells by its logits which passages are about the question; None: all are. `near` None: near
+    copies stay. They stay, too, where nothing else is about the question; of those that go none is spared.
     """
 
     stance: Stance | None
@@ -87,19 +94,23 @@ class VoicesFilter:
     about: Reranker | None = None
     threshold: float = THRESHOLD
     spares: bool = True
+    near: NearCopies | None = None
 
     @classmethod
     def from_components(cls, components: Components) -> "VoicesFilter":
         """Built from the settings; raises ModelUnavailable where they want a language model and there is none. Another
-        reranker than the cross-encoder has a scale of its own, for which ABOUT means nothing."""
+        reranker than the cross-encoder has a scale of its own, for which ABOUT means nothing; another encoder than the
+        embedded one, too, so without that near copies stay."""
         reranker = components.reranker
         about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
-        return cls(_stance(components), shipped_hands(), about)
+        embedded = isinstance(components.encoder, EmbeddedEncoder)
+        near = NearCopies(BiasDefFilter.from_components(components)) if embedded else None
+        return cls(stance_of(components), shipped_hands(), about, near=near)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged; the last of these, at most k // 2, give their seats to those
         who speak for a side. The score of a flag is how many fellows a passage has in its voice, of all others 0.
-        Raises what `stance` raises."""
+        Raises what `stance` raises, and with `near` CorpusError or ModelError for vectors that cannot be used."""
         copies = _copies(candidates)
         rows = [row for row in range(len(candidates)) if row not in copies]
         reasons = {
@@ -108,7 +119,12 @@ class VoicesFilter:
         }
         passages = [candidates.passages[row] for row in rows]
         alike = self._alike([passage.text for passage in passages])
-        told = _Told(self.stance if has_sides(query.text) else None, self.about, query, passages)
+        sided = has_sides(query.text)
+        told = _Told(self.stance if sided else None, self.about, query, passages)
+        if self.near and sided:
+            for group in await self.near.one_sided(query, candidates, rows):
+                others = [place for place, row in enumerate(rows) if row not in group and row not in reasons]
+                reasons |= group if (await told.about())[others].any() else {}
         speakers: list[int] = []
         for side, voice in await self._voices(alike, told):
             out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
@@ -120,7 +136,7 @@ class VoicesFilter:
             reasons |= {
                 rows[place]: (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
                 for place in voice
-                if place != speaker
+                if place != speaker and rows[place] not in reasons
             }
         free = [row for row in range(len(candidates)) if row not in reasons]
         kept = _seated(free, speakers, k)
@@ -169,7 +185,7 @@ class VoicesFilter:
         ]
 
 
-def _stance(components: Components) -> Stance | None:
+def stance_of(components: Components) -> Stance | None:
     """Who tells sides, by `filter.stance`; None: nobody. A local model would take seconds for each passage, and more
     of what people wrote out."""
     wanted = components.settings.filter.stance

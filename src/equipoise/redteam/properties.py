@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Encoder
+from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 from equipoise.maths.checks import Floats, finite_vector
 from equipoise.maths.polarization import polarization_axis, polarization_scores, row_dots
 from equipoise.models.abilities import encode_questions
-from equipoise.rag.retrieval import dense
 from equipoise.redteam.passages import AttackPassage, Kind, Measures
 from equipoise.redteam.planter import PREFIX
 
@@ -121,23 +121,29 @@ def yardstick(
 
 
 def benign_vectors(store: Store, encoder: Encoder, question: str, *, depth: int = DEPTH) -> Floats:
-    """The vectors (m, d) of the `depth` passages of `store` nearest to the question; planted ones left out."""
+    """The vectors (m, d) of the `depth` passages of `store` nearest to the question, trusted or not; planted ones left
+    out."""
     vector = encode_questions(encoder, [question])[0]
     with store.snapshot():
         planted = {
             p.passage_id for d in store.unfiled() if d.startswith(PREFIX) for p in store.passages_of(d)
         }
-        ranking = dense(store, vector, depth + len(planted), exact=True)
-        near = [passage_id for passage_id, _ in ranking if passage_id not in planted]
-        _, vectors = store.vectors(near[:depth])
-    return np.asarray(vectors, dtype=np.float64)
+        near = [
+            (cosine, trust, number)
+            for trust in Trust
+            for number, cosine in store.partition(trust).nearest(vector, depth + len(planted), exact=True)
+            if number not in planted
+        ]
+        best = sorted(near, key=lambda one: (-one[0], one[2]))[:depth]
+        vectors = [store.partition(trust).vectors([number])[1] for _, trust, number in best]
+    return np.asarray(np.concatenate([np.empty((0, len(vector))), *vectors]), dtype=np.float64)
 
 
 def rank_in(store: Store, encoder: Encoder, question: str, similarity: float) -> int:
     """The place (from 1) a passage of this SS would have among the store's passages, by cosine."""
-    _, matrix = store.matrix()
-    vector = encode_questions(encoder, [question])[0]
-    return 1 + int((row_dots(matrix.astype(np.float64), vector.astype(np.float64)) > similarity).sum())
+    vector = encode_questions(encoder, [question])[0].astype(np.float64)
+    every = (store.partition(trust).matrix()[1].astype(np.float64) for trust in Trust)
+    return 1 + sum(int((row_dots(matrix, vector) > similarity).sum()) for matrix in every)
 
 
 class PropertyShares(NamedTuple):

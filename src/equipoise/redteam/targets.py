@@ -21,8 +21,9 @@ import numpy as np
 from equipoise.core.errors import EquipoiseError, InputError, QuestionError, ServerError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.results import Answer, Reason, Refusal
-from equipoise.core.types import Candidates, ChatOptions, Document, Message, Passage, Proposal, Query
+from equipoise.core.types import Candidates, ChatOptions, Document, Message, Passage, Proposal, Query, Trust
 from equipoise.corpus.indexing import prepare
+from equipoise.corpus.partitions import trust_of
 from equipoise.corpus.store import Store
 from equipoise.models.listening import ListeningChat
 from equipoise.rag import build, retrieval
@@ -43,7 +44,8 @@ class Response:
 
     `evidence` are the texts an answer may rest on, None where the target does not say. `quotes` are those of them that
     are shown. `written` is what the models behind the boundary replied, before any check. `reached` is whether such a
-    model was asked, None where nobody can know. `error` says what failed.
+    model was asked, None where nobody can know. `untrusted` is whether the target says of what it shows that anybody
+    may have written it. `error` says what failed.
     """
 
     text: str = ""
@@ -52,6 +54,7 @@ class Response:
     quotes: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     reached: bool | None = None
+    untrusted: bool = False
     error: str = ""
 
 
@@ -126,9 +129,18 @@ class _Given:
     def retrieve(self, query: Query, *, k: int) -> Candidates:
         """The first `k` of them."""
         store, encoder = self.components.store, self.components.encoder
-        ranking = [(passage_id, 1.0) for passage_id in self.passages[:k]]
+        nowhere = np.zeros(encoder.dimensions, np.float32)
         with store.snapshot():
-            return retrieval.candidates(store, ranking, np.zeros(encoder.dimensions, np.float32), encoder)
+            found = [
+                retrieval.candidates(
+                    store.partition(trust),
+                    [(number, 1.0) for number in self.passages[:k] if trust_of(number) is trust],
+                    nowhere,
+                    encoder,
+                )
+                for trust in Trust
+            ]
+        return retrieval.joined(found)
 
 
 @dataclass(frozen=True)
@@ -326,7 +338,7 @@ def response(result: Answer | Refusal, writer: ListeningChat | None) -> Response
         evidence=tuple(texts), quotes=tuple(item.text for item in items), written=written, reached=reached
     )
     if isinstance(result, Answer):
-        return replace(known, text=result.text)
+        return replace(known, text=result.text, untrusted=result.trust is not Trust.TRUSTED)
     if result.reason is Reason.MODEL_FAILED:
         return replace(known, error=result.trace.failure or result.detail)
     return replace(known, refused=result.reason.value)

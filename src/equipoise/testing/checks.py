@@ -28,6 +28,7 @@ from equipoise.core.types import (
     Query,
     Span,
     Tag,
+    Trust,
 )
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
@@ -113,7 +114,9 @@ def check_filter(passage_filter: PassageFilter) -> None:
     _is(passage_filter, PassageFilter)
     encoder = EmbeddedEncoder()
     with small_store(encoder) as store:
-        candidates = HybridRetriever(store, encoder).retrieve(Query(QUESTION), k=MOST)
+        candidates = HybridRetriever(store.partition(Trust.TRUSTED), encoder).retrieve(
+            Query(QUESTION), k=MOST
+        )
     for given, k in (
         (candidates, 2),
         (candidates, MOST),

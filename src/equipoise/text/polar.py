@@ -78,6 +78,11 @@ def _is_request(clause: str) -> bool:
     return request is not None and _WHETHER.search(clause, request.end()) is None
 
 
+def denials(text: str) -> int:
+    """How many words of `text` deny: two of them in one clause ("not forbidden") cancel each other out."""
+    return sum(1 for _ in _DENIAL.finditer(text.replace("\u2019", "'")))
+
+
 def denies(text: str) -> bool:
     """Whether a word of `text` denies: "not", "nothing", "cannot", "forbidden" and their like."""
     return _DENIAL.search(text.replace("\u2019", "'")) is not None

@@ -10,10 +10,10 @@ from equipoise.apps.server import audit
 from equipoise.apps.server.errors import ApiError, as_api_error
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
-from equipoise.apps.server.views import outcome
+from equipoise.apps.server.views import for_strangers, outcome
 from equipoise.apps.server.witness import Testimony
 from equipoise.core.results import Answer, Refusal, SubAnswer
-from equipoise.rag.pipeline import checked
+from equipoise.rag.gathering import checked
 from equipoise.text.sentences import sentence_spans
 
 AFTER = {"rerank": "retrieved", "filter": "retrieved", "highlight": "filtered", "canonicalize": "highlighted"}
@@ -23,6 +23,8 @@ _OF_PART = (
     "reason",
     "detail",
     "weak",
+    "trust",
+    "others",
     "read_as",
     "spelling",
     "highlights",
@@ -33,7 +35,8 @@ _OF_PART = (
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question as it came in. `candidates`: the places of its candidates are wanted too."""
+    """A question as it came in. `others`: what untrusted documents say is wanted beside an answer, too; `candidates`:
+    the places of its candidates are."""
 
     question: str
     key: Key
@@ -41,6 +44,7 @@ class Ask:
     before: tuple[str, ...] = ()
     model: str = "equipoise"
     candidates: bool = False
+    others: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +101,16 @@ class Turn:
         pipeline = self.service.pipelines[self.ask.model]
         try:
             async with asyncio.timeout(self.service.settings.serve.timeout):
-                result = await pipeline.ask(self.ask.question, before=self.ask.before, observer=self)
+                result = await pipeline.ask(
+                    self.ask.question, before=self.ask.before, observer=self, others=self.ask.others
+                )
         except Exception as error:
             ended = "failed"
             self._tell(Event("error", as_api_error(error).body))
             raise
         else:
             ended = "refused" if isinstance(result, Refusal) else "answered"
-            for piece in pieces(result):
+            for piece in pieces(result if self.ask.key.is_admin else for_strangers(result)):
                 self._tell(Event("answer", {"text": piece}))
             self._tell(Event("done", self.shown(result), result=result))
             return result
@@ -161,10 +167,13 @@ def check_ready(service: Service) -> None:
 
 def pieces(result: Answer | Refusal) -> list[str]:
     """A checked answer, sentence by sentence: joined, they are its text."""
-    if isinstance(result, Refusal):
-        return []
-    ends = [*[end for _, end in sentence_spans(result.text)][:-1], len(result.text)]
-    return [result.text[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
+    return [] if isinstance(result, Refusal) else in_sentences(result.text)
+
+
+def in_sentences(text: str) -> list[str]:
+    """The text in pieces: joined, they are it."""
+    ends = [*[end for _, end in sentence_spans(text)][:-1], len(text)]
+    return [text[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
 
 
 def _seen(task: "asyncio.Task[Any]") -> None:

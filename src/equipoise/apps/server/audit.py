@@ -65,6 +65,7 @@ def of_result(result: Answer | Refusal) -> dict[str, Any]:
     return {
         "refused": refusal is not None,
         "reason": refusal.reason.value if refusal else None,
+        "trust": result.trust.value if isinstance(result, Answer) else None,
         "spans": [
             [highlight.doc_id, highlight.start, highlight.end] for highlight in result.highlights.items
         ],

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS jobs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, trust TEXT NOT NULL,
     state TEXT NOT NULL, error TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
     total INTEGER NOT NULL DEFAULT 0, documents TEXT NOT NULL DEFAULT '[]', tries INTEGER NOT NULL DEFAULT 0,
-    created TEXT NOT NULL, ended TEXT NOT NULL DEFAULT ''
+    created TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', author TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS findings (doc_id TEXT PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -65,6 +65,11 @@ class Book:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_TABLES)
+        with self.writing():
+            if "author" not in {
+                row[1] for row in self.rows("PRAGMA table_info(jobs)")
+            }:  # made by a version before
+                self.rows("ALTER TABLE jobs ADD COLUMN author TEXT NOT NULL DEFAULT ''")
 
     def close(self) -> None:
         """Close the file."""

@@ -8,10 +8,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from equipoise.apps.render import quotes, where
-from equipoise.apps.server.answering import pieces
-from equipoise.apps.server.views import shown_source
-from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Highlight, Usage
+from equipoise.apps.server.answering import in_sentences
+from equipoise.apps.server.views import for_strangers, shown_source, testimony
+from equipoise.core.results import Answer, Others, Refusal
+from equipoise.core.types import Highlight, Trust, Usage
+from equipoise.rag import saying
+from equipoise.rag.several import in_order
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import content_words
 from equipoise.text.visible import flowing
@@ -35,9 +37,15 @@ class Quote:
 
     @property
     def name(self) -> str:
-        """Where it stands."""
+        """Where it stands, and that it is untrusted where it is."""
         last = self.items[-1]
-        return where(last).replace(last.source, shown_source(last.source), 1)
+        mark = "" if last.trust is Trust.TRUSTED else f" ({last.trust})"
+        return where(last).replace(last.source, shown_source(last.source), 1) + mark
+
+    @property
+    def trust(self) -> Trust:
+        """Who may have written it."""
+        return self.items[-1].trust
 
     @property
     def url(self) -> str:
@@ -99,7 +107,9 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
     """The pieces of what is said, numbers among them.
 
     Each sentence has the number of the quote that supports it, and the last one those of all quotes that none has.
+    Where untrusted documents are quoted apart, each line has the numbers of the quotes that it speaks of.
     """
+    result = for_strangers(result)
     if result.trace.read_as:
         yield into.add(TOGETHER)
     if isinstance(result, Refusal):
@@ -107,12 +117,30 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
         return
     if result.weak:
         yield into.add(WEAK)
-    left = {quote.number: quote for quote in into.quotes}
-    for piece in pieces(result):
+    ended = in_order(part.result for part in result.sub_answers if isinstance(part.result, Answer))
+    answers = list({answer.text: answer for answer in ended or [result]}.values())
+    if not any(map(testimony, answers)):
+        yield from _sentences(result.text, into, into.quotes)
+        return
+    for row, answer in enumerate(answers):
+        if row:
+            yield into.add("\n\n")
+        own = [quote for quote in into.quotes if quote.trust is answer.trust]
+        if others := testimony(answer):
+            yield from _testimony(others, into, own)
+        else:
+            yield from _sentences(answer.text, into, own)
+    if reasons := result.text.removeprefix("\n\n".join(answer.text for answer in answers)):
+        yield into.add(reasons)
+
+
+def _sentences(text: str, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
+    left = {quote.number: quote for quote in quotes}
+    for piece in in_sentences(text):
         sentence = piece.strip()
         space = piece[len(piece.rstrip()) :]
         yield into.add(piece[: len(piece) - len(space)])
-        best = max(into.quotes, key=lambda quote: quote.supports(sentence), default=None)
+        best = max(quotes, key=lambda quote: quote.supports(sentence), default=None)
         if best is not None and best.supports(sentence):
             left.pop(best.number, None)
             yield into.number(best)
@@ -120,6 +148,18 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
             yield into.add(space)
     for quote in left.values():
         yield into.number(quote)
+
+
+def _testimony(others: Others, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
+    """The text of `rag.saying`, line by line."""
+    yield into.add(saying.introduced(others))
+    for claim in others.claims:
+        for row, (line, statements) in enumerate(saying.lines(claim, shown_source)):
+            yield into.add(("\n" if row else "\n\n") + line)
+            spans = {item.span for statement in statements for item in statement.highlights}
+            for quote in quotes:
+                if any(item.span in spans for item in quote.items):
+                    yield into.number(quote)
 
 
 def usage(spent: Usage) -> dict[str, int]:
@@ -133,8 +173,10 @@ def usage(spent: Usage) -> dict[str, int]:
 
 def about(result: Answer | Refusal) -> dict[str, Any]:
     """What OpenAI's form has no place for."""
-    refusal = result if isinstance(result, Refusal) else None
-    return {"refused": refusal is not None, "reason": refusal.reason.value if refusal else None}
+    if isinstance(result, Refusal):
+        return {"refused": True, "reason": result.reason.value}
+    untrusted = {} if result.trust is Trust.TRUSTED else {"trust": result.trust.value}
+    return {"refused": False, "reason": None} | untrusted
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import fcntl
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,8 +29,10 @@ from equipoise.core.sections import ScanMode
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import Step, index
 from equipoise.corpus.places import Places
+from equipoise.corpus.records import Listed
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
+from equipoise.redteam.scan.holding import Holding
 
 POLL_S = 0.5
 PAUSE_S = 1.0
@@ -38,7 +40,7 @@ PAUSE_S = 1.0
 MOST_TRIES = 50
 """A file that was in work so many times when the server died is not tried again. Each time others come before it."""
 MOST_WAITING = 1_000
-_COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended"
+_COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended, author"
 
 
 class State(StrEnum):
@@ -52,7 +54,8 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A document on its way into the index: `done` of `total` passages, then `documents` by id, or `error`."""
+    """A document on its way into the index: `done` of `total` passages, then `documents` by id, or `error`. `trust` is
+    what was asked for and, at the end, what the documents have; `author` is whoever handed it in."""
 
     job_id: str
     name: str
@@ -64,6 +67,7 @@ class Job:
     documents: tuple[str, ...]
     created: str
     ended: str
+    author: str = ""
 
 
 class _Stopped(Exception):
@@ -72,13 +76,15 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class Jobs:
-    """The jobs of `book`, whose files are in `folder`; they go into the index at `path`, and are scanned."""
+    """The jobs of `book`, whose files are in `folder`; they go into the index at `path`, and are scanned: with `hold`
+    untrusted ones before they are in it."""
 
     book: Book
     folder: Path
     path: Place
     encoder: Encoder
     scan: ScanMode = "off"
+    hold: bool = False
     reader: Store | None = None
     """Who reads the index: a replica of a database may be behind."""
     _new: asyncio.Event = field(default_factory=asyncio.Event)
@@ -94,12 +100,12 @@ class Jobs:
         job_id = secrets.token_hex(8)
         return job_id, incoming / job_id
 
-    def accept(self, job_id: str, name: str, trust: Trust) -> Job:
+    def accept(self, job_id: str, name: str, trust: Trust, author: str = "") -> Job:
         """A job for a file that has come in. It outlives whatever happens from now on."""
         with self.book.writing():
             self.book.rows(
-                "INSERT INTO jobs (job_id, name, trust, state, created) VALUES (?, ?, ?, ?, ?)",
-                (job_id, name, trust.value, State.WAITING, _now()),
+                "INSERT INTO jobs (job_id, name, trust, state, created, author) VALUES (?, ?, ?, ?, ?, ?)",
+                (job_id, name, trust.value, State.WAITING, _now(), author),
             )
         self.book.keep()
         self._new.set()
@@ -191,21 +197,31 @@ class Jobs:
         else:
             self._end(job, State.DONE, documents=documents)
 
-    def _indexed(self, job: Job) -> list[str]:
+    def _indexed(self, job: Job) -> list[Listed]:
         place, before = self._put(job)
+        every, distrust = self.scan != "off", self.scan == "distrust"
         try:
-            with Store.open(self.path, create=True) as store:
+            with (
+                Store.open(self.path, create=True) as store,
+                Holding(hold=self.hold, every=every, distrust=distrust) as holding,
+            ):
                 report = index(
-                    [place], store, self.encoder, trust=job.trust, gone=Gone.KEEP, progress=self._teller(job)
+                    [place],
+                    store,
+                    self.encoder,
+                    trust=job.trust,
+                    writer=job.author,
+                    gone=Gone.KEEP,
+                    progress=self._teller(job),
+                    judge=holding,
                 )
                 if report.failed:
                     raise report.failed[0]
                 key = Places(store.folder).key(place)
-                documents = [document.doc_id for document in store.listing() if document.path == key]
+                documents = [document for document in store.listing() if document.path == key]
                 if self.reader is not None:
                     self.reader.read_after(store.written())
-                if self.scan != "off":
-                    scanning.look(self.book, store, place, documents, distrust=self.scan == "distrust")
+                scanning.keep(self.book, store, place, documents, holding)
         except StoreError:  # somebody else writes, or the disk is full: it is tried again
             raise
         except EquipoiseError:
@@ -236,11 +252,13 @@ class Jobs:
     def _teller(self, job: Job) -> "_Teller":
         return _Teller(self, job)
 
-    def _end(self, job: Job, state: State, *, error: str = "", documents: list[str] | None = None) -> None:
+    def _end(self, job: Job, state: State, *, error: str = "", documents: Sequence[Listed] = ()) -> None:
+        ids = json.dumps([document.doc_id for document in documents])
+        trust = documents[0].trust if documents else job.trust
         with self.book.writing():
             self.book.rows(
-                "UPDATE jobs SET state = ?, error = ?, documents = ?, ended = ? WHERE job_id = ?",
-                (state, error, json.dumps(documents or []), _now(), job.job_id),
+                "UPDATE jobs SET state = ?, error = ?, documents = ?, trust = ?, ended = ? WHERE job_id = ?",
+                (state, error, ids, trust.value, _now(), job.job_id),
             )
 
 
@@ -270,9 +288,9 @@ def _reason(error: EquipoiseError, name: str) -> str:
 
 
 def _read(row: tuple[object, ...]) -> Job:
-    job_id, name, trust, state, error, done, total, documents, created, ended = map(str, row)
+    job_id, name, trust, state, error, done, total, documents, *more = map(str, row)
     ids = tuple(json.loads(documents))
-    return Job(job_id, name, Trust(trust), State(state), error, int(done), int(total), ids, created, ended)
+    return Job(job_id, name, Trust(trust), State(state), error, int(done), int(total), ids, *more)
 
 
 async def _to_its_end(work: "asyncio.Future[None]") -> None:

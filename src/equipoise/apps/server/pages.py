@@ -7,7 +7,7 @@ from threading import Lock
 
 from equipoise.apps.server.errors import ApiError
 from equipoise.core.errors import CorpusError, StoreError
-from equipoise.core.types import Document
+from equipoise.core.types import Document, Trust
 from equipoise.corpus import files
 from equipoise.corpus.pictures import Picture, picture
 from equipoise.corpus.places import Places
@@ -26,18 +26,21 @@ class Pages:
     _kept: "OrderedDict[tuple[str, int, int, int], Picture]" = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
-    def document(self, doc_id: str) -> Document:
-        """The document. Raises ApiError 404 for an unknown one."""
+    def document(self, doc_id: str, *, held: bool) -> Document:
+        """The document; one that is held back only with `held`. Raises ApiError 404 for an unknown one."""
         try:
-            return self.store.document(doc_id)
+            document = self.store.document(doc_id)
         except StoreError:
             raise
         except CorpusError:
-            raise ApiError(404, "There is no such document.", code="no_document") from None
+            document = None
+        if document is None or (document.trust is Trust.HELD and not held):
+            raise ApiError(404, "There is no such document.", code="no_document")
+        return document
 
-    def picture(self, doc_id: str, number: int, start: int, end: int) -> Picture:
-        """A page with what of [start, end) stands on it marked. Raises ApiError."""
-        document = self.document(doc_id)
+    def picture(self, doc_id: str, number: int, start: int, end: int, *, held: bool) -> Picture:
+        """A page with what of [start, end) stands on it marked; `held` as in `document`. Raises ApiError."""
+        document = self.document(doc_id, held=held)
         if not 1 <= number <= len(document.pages):
             raise ApiError(404, "This document has no such page.", code="no_page")
         data, digest = self._file(doc_id)

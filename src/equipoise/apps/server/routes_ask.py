@@ -30,9 +30,18 @@ _EVENTS = (
     },
 )
 async def ask(body: AskBody, request: Request, key: Asker, service: Serving) -> Response:
-    """An answer with verbatim quotes, or a refusal with its reason. With `Accept: text/event-stream` each stage is told
+    """An answer with verbatim quotes, or a refusal with its reason. Where the trusted documents do not answer, what
+    untrusted ones say is quoted, and `trust` says so. With `Accept: text/event-stream` each stage is told
     as it ends; what is streamed of an answer is never taken back."""
-    asked = Ask(body.question, key, request.state.request_id, tuple(body.before), body.model, body.candidates)
+    asked = Ask(
+        body.question,
+        key,
+        request.state.request_id,
+        tuple(body.before),
+        body.model,
+        body.candidates,
+        body.others,
+    )
     turn = await unless_gone(request, begin(service, asked))
     if STREAM in request.headers.get("accept", ""):
         return stream(_lines(turn))

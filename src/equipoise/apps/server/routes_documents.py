@@ -21,6 +21,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus import catalogue
 from equipoise.corpus.places import Places
 from equipoise.corpus.records import Listed
+from equipoise.corpus.roots import writer_of
 from equipoise.corpus.store import Store
 from equipoise.redteam.scan import Reach, Severity
 
@@ -108,7 +109,7 @@ class TextSlice(BaseModel):
 
 
 class TrustBody(BaseModel):
-    """Who may have written a document."""
+    """Who may have written a document: `untrusted` lets one in that was `held` back."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"trust": "untrusted"}]})
 
@@ -165,12 +166,14 @@ async def upload(
 ) -> JobInfo:
     """The body is the file. It is on the disk when this answers, and is read in the background: watch the job.
 
-    A document of the same name takes the place of the one before.
+    A document of the same name takes the place of the one before. An untrusted one in which a scan finds instructions
+    to a model or hidden text is held back (`trust.hold`): nothing reads it until an admin marks it as untrusted.
+    All that is handed in with one key counts as one author.
     """
     known = checked_name(name)
     job_id, place = service.jobs.room()
     await received(request.stream(), place, known)
-    return _job(service.jobs.accept(job_id, known, trust))
+    return _job(service.jobs.accept(job_id, known, trust, writer_of(key.key_id)))
 
 
 @router.get("/v1/documents", summary="List documents", responses=errors(400, 404))
@@ -179,6 +182,7 @@ async def listing(
     key: Admin,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
     after: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="The last one seen.")] = None,
+    trust: Annotated[Trust | None, Query(description="Only documents of this trust.")] = None,
 ) -> DocumentList:
     """In the order of the index."""
     every = await asyncio.to_thread(service.store.listing)
@@ -186,8 +190,8 @@ async def listing(
     if after is not None and after not in ids:
         raise _unknown()
     first = ids.index(after) + 1 if after else 0
-    rows = [_row(document) for document in every[first : first + limit]]
-    return DocumentList(data=rows, has_more=first + limit < len(every))
+    left = [document for document in every[first:] if trust in (None, document.trust)]
+    return DocumentList(data=[_row(document) for document in left[:limit]], has_more=limit < len(left))
 
 
 @router.get(
@@ -196,7 +200,7 @@ async def listing(
 async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
     """Its title, its length and its pages."""
     may_read(service, key)
-    document = await asyncio.to_thread(service.pages.document, doc_id)
+    document = await asyncio.to_thread(service.pages.document, doc_id, held=key.is_admin)
     path = (service.store.file_of(doc_id) or "").lower()
     return DocumentInfo(
         doc_id=doc_id,
@@ -216,7 +220,7 @@ async def text(
 ) -> TextSlice:
     """At most 20,000 characters from `start` on. It is text: nothing in it is to be run."""
     may_read(service, key)
-    document = await asyncio.to_thread(service.pages.document, doc_id)
+    document = await asyncio.to_thread(service.pages.document, doc_id, held=key.is_admin)
     first = min(start, len(document.text))
     last = max(min(end, len(document.text), first + MOST_TEXT), first)
     return TextSlice(
@@ -252,7 +256,8 @@ async def page(
     """The characters from `start` to `end` are marked where they stand on it; `X-Marks` has the rectangles as shares of
     width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
     may_read(service, key)
-    picture = await asyncio.to_thread(service.pages.picture, doc_id, number, start, end)
+    held = key.is_admin
+    picture = await asyncio.to_thread(service.pages.picture, doc_id, number, start, end, held=held)
     marks = ";".join(",".join(f"{share:.4f}" for share in mark) for mark in picture.marks)
     return Response(picture.png, media_type="image/png", headers={"X-Marks": marks})
 

@@ -21,12 +21,12 @@ from equipoise.apps.server.answering import Ask, begin, check_ready
 from equipoise.apps.server.errors import as_api_error
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
-from equipoise.apps.server.views import shown_source
+from equipoise.apps.server.views import for_strangers, shown_source
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Passage, Trust
 from equipoise.integrations.mcp import LibraryBackend, server_for
 from equipoise.integrations.mcp_schemas import DocumentRow
-from equipoise.rag.pipeline import checked
+from equipoise.rag.gathering import checked
 
 SEARCH = "search"
 """What stands in the audit log in the place of a model."""
@@ -41,11 +41,12 @@ class KeyBackend:
     key: Key
     request_id: str
 
-    async def ask(self, question: str, before: Sequence[str]) -> Answer | Refusal:
+    async def ask(self, question: str, before: Sequence[str], *, others: bool = False) -> Answer | Refusal:
         """As POST /v1/ask."""
-        turn = await begin(self.service, Ask(question, self.key, self.request_id, tuple(before)))
+        asked = Ask(question, self.key, self.request_id, tuple(before), others=others)
+        turn = await begin(self.service, asked)
         try:
-            return await turn.task
+            return for_strangers(await turn.task)
         finally:
             turn.task.cancel()
 
@@ -60,7 +61,7 @@ class KeyBackend:
     async def document(self, doc_id: str) -> Document:
         """As GET /v1/documents/ID/text."""
         may_read(self.service, self.key)
-        return await asyncio.to_thread(self.service.pages.document, doc_id)
+        return await asyncio.to_thread(self.service.pages.document, doc_id, held=self.key.is_admin)
 
     async def rows(self) -> Sequence[DocumentRow]:
         """As GET /v1/documents."""

@@ -15,7 +15,8 @@ FILES = {
     "vendor/preact.js": "text/javascript; charset=utf-8",
     **dict.fromkeys(
         (
-            "app.js", "answer.js", "api.js", "documents.js", "history.js", "plot.js", "reader.js", "words.js",
+            "app.js", "answer.js", "api.js", "documents.js", "history.js", "others.js", "plot.js", "reader.js",
+            "words.js",
         ),
         "text/javascript; charset=utf-8",
     ),

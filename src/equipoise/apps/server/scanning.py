@@ -8,15 +8,18 @@ from typing import Any
 
 from equipoise.apps.server.book import Book
 from equipoise.apps.server.errors import LOG
-from equipoise.core.errors import EquipoiseError
+from equipoise.apps.server.views import shown_source
 from equipoise.core.types import Trust
-from equipoise.corpus import catalogue
+from equipoise.corpus.records import Listed
 from equipoise.corpus.store import Store
-from equipoise.redteam.scan import Finding, Report, Scanned, Severity, load, scan
-from equipoise.redteam.scan.files import whole_of
+from equipoise.rag.impersonation import lookalikes
+from equipoise.redteam.scan import Finding, Reach, Severity
+from equipoise.redteam.scan.holding import Holding
+from equipoise.text.visible import title
 
 MOST_KEPT = 200
 """Findings of one document that are kept, the worst first."""
+ALIKE = "impersonation/trusted"
 FAILED = "The document could not be scanned: see the server's log."
 
 
@@ -30,22 +33,24 @@ class Kept:
     not_run: tuple[str, ...] = ()
 
 
-def look(book: Book, store: Store, place: Path, doc_ids: Sequence[str], *, distrust: bool) -> None:
-    """Scan the documents of the file at `place` and keep what is found. With `distrust` a file with a finding of high
-    severity is marked untrusted. Never raises for what a scan stumbles over: the document is in the index already."""
-    try:
-        report = _report(store, place, doc_ids)
-    except EquipoiseError as error:
-        LOG.warning("%s could not be scanned: %s", place.name, error)
-        _keep(book, {doc_id: Kept(failure=FAILED) for doc_id in doc_ids})
-        return
-    not_run = tuple(f"{check.what}: {check.why}" for check in report.not_run)
-    _keep(book, {doc_id: _kept(report.findings, doc_id, not_run) for doc_id in doc_ids})
-    if distrust and report.at_least(Severity.HIGH):
-        every = store.listing()
-        chosen = [document for document in every if document.doc_id in doc_ids]
-        catalogue.set_trust(store, catalogue.with_siblings(chosen, every), Trust.UNTRUSTED)
-        LOG.warning("%s is untrusted now: the scan found something of high severity", place.name)
+def keep(book: Book, store: Store, place: Path, documents: Sequence[Listed], holding: Holding) -> None:
+    """Keep what `holding` found in the documents of the file at `place`, which are in the index now, and which of the
+    untrusted ones look like a trusted one. Never raises for what a scan stumbles over."""
+    ids = [document.doc_id for document in documents]
+    strangers = [one.doc_id for one in documents if one.trust is not Trust.TRUSTED]
+    wanted = holding.every or (holding.hold and strangers)
+    if wanted and holding.report is None and not holding.failure:  # the file is as it was
+        holding.look(place, list(store.documents(ids).values()))
+    if holding.failure:
+        LOG.warning("%s could not be scanned: %s", place.name, holding.failure)
+    for source, why in holding.held:
+        LOG.warning("%s is held back: %s", source, why)
+    alike = dict(lookalikes(strangers, store))
+    kept = {one.doc_id: _kept(one, holding, alike.get(one.source, "")) for one in documents}
+    if holding.report or holding.failure or alike:
+        _keep(book, kept)
+    else:
+        forget(book, ids)
 
 
 def of_document(book: Book, doc_id: str) -> Kept | None:
@@ -64,17 +69,21 @@ def forget(book: Book, doc_ids: Sequence[str]) -> None:
             book.rows("DELETE FROM findings WHERE doc_id = ?", (doc_id,))
 
 
-def _report(store: Store, place: Path, doc_ids: Sequence[str]) -> Report:
-    whole = whole_of(place)
-    documents = [store.document(doc_id) for doc_id in doc_ids]
-    return scan(
-        [Scanned(document, whole if row == 0 else ()) for row, document in enumerate(documents)], load()
+def _kept(document: Listed, holding: Holding, alike: str) -> Kept:
+    report = holding.report
+    found = [finding.to_dict() for finding in report.findings] if report else []
+    own = _alike(document, alike) + [finding for finding in found if finding["doc_id"] == document.doc_id]
+    not_run = tuple(f"{check.what}: {check.why}" for check in report.not_run) if report else ()
+    return Kept(tuple(own[:MOST_KEPT]), len(own), FAILED if holding.failure else "", not_run)
+
+
+def _alike(document: Listed, name: str) -> list[dict[str, Any]]:
+    """The finding that a document seems to be the trusted one called `name`, if any."""
+    why = f"It looks like {title(shown_source(name))}, which is trusted, and is never cited under that name."
+    finding = Finding(
+        ALIKE, Severity.HIGH, Reach.CORPUS, document.doc_id, document.source, 0, 0, document.title, why
     )
-
-
-def _kept(findings: Sequence[Finding], doc_id: str, not_run: tuple[str, ...]) -> Kept:
-    own = [finding.to_dict() for finding in findings if finding.doc_id == doc_id]
-    return Kept(tuple(own[:MOST_KEPT]), len(own), "", not_run)
+    return [finding.to_dict()] if name else []
 
 
 def _keep(book: Book, scans: dict[str, Kept]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
+from equipoise.core.types import Trust
 from equipoise.text.questions import EARLIER, MAX_QUESTION
 
 QUESTION = "Can WAL mode be used over a network filesystem?"
@@ -38,6 +39,9 @@ class AskBody(BaseModel):
         description="Questions that the same person typed before, oldest first; never an answer.",
     )
     model: str = Field(default="equipoise", description="A name of /v1/models.")
+    others: StrictBool = Field(
+        default=False, description="Also tell, beside an answer, what untrusted documents say."
+    )
     candidates: StrictBool = Field(
         default=False, description="For admins: where each candidate stands between the sides."
     )
@@ -58,6 +62,34 @@ class Place(BaseModel):
     start: int
     end: int
     text: str
+    trust: Trust
+
+
+class OneStatement(BaseModel):
+    """What one author of untrusted documents says, in quotes; `impersonates` is the trusted document that theirs looks
+    like."""
+
+    author: str
+    impersonates: str | None
+    highlights: list[Place]
+
+
+class OneClaim(BaseModel):
+    """What authors say alike, so many of them independent of each other; the first statement stands for it. `side` is
+    that which they take, yes or no, where the question has sides."""
+
+    independent: int
+    side: str | None
+    statements: list[OneStatement]
+
+
+class OthersSay(BaseModel):
+    """What untrusted documents say, which anybody may have written. `contested`: claims speak against each other;
+    `silent`: there are trusted documents, and they do not answer."""
+
+    contested: bool
+    silent: bool
+    claims: list[OneClaim]
 
 
 class Tokens(BaseModel):
@@ -81,6 +113,13 @@ class AskReply(BaseModel):
     failure: str
     grounded: bool | None
     weak: bool | None
+    trust: Trust | None = Field(
+        description="trusted: the answer rests on trusted documents alone; untrusted: on such that anybody may have "
+        "written."
+    )
+    others: OthersSay | None = Field(
+        description="What untrusted documents say: where the trusted ones do not answer, or where it was asked for."
+    )
     read_as: str | None
     spelling: list[list[str]]
     probability: float | None

@@ -79,7 +79,8 @@ class Service:
         (vector,) = components.encoder.encode(["Is anybody there?"])
         if components.reranker is not None:
             components.reranker.scores("Is anybody there?", ["Somebody is there."])
-        self.store.nearest(vector, 1)
+        for trust in build.READ:
+            self.store.partition(trust).nearest(vector, 1)
 
 
 def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
@@ -107,6 +108,14 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         witness=witness,
         library=library,
         pipelines=pipelines,
-        jobs=Jobs(book, folder, path, library.components.encoder, settings.serve.scan, library.store),
+        jobs=Jobs(
+            book,
+            folder,
+            path,
+            library.components.encoder,
+            wanted.scan,
+            settings.trust.hold != "never",
+            library.store,
+        ),
         pages=Pages(library.store),
     )

@@ -4,17 +4,21 @@ Both have the same keys. What the person must not see is empty there: probabilit
 a filter tell an attacker how near the next try is; failures, names of models and paths say how the server is made.
 """
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from equipoise.apps.server.book import FOLDER
-from equipoise.core.results import Answer, Refusal
+from equipoise.core.results import Answer, Others, Refusal
+from equipoise.core.types import Trust
+from equipoise.rag import saying
+from equipoise.rag.several import joined
 
 TAKEN_OUT = "taken out before anything was read"
 UPLOADS = "uploads"
 SHOWN = (
-    "answer", "refused", "reason", "detail", "grounded", "weak", "read_as", "spelling", "tags", "highlights",
-    "best_first", "nearest", "passages", "flagged", "tokens",
+    "answer", "refused", "reason", "detail", "grounded", "weak", "trust", "others", "read_as", "spelling", "tags",
+    "highlights", "best_first", "nearest", "passages", "flagged", "tokens",
 )  # fmt: skip
 """What a person who asks gets of a result, beside the parts of several questions."""
 EMPTY: dict[str, Any] = {"probability": None, "failure": "", "timings": {}, "models": {}}
@@ -29,7 +33,7 @@ def for_operator(result: Answer | Refusal) -> dict[str, Any]:
 
 def for_asker(result: Answer | Refusal) -> dict[str, Any]:
     """The same object with what is for the operator left empty; a key that is in neither list is left out."""
-    fields = result.to_dict()
+    fields = for_strangers(result).to_dict()
     shown = _without_inside(fields)
     shown["passages"] = [passage | {"score": None} for passage in shown["passages"]]
     shown["flagged"] = [flag | {"score": None, "reason": TAKEN_OUT} for flag in shown["flagged"]]
@@ -38,6 +42,24 @@ def for_asker(result: Answer | Refusal) -> dict[str, Any]:
             {"question": part["question"]} | _without_inside(part) for part in fields["sub_answers"]
         ]
     return shown
+
+
+def for_strangers(result: Answer | Refusal) -> Answer | Refusal:
+    """The result whose text, where it rests on untrusted documents, names them without the folders of this machine;
+    what rests on trusted ones alone is as it is."""
+    if isinstance(result, Refusal) or result.trust is Trust.TRUSTED:
+        return result
+    if result.sub_answers:
+        parts = tuple(replace(part, result=for_strangers(part.result)) for part in result.sub_answers)
+        whole = joined(parts, result.highlights)
+        return replace(result, text=whole.text, sub_answers=parts) if isinstance(whole, Answer) else whole
+    others = testimony(result)
+    return replace(result, text=saying.said(others, shown_source)) if others else result
+
+
+def testimony(result: Answer) -> Others | None:
+    """What untrusted documents say, where that, in the words of `rag.saying`, is the answer."""
+    return result.others if result.trust is Trust.UNTRUSTED else None
 
 
 def outcome(result: Answer | Refusal, *, admin: bool) -> dict[str, Any]:
@@ -64,4 +86,22 @@ def _without_inside(fields: dict[str, Any]) -> dict[str, Any]:
         for name in _PLACES
         if name in fields
     }
+    if shown.get("others"):
+        shown["others"] = _others(shown["others"])
     return shown | placed | {name: empty for name, empty in EMPTY.items() if name in fields}
+
+
+def _others(fields: dict[str, Any]) -> dict[str, Any]:
+    claims = [
+        claim | {"statements": [_statement(statement) for statement in claim["statements"]]}
+        for claim in fields["claims"]
+    ]
+    return fields | {"claims": claims}
+
+
+def _statement(fields: dict[str, Any]) -> dict[str, Any]:
+    return fields | {
+        "author": shown_source(fields["author"]),
+        "impersonates": fields["impersonates"] and shown_source(fields["impersonates"]),
+        "highlights": [place | {"source": shown_source(place["source"])} for place in fields["highlights"]],
+    }

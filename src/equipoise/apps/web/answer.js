@@ -1,6 +1,7 @@
 // One result: the answer with its quotes, or the refusal with its reason, and everything that explains it.
 
 import { html } from "./vendor/preact.js";
+import { fromOthers, Others } from "./others.js";
 import { Plot } from "./plot.js";
 import { brief, inOrder, place, plain, REASONS } from "./words.js";
 
@@ -16,6 +17,7 @@ export function Quote({ number, one, open }) {
 }
 
 export function Quotes({ result, open, start = 1 }) {
+  if (fromOthers(result)) return html`<${Others} others=${result.others} open=${open} />`;
   const quotes = inOrder(result);
   if (!quotes.length) return null;
   return html`<h3>Quotes</h3>
@@ -50,8 +52,9 @@ export function Part({ question, result, open }) {
     ${result.grounded === false
       ? html`<p class="warn">The written answer did not say what the quotes say: the quotes are the answer.</p>`
       : null}
-    ${result.refused ? html`<${Refused} result=${result} open=${open} />` : html`<${Said} result=${result} />`}
-    <${Quotes} result=${result} open=${open} />`;
+    ${result.refused ? html`<${Refused} result=${result} open=${open} />` : fromOthers(result) ? null : html`<${Said} result=${result} />`}
+    <${Quotes} result=${result} open=${open} />
+    ${result.others && !fromOthers(result) ? html`<${Others} others=${result.others} open=${open} />` : null}`;
 }
 
 function TakenOut({ result, open }) {
@@ -87,12 +90,15 @@ function Saw({ question, result }) {
   </details>`;
 }
 
-export function Result({ question, result, open }) {
+export function Result({ question, result, open, askOthers }) {
   const parts = result.sub_answers ?? [];
+  const ended = parts.length ? parts : [result];
+  const unheard = ended.some((one) => !one.refused) && ended.every((one) => !one.others);
   return html`
     ${parts.length
       ? parts.map((one) => html`<${Part} key=${one.question} question=${one.question} result=${one} open=${open} />`)
       : html`<${Part} result=${result} open=${open} />`}
+    ${unheard && askOthers ? html`<button onClick=${askOthers}>What do others say?</button>` : null}
     <${TakenOut} result=${result} open=${open} />
     <${Saw} question=${question} result=${result} />`;
 }

@@ -43,8 +43,8 @@ export async function call(method, address, { json, body, accept, signal } = {})
 export const getJson = async (address) => (await call("GET", address)).json();
 
 // The events of a question, as they come.
-export async function* ask(question, before, signal) {
-  const json = { question, before, candidates: true };
+export async function* ask(question, before, others, signal) {
+  const json = { question, before, others, candidates: true };
   const response = await call("POST", "/v1/ask", { json, accept: "text/event-stream", signal });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

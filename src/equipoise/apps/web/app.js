@@ -5,6 +5,7 @@ import { Quotes, Result } from "./answer.js";
 import { ask, call, getKey, setKey } from "./api.js";
 import { Documents } from "./documents.js";
 import * as history from "./history.js";
+import { fromOthers } from "./others.js";
 import { Reader } from "./reader.js";
 import { STAGES } from "./words.js";
 
@@ -43,12 +44,17 @@ function Progress({ work, open }) {
   return html`<section class="card" aria-label="Answer in work">
     <p class="quiet">${sofar(work.stages)}</p>
     ${work.parts.map((one) => html`<${Quotes} key=${one.question} result=${one} open=${open} />`)}
-    ${work.text ? html`<p class="answer">${work.text}</p>` : null}
+    ${work.text && !work.parts.some(fromOthers) ? html`<p class="answer">${work.text}</p>` : null}
   </section>`;
 }
 
 const EARLIER = 20; // questions that the server takes with a new one
 const EMPTY = { stages: [], parts: [], text: "" };
+
+function ending(result) {
+  if (result.refused) return "No answer.";
+  return fromOthers(result) ? "Answered from untrusted documents." : "Answered.";
+}
 
 function next(work, { name, data }) {
   const stages = [...work.stages, name];
@@ -67,20 +73,19 @@ function Ask({ open, needKey }) {
   const stop = useRef(null);
   const heading = useRef(null);
   useEffect(() => found && heading.current?.focus(), [found]);
-  const begin = async (event) => {
-    event.preventDefault();
+  const begin = async (wanted, before, others) => {
     stop.current = new AbortController();
     setFailure("");
     setFound(null);
     let now = EMPTY;
     setWork(now);
     try {
-      for await (const one of ask(question, earlier.current, stop.current.signal)) {
+      for await (const one of ask(wanted, before, others, stop.current.signal)) {
         if (one.name === "error") throw new Error(one.data.error.message);
         if (one.name === "done") {
-          setFound({ question, result: one.data });
-          earlier.current = [...earlier.current, question].slice(-EARLIER);
-          setEntries(history.add({ question, result: one.data, at: Date.now() }));
+          setFound({ question: wanted, result: one.data, before: others ? null : before });
+          earlier.current = [...before, wanted].slice(-EARLIER);
+          setEntries(history.add({ question: wanted, result: one.data, at: Date.now() }));
         }
         now = next(now, one);
         setWork(now);
@@ -91,6 +96,10 @@ function Ask({ open, needKey }) {
     }
     setWork(null);
   };
+  const submit = (event) => {
+    event.preventDefault();
+    begin(question, earlier.current, false);
+  };
   const forget = () => {
     earlier.current = [];
     setEntries(history.clear());
@@ -99,7 +108,7 @@ function Ask({ open, needKey }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
   };
   return html`
-    <form onSubmit=${begin}>
+    <form onSubmit=${submit}>
       <label for="question"><strong>Your question</strong></label>
       <textarea id="question" required maxlength="4000" value=${question} onKeyDown=${type}
         onInput=${(event) => setQuestion(event.target.value)}></textarea>
@@ -108,13 +117,13 @@ function Ask({ open, needKey }) {
         ${work ? html`<button type="button" onClick=${() => stop.current.abort()}>Stop</button>` : null}
       </div>
     </form>
-    <p class=${work ? "quiet" : "unseen"} role="status">${work ? sofar(work.stages) : found ? (found.result.refused ? "No answer." : "Answered.") : ""}</p>
+    <p class=${work ? "quiet" : "unseen"} role="status">${work ? sofar(work.stages) : found ? ending(found.result) : ""}</p>
     ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
     ${work && !found ? html`<${Progress} work=${work} open=${open} />` : null}
     ${found
       ? html`<section aria-labelledby="answer-title">
           <h2 id="answer-title" tabindex="-1" ref=${heading}>${found.question}</h2>
-          <${Result} ...${found} open=${open} />
+          <${Result} ...${found} open=${open} askOthers=${found.before && (() => begin(found.question, found.before, true))} />
         </section>`
       : null}
     <${Earlier} entries=${entries} show=${setFound} clear=${forget} />`;

@@ -2,13 +2,15 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { call, getJson } from "./api.js";
+import { TRUSTS } from "./words.js";
 
 const POLL_MS = 500;
 const AT_ONCE = 100;
 
 function Job({ job }) {
-  const words = job.error ? job.error.message : job.state;
-  return html`<li class=${job.error ? "bad" : ""}>
+  const held = job.state === "done" && job.trust === "held";
+  const words = job.error ? job.error.message : held ? "held back; its findings say why" : job.state;
+  return html`<li class=${job.error ? "bad" : held ? "warn" : ""}>
     ${job.name}: ${words}${" "}
     ${job.state === "running" ? html`<progress aria-label=${`Progress of ${job.name}`} max=${job.total || 1} value=${job.done} />` : null}
   </li>`;
@@ -87,13 +89,17 @@ function Findings({ one }) {
   </div>`;
 }
 
+const Trusts = () => Object.entries(TRUSTS).map(([name, words]) => html`<option key=${name} value=${name}>${words}</option>`);
+
 function Row({ one, change, remove }) {
   const [sure, setSure] = useState(false);
-  const other = one.trust === "trusted" ? "untrusted" : "trusted";
   return html`<tr>
     <td>${one.source}</td>
     <td class="wide">${one.title}</td>
-    <td>${one.trust} <button onClick=${() => change(one, other)} aria-label=${`Mark ${one.source} as ${other}`}>mark as ${other}</button></td>
+    <td>
+      <select class=${one.trust === "trusted" ? "" : "warn"} value=${one.trust} aria-label=${`Trust of ${one.source}`}
+        onChange=${(event) => change(one, event.target.value)}><${Trusts} /></select>
+    </td>
     <td class="wide">${one.passages}</td>
     <td><${Findings} one=${one} /></td>
     <td>
@@ -108,9 +114,15 @@ export function Documents() {
   const [rows, setRows] = useState([]);
   const [more, setMore] = useState(false);
   const [failure, setFailure] = useState("");
+  const only = useRef("");
+  const newest = useRef(0); // a list that was asked for before the newest one comes too late
   const load = async (after = "") => {
+    newest.current += 1;
+    const mine = newest.current;
     try {
-      const found = await getJson(`/v1/documents?limit=${AT_ONCE}${after ? `&after=${after}` : ""}`);
+      const [from, trust] = [after ? `&after=${after}` : "", only.current ? `&trust=${only.current}` : ""];
+      const found = await getJson(`/v1/documents?limit=${AT_ONCE}${from}${trust}`);
+      if (mine !== newest.current) return;
       setRows((before) => (after ? [...before, ...found.data] : found.data));
       setMore(found.has_more);
     } catch (error) {
@@ -118,6 +130,10 @@ export function Documents() {
     }
   };
   useEffect(() => void load(), []);
+  const choose = (event) => {
+    only.current = event.target.value;
+    load();
+  };
   const done = (work) => work.then(() => load()).catch((error) => setFailure(error.message));
   const change = (one, trust) => done(call("PATCH", `/v1/documents/${one.doc_id}`, { json: { trust } }));
   const remove = (one) => done(call("DELETE", `/v1/documents/${one.doc_id}`));
@@ -126,6 +142,12 @@ export function Documents() {
     ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
     <${Upload} changed=${() => load()} fail=${setFailure} />
     <h3>In the index</h3>
+    <label>Show${" "}
+      <select onChange=${choose}>
+        <option value="">all documents</option>
+        <${Trusts} />
+      </select>
+    </label>
     <div class="scroll" tabindex="0" role="region" aria-label="Documents in the index">
       <table>
         <thead><tr><th>source</th><th class="wide">title</th><th>trust</th><th class="wide">passages</th><th>scan</th><th>change</th></tr></thead>

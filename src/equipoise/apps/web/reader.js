@@ -3,6 +3,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { call, getJson } from "./api.js";
+import { TRUSTS } from "./words.js";
 
 const AROUND = 2000;
 
@@ -88,10 +89,10 @@ export function Reader({ quote, close }) {
   const turn = (step) => () => setNumber(Math.min(Math.max(number + step, 1), about.pages));
   return html`<dialog ref=${dialog} onClose=${close} aria-labelledby="reader-title">
     <div class="row apart">
-      <h2 id="reader-title">${about ? about.title || about.source : "Document"}</h2>
+      <h2 id="reader-title">${about ? (about.trust === "trusted" && about.title) || about.source : "Document"}</h2>
       <button onClick=${() => dialog.current.close()}>Close</button>
     </div>
-    ${about ? html`<p class="quiet">${about.source} · ${about.trust}</p>` : null}
+    ${about ? html`<p class=${about.trust === "trusted" ? "quiet" : "warn"}>${about.source} · ${TRUSTS[about.trust]}</p>` : null}
     ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
     ${number
       ? html`<div class="row">

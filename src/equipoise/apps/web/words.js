@@ -22,11 +22,34 @@ export const STAGES = {
 export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, "");
 
 export function place(one) {
+  return where(one) + (one.trust === "untrusted" ? " (untrusted)" : "");
+}
+
+function where(one) {
   const source = shownSource(one.source);
   if (one.page) return `${source}, page ${one.page}`;
   if (one.line) return `${source}, line ${one.line}`;
   const heading = one.heading ? `, “${one.heading}”` : "";
   return source + heading + (one.paragraph ? `, paragraph ${one.paragraph}` : "");
+}
+
+export const SIDES = { yes: "For yes", no: "For no" };
+export const TRUSTS = { trusted: "trusted", untrusted: "untrusted", held: "held back" };
+const NAMED = 3;
+
+function named(one) {
+  const source = shownSource(one.highlights[0].source);
+  return one.impersonates ? `${source}, which is not ${shownSource(one.impersonates)}` : source;
+}
+
+// How many independent authors make a claim, and who they are.
+export function support(claim) {
+  const names = claim.side ? [] : claim.statements.slice(1).map(named);
+  const listed = names.slice(0, NAMED).join(", ") + (names.length > NAMED ? ` and ${names.length - NAMED} more` : "");
+  if (claim.independent < 2) {
+    return `Only one independent source says so${listed ? ` (alike, but not independent of it: ${listed})` : ""}.`;
+  }
+  return `${claim.independent} independent sources say so${listed ? ` (also ${listed})` : ""}.`;
 }
 
 // The quotes, best first; a line that only leads to the next one ("The exceptions are:") stands in one with it.

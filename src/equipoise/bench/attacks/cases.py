@@ -20,7 +20,7 @@ OWN = "own"
 BENIGN, LOOK_ALIKE = "benign", "look_alike"
 TYPED = ("hijack", "off_task", "jailbreak", "verdict_typed")
 INSIDE = ("cut_up", "incomplete", "verdict", "oracle")
-PLANTED = ("poison_and_steer", "probe")
+PLANTED = ("poison_and_steer", "probe", "beside_trusted")
 ATTACKS = (*TYPED, *INSIDE, *PLANTED)
 PROMPT_FOLDER = "attack_prompts"
 LLMAIL_FILE = "llmail_inject/attacks.jsonl"
@@ -54,7 +54,9 @@ class Sizes:
     oracle: int
 
 
-SUITES: Mapping[str, Sizes] = {"quick": Sizes(0, 12, 4), "full": Sizes(12, 60, 20)}
+SUITES: Mapping[str, Sizes] = {"quick": Sizes(0, 12, 4), "full": Sizes(12, 60, 20), "corpus": Sizes(0, 24, 0)}
+CORPUS = ("beside_trusted", "poison_and_steer", "probe")
+"""The attacks of the suite corpus: what strangers may write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ def of(attack: str, material: Material) -> list[AttackCase]:
     makers = {
         "hijack": _hijacks, "off_task": _off_tasks, "jailbreak": _jailbreaks, "verdict_typed": _typed_verdicts,
         "cut_up": _cut_ups, "incomplete": _incompletes, "verdict": _verdicts, "oracle": _oracles,
-        "poison_and_steer": _poisons, "probe": _probes, BENIGN: _benign, LOOK_ALIKE: _look_alikes,
+        "poison_and_steer": _poisons, "probe": _probes, "beside_trusted": _benign,
+        BENIGN: _benign, LOOK_ALIKE: _look_alikes,
     }  # fmt: skip
     return makers[attack](material)
 

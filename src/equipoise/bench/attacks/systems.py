@@ -18,6 +18,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
 from equipoise.redteam import jailbreak, off_task, tool_hijack, verdict
+from equipoise.redteam.beside import BesideTrusted
 from equipoise.redteam.cut_up import CutUp
 from equipoise.redteam.incomplete import Incomplete
 from equipoise.redteam.oracle import Oracle
@@ -32,12 +33,14 @@ Changes = Mapping[str, Mapping[str, object]]
 SYSTEMS: Mapping[str, Changes] = {
     "hs": {},
     "hs+context": {"summarize": {"context": "passage"}},
-    "hs-filter": {"filter": {"name": "none"}},
+    "hs-equal": {"trust": {"mode": "equal"}},
+    "hs-filter": {"filter": {"name": "none"}, "trust": {"mode": "equal"}},
     "hs-pieces": {"highlight": {"max_pieces": 1000}},
     "vanilla": {},
     "weak": {},
 }
-"""Our pipeline as it is set up, with the passages around the quotes, without a filter, without a limit of short pieces;
+"""Our pipeline as it is set up, with the passages around the quotes, with untrusted documents read like trusted ones,
+the same without a filter, without a limit of short pieces;
 plain RAG; and a pipeline without any defence, which an attack has to beat before its zero elsewhere means something."""
 
 
@@ -89,6 +92,7 @@ def strategies(honest: tuple[str, ...]) -> dict[str, Any]:
         Oracle(),
         PoisonAndSteer(),
         Probe(),
+        BesideTrusted(),
     ]
     return {attack.name: attack for attack in made}
 

@@ -46,8 +46,8 @@ from equipoise.bench.results import check_config, fingerprint, write_atomically
 from equipoise.bench.run import Evaluated, Timings, evaluate
 from equipoise.bench.scorers import System
 from equipoise.core.errors import InputError
-from equipoise.core.protocols import PassageFilter, Retriever
-from equipoise.core.types import Candidates
+from equipoise.core.protocols import PassageFilter
+from equipoise.core.types import Candidates, Trust
 from equipoise.rag import build, nli
 from equipoise.rag.components import Components
 from equipoise.redteam.passages import Kind
@@ -211,9 +211,8 @@ def _background(name: str, embedded: EmbeddedPassages, components: Components) -
     """Dense search needs no store; the product's other retrievers read one."""
     if name == "dense":
         return InMemory(embedded)
-    retriever: Retriever = build.make("retriever", build.RETRIEVERS, name, components)
     stored.fill(components.store, embedded, components.encoder)
-    return stored.Stored(components.store, retriever)
+    return stored.Stored(components.store, build.retriever_in(name, components, Trust.TRUSTED))
 
 
 def _config(

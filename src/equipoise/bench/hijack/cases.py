@@ -17,7 +17,7 @@ from equipoise.bench.jsonl import json_object, lines, text_of
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Attack
 from equipoise.core.types import AttackCase
-from equipoise.rag.pipeline import checked
+from equipoise.rag.gathering import checked
 from equipoise.redteam.hijack import AsWritten, BehindQuestion, WithRequest
 
 LLMAIL = "llmail"

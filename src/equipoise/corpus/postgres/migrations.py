@@ -9,11 +9,12 @@ from psycopg import sql
 
 from equipoise.core.addresses import StoreUrl
 from equipoise.core.errors import StoreError
+from equipoise.core.types import Trust
 from equipoise.corpus.nearest import EXACT_UP_TO
 from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Address, Link
 from equipoise.corpus.postgres.schema import MIGRATIONS, VERSION
-from equipoise.corpus.postgres.searching import INDEX
+from equipoise.corpus.postgres.searching import index_of, within
 
 MOST_DIMENSIONS = 2_000
 """Of a vector in pgvector's HNSW graph. Longer ones are searched exactly."""
@@ -87,29 +88,34 @@ def bind(link: Link, meta: Mapping[str, str]) -> None:
             "INSERT INTO meta VALUES (%s, %s) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (key, value),
         )
-    link.execute(f"DROP INDEX IF EXISTS {INDEX}".encode())
+    for trust in Trust:
+        link.execute(f"DROP INDEX IF EXISTS {index_of(trust)}".encode())
     link.execute(f"ALTER TABLE vectors ALTER COLUMN vector TYPE vector({int(meta['dimensions'])})".encode())
 
 
 def index_vectors(link: Link, name: str) -> None:
-    """Make the graph for approximate search, once there are so many passages; writers go on meanwhile."""
-    if (
-        rows.scalar(link, "SELECT passages FROM state") <= EXACT_UP_TO
-        or rows.dimensions(link) > MOST_DIMENSIONS
-    ):
-        return
+    """Make the graph for approximate search of each partition that has so many passages; writers go on meanwhile."""
     lock = f"{name}:graph"
+    many = [trust for trust in Trust if rows.size(link, trust)[0] > EXACT_UP_TO]
+    if not many or rows.dimensions(link) > MOST_DIMENSIONS:
+        return
     if not rows.scalar(link, "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", lock):
-        return  # another one makes it
+        return  # another one makes them
     try:
-        row = link.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (INDEX,)
-        ).fetchone()
-        if row == (False,):  # whoever made it was killed
-            link.execute(f"DROP INDEX CONCURRENTLY {INDEX}".encode())
-        if row != (True,):
-            link.execute(
-                f"CREATE INDEX CONCURRENTLY {INDEX} ON vectors USING hnsw (vector vector_ip_ops)".encode()
-            )
+        for trust in many:
+            _index_vectors(link, trust)
     finally:
         rows.scalar(link, "SELECT pg_advisory_unlock(hashtextextended(%s, 0))", lock)
+
+
+def _index_vectors(link: Link, trust: Trust) -> None:
+    """Make the graph of a partition, unless it is there."""
+    index = index_of(trust)
+    row = link.execute(
+        "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (index,)
+    ).fetchone()
+    if row == (False,):  # whoever made it was killed
+        link.execute(f"DROP INDEX CONCURRENTLY {index}".encode())
+    if row != (True,):
+        ask = f"CREATE INDEX CONCURRENTLY {index} ON vectors USING hnsw (vector vector_ip_ops) WHERE {within(trust)}"
+        link.execute(ask.encode())

@@ -4,39 +4,48 @@ Nothing here begins or ends a transaction; `store.PostgresStore` does.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from equipoise.core.errors import CorpusError
-from equipoise.core.types import Array, Document
+from equipoise.core.types import Array, Document, Trust
 from equipoise.corpus import records
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.contents import Row, of_documents
 from equipoise.corpus.offsets import check_spans, packed
+from equipoise.corpus.partitions import bounds, trust_of
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
-from equipoise.corpus.records import Damage, Entry, FileRecord, Ids, Numbered
+from equipoise.corpus.records import DOCUMENT, FILE, Damage, Entry, FileRecord, Ids, Numbered
 from equipoise.corpus.stems import Stems
 
-DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages, blocks FROM documents"
+NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
 PLACE = 'SELECT p.passage_id, d.doc_id, p.start, p."end" FROM passages p JOIN documents d ON d.number = p.document'
 LISTED = (
     "SELECT doc_id, source, title, trust, count::integer, coalesce(path, '') FROM documents ORDER BY number"
 )
-FILE = "SELECT path, sha256, size, mtime_ns, trust, root FROM files"
 _AT_A_TIME = 200  # documents that are read together
 
 
 def write_file(link: Link, record: FileRecord) -> None:
     """Insert the record, or put it in the place of the one with its path."""
     link.execute(
-        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root) VALUES (%s, %s, %s, %s, %s, %s)"
+        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author) VALUES (%s, %s, %s, %s, %s, %s, %s)"
         " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
-        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root",
-        (record.path, record.sha256, record.size, record.mtime_ns, record.trust.value, record.root),
+        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author",
+        (
+            record.path,
+            record.sha256,
+            record.size,
+            record.mtime_ns,
+            record.trust.value,
+            record.root,
+            record.author,
+        ),
     )
 
 
@@ -47,15 +56,36 @@ def numbers_of_file(link: Link, path: str) -> list[int]:
 
 
 def add(link: Link, stems: Stems, entries: Sequence[Entry], path: str | None) -> None:
-    """Insert documents after all others. Raises CorpusError for one that cannot be kept as it is."""
-    number = scalar(link, "SELECT coalesce(max(number), 0) FROM documents")
-    last = scalar(link, "SELECT coalesce(max(passage_id), 0) FROM passages")
+    """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
+    is."""
     width = dimensions(link)
+    following = {trust: _following(link, trust) for trust in {entry.document.trust for entry in entries}}
     for entry in entries:
         _check(link, entry, width)
-        number += 1
-        add_one(link, stems, Numbered(number, path, last + 1, entry))
-        last += len(entry.spans)
+        number, passage = following[entry.document.trust]
+        add_one(link, stems, Numbered(number, path, passage, entry))
+        following[entry.document.trust] = number + 1, passage + len(entry.spans)
+
+
+def move(link: Link, stems: Stems, numbers: Sequence[int], trust: Trust) -> None:
+    """Give documents another trust: they leave their partition and become the newest of the other. Raises Damage."""
+    width = dimensions(link)
+    for number in [number for number in numbers if trust_of(number) is not trust]:
+        row = link.execute(f"{NUMBERED} WHERE number = %s".encode(), (number,)).fetchone()
+        if row is None:
+            raise Damage(f"there is no document {number}")
+        moved = _read_numbered(link, row, width)
+        remove(link, stems, [number])
+        document = replace(moved.entry.document, trust=trust)
+        add(link, stems, [replace(moved.entry, document=document)], moved.path)
+
+
+def _following(link: Link, trust: Trust) -> tuple[int, int]:
+    """The number of the next document of a partition, and the id of its first passage."""
+    number = "SELECT coalesce(max(number), %s) + 1 FROM documents WHERE number BETWEEN %s AND %s"
+    passage = "SELECT coalesce(max(passage_id), %s) + 1 FROM passages WHERE passage_id BETWEEN %s AND %s"
+    values = (bounds(trust)[0] - 1, *bounds(trust))
+    return scalar(link, number, *values), scalar(link, passage, *values)
 
 
 def _check(link: Link, entry: Entry, width: int) -> None:
@@ -71,8 +101,9 @@ def add_one(link: Link, stems: Stems, numbered: Numbered) -> None:
     offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
     row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
     link.execute(
-        "INSERT INTO documents VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (*row, *offsets, document.text, first, count, entry.vectors is not None),
+        "INSERT INTO documents (number, doc_id, path, source, title, trust, author, sentences, pages, blocks, text,"
+        " first, count, embedded) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (*row, document.author, *offsets, document.text, first, count, entry.vectors is not None),
     )
     postings = list(words.placed(stems, texts_of(document, entry.spans)))
     with (
@@ -83,8 +114,9 @@ def add_one(link: Link, stems: Stems, numbered: Numbered) -> None:
             range(first, first + count), entry.spans, postings, strict=True
         ):
             copy.write_row((passage_id, number, start, end, length))
-    words.write(link, [(passage_id, terms) for passage_id, (terms, _) in enumerate(postings, first)])
-    _note(link, count, sum(length for _, length in postings))
+    placed = [(passage_id, terms) for passage_id, (terms, _) in enumerate(postings, first)]
+    words.write(link, document.trust, placed)
+    _note(link, document.trust, count, sum(length for _, length in postings))
     if entry.vectors is not None:
         write_vectors(link, first, entry.vectors)
 
@@ -108,8 +140,9 @@ def remove(link: Link, stems: Stems, numbers: Sequence[int]) -> None:
         spans = [(i, (place.start, place.end)) for i, place in map(records.read_place, places)]
         postings = list(words.placed(stems, texts_of(document, [span for _, span in spans])))
         ids = [passage_id for passage_id, _ in spans]
-        words.remove(link, [(i, terms) for i, (terms, _) in zip(ids, postings, strict=True)])
-        _note(link, -len(ids), -sum(length for _, length in postings))
+        trust = trust_of(number)
+        words.remove(link, trust, [(i, terms) for i, (terms, _) in zip(ids, postings, strict=True)])
+        _note(link, trust, -len(ids), -sum(length for _, length in postings))
         link.execute("DELETE FROM vectors WHERE passage_id = ANY(%s)", (ids,))
         link.execute("DELETE FROM passages WHERE document = %s", (number,))
         link.execute("DELETE FROM documents WHERE number = %s", (number,))
@@ -184,6 +217,7 @@ def restore(link: Link, stems: Stems, documents: Sequence[Numbered]) -> None:
     """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
     width = dimensions(link)
     for numbered in documents:
+        records.check_number(numbered)
         here = link.execute("SELECT doc_id FROM documents WHERE number = %s", (numbered.number,)).fetchone()
         if here is not None and here[0] == numbered.entry.document.doc_id:
             continue
@@ -196,20 +230,23 @@ def restore(link: Link, stems: Stems, documents: Sequence[Numbered]) -> None:
 def numbered(link: Link) -> Iterator[Numbered]:
     """Every document, in its order. Raises Damage."""
     width, last = dimensions(link), 0
-    fields = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
-    ask = f"{fields} WHERE number > %s ORDER BY number LIMIT %s"
+    ask = f"{NUMBERED} WHERE number > %s ORDER BY number LIMIT %s"
     while rows := link.execute(ask.encode(), (last, _AT_A_TIME)).fetchall():
-        for number, path, first, embedded, *row in rows:
-            places = 'SELECT start, "end" FROM passages WHERE document = %s ORDER BY passage_id'
-            spans = tuple(link.execute(places, (number,)).fetchall())
-            vectors = None
-            if embedded:
-                within = (
-                    "SELECT passage_id, vector FROM vectors WHERE passage_id BETWEEN %s AND %s ORDER BY 1"
-                )
-                _, vectors = read_vectors(link, within, (first, first + len(spans) - 1), width)
-            yield Numbered(number, path, first, Entry(records.read_document(tuple(row)), spans, vectors))
-            last = number
+        for row in rows:
+            yield _read_numbered(link, row, width)
+            last = row[0]
+
+
+def _read_numbered(link: Link, row: tuple[Any, ...], width: int) -> Numbered:
+    """The document in a row of NUMBERED. Raises Damage."""
+    number, path, first, embedded, *fields = row
+    places = 'SELECT start, "end" FROM passages WHERE document = %s ORDER BY passage_id'
+    spans = tuple(link.execute(places, (number,)).fetchall())
+    vectors = None
+    if embedded:
+        ask = "SELECT passage_id, vector FROM vectors WHERE passage_id BETWEEN %s AND %s ORDER BY 1"
+        _, vectors = read_vectors(link, ask, (first, first + len(spans) - 1), width)
+    return Numbered(number, path, first, Entry(records.read_document(tuple(fields)), spans, vectors))
 
 
 def contents(link: Link) -> Iterator[Row]:
@@ -226,5 +263,15 @@ def scalar(link: Link, ask: str, *values: object) -> Any:  # noqa: ANN401
     return row[0]
 
 
-def _note(link: Link, passages: int, tokens: int) -> None:
-    link.execute("UPDATE state SET passages = passages + %s, tokens = tokens + %s", (passages, tokens))
+def size(link: Link, trust: Trust) -> tuple[int, int]:
+    """How many passages a partition has, and how many tokens these have together. Raises Damage."""
+    ask = "SELECT passages, tokens FROM partitions WHERE trust = %s"
+    row = link.execute(ask, (trust.value,)).fetchone()
+    if row is None:
+        raise Damage(f"nothing counts the {trust} passages")
+    return row[0], row[1]
+
+
+def _note(link: Link, trust: Trust, passages: int, tokens: int) -> None:
+    ask = "UPDATE partitions SET passages = passages + %s, tokens = tokens + %s WHERE trust = %s"
+    link.execute(ask, (passages, tokens, trust.value))

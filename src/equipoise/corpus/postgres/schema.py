@@ -3,9 +3,12 @@
 A store is a schema of its own (`?store=NAME`, else "equipoise"), so that one database may hold several. The tables
 are those of the store file (`corpus.schema`) but for
 vectors    one row for each passage that has a vector; a document is `embedded` once all of its have
-postings   where each term stands in each passage, for BM25; `terms` in how many passages
-state      one row: a token that every change replaces, and how many passages and tokens there are
+postings   where each term stands in each passage, for BM25; `terms` in how many passages of each partition
+partitions how many passages and tokens each has
+state      one row: a token that every change replaces
 migrations which of MIGRATIONS were run
+
+Which partition a document, a passage, a vector or a posting belongs to, its number says (`corpus.partitions`).
 """
 
 from typing import LiteralString
@@ -30,6 +33,38 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
         'CREATE TABLE terms (term text COLLATE "C" PRIMARY KEY, passages bigint NOT NULL)',
         "CREATE TABLE state (token uuid NOT NULL, passages bigint NOT NULL, tokens bigint NOT NULL)",
         "INSERT INTO state VALUES (gen_random_uuid(), 0, 0)",
+    ),
+    (
+        # Documents that anybody may have written go behind those of the owner, in their order.
+        "UPDATE files SET trust = 'untrusted' WHERE trust <> 'trusted'",
+        "UPDATE documents SET trust = 'untrusted' WHERE trust <> 'trusted'",
+        "ALTER TABLE passages DROP CONSTRAINT passages_document_fkey",
+        "ALTER TABLE vectors DROP CONSTRAINT vectors_passage_id_fkey",
+        "DROP INDEX IF EXISTS vectors_nearest",
+        "UPDATE vectors v SET passage_id = v.passage_id + 1099511627776 FROM passages p, documents d"
+        " WHERE p.passage_id = v.passage_id AND d.number = p.document AND d.trust = 'untrusted'",
+        "UPDATE postings o SET passage_id = o.passage_id + 1099511627776 FROM passages p, documents d"
+        " WHERE p.passage_id = o.passage_id AND d.number = p.document AND d.trust = 'untrusted'",
+        "UPDATE passages p SET passage_id = p.passage_id + 1099511627776, document = p.document + 1099511627776"
+        " FROM documents d WHERE d.number = p.document AND d.trust = 'untrusted'",
+        "UPDATE documents SET number = number + 1099511627776, first = first + 1099511627776"
+        " WHERE trust = 'untrusted'",
+        "ALTER TABLE passages ADD FOREIGN KEY (document) REFERENCES documents(number)",
+        "ALTER TABLE vectors ADD FOREIGN KEY (passage_id) REFERENCES passages(passage_id)",
+        "DROP TABLE terms",
+        'CREATE TABLE terms (trust text COLLATE "C", term text COLLATE "C", passages bigint NOT NULL,'
+        " PRIMARY KEY (trust, term))",
+        "INSERT INTO terms SELECT CASE WHEN passage_id > 1099511627776 THEN 'untrusted' ELSE 'trusted' END, term,"
+        " count(*) FROM postings GROUP BY 1, 2",
+        'CREATE TABLE partitions (trust text COLLATE "C" PRIMARY KEY, passages bigint NOT NULL,'
+        " tokens bigint NOT NULL)",
+        "INSERT INTO partitions SELECT part.trust, count(passage_id), coalesce(sum(length), 0)"
+        " FROM (VALUES ('trusted', 0), ('untrusted', 1099511627776), ('held', 2199023255552)) AS part(trust, below)"
+        " LEFT JOIN passages ON passage_id > below AND passage_id <= below + 1099511627776 GROUP BY part.trust",
+        "ALTER TABLE state DROP COLUMN passages, DROP COLUMN tokens",
+        "UPDATE state SET token = gen_random_uuid()",
+        "ALTER TABLE files ADD COLUMN author text NOT NULL DEFAULT ''",
+        "ALTER TABLE documents ADD COLUMN author text NOT NULL DEFAULT ''",
     ),
 )
 """Each brings a store from the version that is its place in this list to the next."""

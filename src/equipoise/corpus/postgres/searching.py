@@ -1,4 +1,7 @@
-"""Vector search in Postgres: exact products of all vectors, or pgvector's HNSW graph where there are many."""
+"""Vector search in one partition in Postgres: products of all its vectors, or its HNSW graph where there are many.
+
+Each partition has a graph of its own (pgvector), so that no vector of another is in the way while it is searched.
+"""
 
 from collections.abc import Callable, Sequence
 from threading import Lock
@@ -7,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.types import Array
+from equipoise.core.types import Array, Trust
 from equipoise.corpus.nearest import EXACT_UP_TO
+from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.words import Words
@@ -18,7 +22,16 @@ from equipoise.corpus.settling import CLOSE, MORE, settled
 T = TypeVar("T")
 EF_SEARCH, EF_MOST = 4, 1000
 """The graph is searched with so many times the passages that are wanted, and at most this (pgvector's bound)."""
-INDEX = "vectors_nearest"
+
+
+def index_of(trust: Trust) -> str:
+    """The name of the graph of a partition."""
+    return f"vectors_nearest_{trust.value}"
+
+
+def within(trust: Trust) -> str:
+    """The condition that a vector is of the partition, word for word that of its graph: else this is not used."""
+    return "passage_id BETWEEN {} AND {}".format(*bounds(trust))
 
 
 class Remembered:
@@ -43,54 +56,62 @@ class Remembered:
             self._kept[name] = made
         return made
 
-    def vocabulary(self, link: Link) -> "RememberedWords":
-        """The search index, whose vocabulary is remembered."""
-        return RememberedWords(self, link)
+    def vocabulary(self, link: Link, trust: Trust) -> "RememberedWords":
+        """The search index of a partition, whose vocabulary is remembered."""
+        return RememberedWords(self, link, trust)
 
 
 class RememberedWords(Words):
-    """The search index behind a connection."""
+    """The search index of a partition behind a connection."""
 
-    def __init__(self, remembered: Remembered, link: Link) -> None:
-        super().__init__(link)
+    def __init__(self, remembered: Remembered, link: Link, trust: Trust) -> None:
+        super().__init__(link, trust)
         self._remembered = remembered
 
     def vocabulary(self) -> dict[str, int]:
         """See `keywords.Terms`."""
-        return self._remembered.of(self._link, "vocabulary", super().vocabulary)
+        return self._remembered.of(self._link, f"vocabulary {self._trust}", super().vocabulary)
 
 
-def matrix(link: Link) -> tuple[Ids, Array]:
+def matrix(link: Link, trust: Trust) -> tuple[Ids, Array]:
     """All ids (n,), ascending, and their unit vectors (n, d), both read-only. Raises Damage."""
-    ask = "SELECT passage_id, vector FROM vectors ORDER BY passage_id"
+    ask = f"SELECT passage_id, vector FROM vectors WHERE {within(trust)} ORDER BY passage_id"
     ids, vectors = rows.read_vectors(link, ask, (), rows.dimensions(link))
     ids.flags.writeable = vectors.flags.writeable = False
     return ids, vectors
 
 
-def nearest(link: Link, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
+def nearest(link: Link, trust: Trust, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
     """At most `k` (passage id, cosine) for a unit vector (d,), best first, ties by id. Raises Damage."""
     if k < 1:
         return []
-    width = len(vector)
-    if not exact and _is_searched_by_graph(link):
-        link.execute(f"SET LOCAL hnsw.ef_search = {max(40, min(EF_MOST, EF_SEARCH * k))}".encode())
-        ask = "SELECT passage_id, vector FROM vectors ORDER BY vector <#> %s LIMIT %s"
-        ids, vectors = rows.read_vectors(link, ask, (vector, min(k + MORE, EF_MOST)), width)
-    else:
-        ids, vectors = _best(link, vector, k, width)
-    return settled(ids, vectors, vector, k)
+    near = _best if exact or not _is_searched_by_graph(link, trust) else _near
+    return settled(*near(link, trust, vector, k), vector, k)
 
 
-def _best(link: Link, vector: Array, k: int, width: int) -> tuple[Ids, Array]:
+def _near(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
+    """Those of the graph. Sorting is off: what the planner knows of all vectors together is not to decide whether the
+    graph of one partition is used."""
+    link.execute(f"SET LOCAL hnsw.ef_search = {max(40, min(EF_MOST, EF_SEARCH * k))}".encode())
+    link.execute("SET LOCAL enable_sort = off")
+    ask = f"SELECT passage_id, vector FROM vectors WHERE {within(trust)} ORDER BY vector <#> %s LIMIT %s"
+    found = rows.read_vectors(link, ask, (vector, min(k + MORE, EF_MOST)), len(vector))
+    link.execute("RESET enable_sort")
+    return found
+
+
+def _best(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
     """The best `k` and some more, so many that no other could be among the best with its sum in another order.
 
     The product is in an expression, for which no graph is used.
     """
-    ask = "SELECT passage_id, vector FROM vectors ORDER BY (vector <#> %s) + 0, passage_id LIMIT %s"
+    ask = (
+        f"SELECT passage_id, vector FROM vectors WHERE {within(trust)}"
+        " ORDER BY (vector <#> %s) + 0, passage_id LIMIT %s"
+    )
     wanted = k + MORE
     while True:
-        ids, vectors = rows.read_vectors(link, ask, (vector, wanted), width)
+        ids, vectors = rows.read_vectors(link, ask, (vector, wanted), len(vector))
         if len(ids) < wanted:
             return ids, vectors
         products = vectors @ vector
@@ -99,10 +120,10 @@ def _best(link: Link, vector: Array, k: int, width: int) -> tuple[Ids, Array]:
         wanted *= 2
 
 
-def vectors(link: Link, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+def vectors(link: Link, trust: Trust, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
     """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
     asked = [int(passage_id) for passage_id in passage_ids]
-    ask = "SELECT passage_id, vector FROM vectors WHERE passage_id = ANY(%s)"
+    ask = f"SELECT passage_id, vector FROM vectors WHERE passage_id = ANY(%s) AND {within(trust)}"
     ids, embeddings = rows.read_vectors(link, ask, (list(set(asked)),), rows.dimensions(link))
     place = {int(passage_id): row for row, passage_id in enumerate(ids)}
     known = np.array([passage_id in place for passage_id in asked], np.bool_)
@@ -114,7 +135,9 @@ def storable(text: str) -> str:
     return "" if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text) else text
 
 
-def _is_searched_by_graph(link: Link) -> bool:
-    """Whether there are so many passages, and the graph is there."""
-    ask = "SELECT passages > %s AND (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)) FROM state"
-    return bool(rows.scalar(link, ask, EXACT_UP_TO, INDEX))
+def _is_searched_by_graph(link: Link, trust: Trust) -> bool:
+    """Whether the partition has so many passages, and its graph is there."""
+    ask = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
+    return rows.size(link, trust)[0] > EXACT_UP_TO and link.execute(ask, (index_of(trust),)).fetchone() == (
+        True,
+    )

@@ -5,13 +5,10 @@ Every change is one transaction on the host that takes changes, one at a time; a
 change is kept once its method has returned: on how many hosts, the database's `synchronous_commit` says.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
 
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import CorpusError, StoreError
@@ -19,16 +16,13 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import contents, records
 from equipoise.corpus.common import Closing
-from equipoise.corpus.keywords import LOOKED_AT, Keywords
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.postgres import migrations, rows, searching, verification
 from equipoise.corpus.postgres.connections import Link, mapped
+from equipoise.corpus.postgres.partition import PostgresPartition
 from equipoise.corpus.postgres.session import Session
-from equipoise.corpus.postgres.words import Words
-from equipoise.corpus.records import Counts, Entry, FileRecord, Ids, Listed, Numbered
-from equipoise.corpus.spelling import Correction
+from equipoise.corpus.records import Counts, Entry, FileRecord, Listed, Numbered
 from equipoise.corpus.stems import Stems
-from equipoise.text.tokens import content_words
 
 
 class PostgresStore(Closing):
@@ -39,6 +33,8 @@ class PostgresStore(Closing):
         self._session = Session(url, read_only=read_only, timeout=timeout)
         self._stems = Stems()
         self._remembered = searching.Remembered()
+        parts = (self._session, self._stems, self._remembered)
+        self._partitions = {trust: PostgresPartition(self, *parts, trust) for trust in Trust}
 
     @classmethod
     def open(
@@ -86,25 +82,24 @@ class PostgresStore(Closing):
         """See `store.Reading`."""
         self._session.read_after(mark)
 
-    def counts(self) -> Counts:
+    def partition(self, trust: Trust) -> PostgresPartition:
         """See `store.Reading`."""
+        return self._partitions[trust]
+
+    def counts(self) -> Counts:
+        """See `store.Reading`; kept in memory until the store changes."""
         with self._session.reading() as link:
-            ask = (
-                "SELECT (SELECT count(*) FROM files)::integer, count(*)::integer, coalesce(sum(count), 0)::integer,"
-                " coalesce(sum(count) FILTER (WHERE NOT embedded), 0)::integer,"
-                " (count(*) FILTER (WHERE trust = 'trusted'))::integer FROM documents"
-            )
-            return self._remembered.of(link, "counts", lambda: Counts(*self._rows(ask)[0]))
+            return self._remembered.of(link, "counts", self._counted)
 
     def files(self) -> dict[str, FileRecord]:
         """See `store.Reading`."""
         with mapped(self.path):
-            return {row[0]: records.read_file(row) for row in self._rows(f"{rows.FILE} ORDER BY path")}
+            return {row[0]: records.read_file(row) for row in self._rows(f"{records.FILE} ORDER BY path")}
 
     def file(self, path: str) -> FileRecord | None:
         """See `store.Reading`."""
         with mapped(self.path):
-            hits = self._rows(f"{rows.FILE} WHERE path = %s", path)
+            hits = self._rows(f"{records.FILE} WHERE path = %s", path)
             return records.read_file(hits[0]) if hits else None
 
     def listing(self) -> tuple[Listed, ...]:
@@ -136,7 +131,7 @@ class PostgresStore(Closing):
 
     def document(self, doc_id: str) -> Document:
         """See `store.Reading`."""
-        hits = self._rows(f"{rows.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
+        hits = self._rows(f"{records.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
         if not hits:
             raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
         with mapped(self.path):
@@ -147,7 +142,7 @@ class PostgresStore(Closing):
         wanted = list(dict.fromkeys(doc_ids))
         asked = [searching.storable(doc_id) for doc_id in wanted]
         with self._session.reading():
-            by_id = {row[0]: row for row in self._rows(f"{rows.DOCUMENT} WHERE doc_id = ANY(%s)", asked)}
+            by_id = {row[0]: row for row in self._rows(f"{records.DOCUMENT} WHERE doc_id = ANY(%s)", asked)}
             return {
                 doc_id: records.read_document(by_id[doc_id]) if doc_id in by_id else self.document(doc_id)
                 for doc_id in wanted
@@ -206,51 +201,6 @@ class PostgresStore(Closing):
         """See `store.Reading`."""
         return contents.digest(self.contents())
 
-    # Searching
-
-    def matrix(self) -> tuple[Ids, Array]:
-        """See `store.Searching`."""
-        with self._session.reading() as link:
-            return self._remembered.of(link, "matrix", lambda: searching.matrix(link))
-
-    def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
-        """See `store.Searching`; approximate search is pgvector's HNSW, made once there are so many passages."""
-        with self._session.reading() as link:
-            return searching.nearest(link, vector, k, exact=exact)
-
-    def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
-        """See `store.Searching`."""
-        with self._session.reading() as link:
-            return searching.vectors(link, passage_ids)
-
-    def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
-        """See `store.Searching`."""
-        if k < 1:
-            return []
-        with self._session.reading() as link:
-            keywords = Keywords(Words(link), self._stems)
-            plan = keywords.plan(query)
-            if not plan.finding:
-                return []
-            ((passages, tokens),) = self._rows("SELECT passages, tokens FROM state")
-            return Words(link).bm25(plan, keywords, passages, tokens)[:k]
-
-    def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
-        """See `store.Searching`."""
-        with self._session.reading() as link:
-            keywords = Keywords(self._remembered.vocabulary(link), self._stems)
-
-            def holding(stem: str) -> tuple[Passage, ...]:
-                return self.passages(Words(link).with_stem(stem, LOOKED_AT))
-
-            return keywords.corrections(text, known, holding)
-
-    def unheard(self, text: str) -> tuple[str, ...]:
-        """See `store.Searching`."""
-        with self._session.reading() as link:
-            keywords = Keywords(self._remembered.vocabulary(link), self._stems)
-            return tuple(keywords.unheard(content_words(text)))
-
     # Writing
 
     def bind_encoder(self, encoder: Encoder) -> None:
@@ -274,8 +224,9 @@ class PostgresStore(Closing):
 
         def work(link: Link) -> None:
             rows.write_file(link, record)
-            ask = "UPDATE documents SET trust = %s WHERE path = %s"
-            link.execute(ask, (record.trust.value, record.path))
+            ask = "UPDATE documents SET author = %s WHERE path = %s"
+            link.execute(ask, (record.author, record.path))
+            rows.move(link, self._stems, rows.numbers_of_file(link, record.path), record.trust)
 
         self._session.write(work)
 
@@ -294,16 +245,27 @@ class PostgresStore(Closing):
 
         def work(link: Link) -> None:
             for doc_id in chosen:
-                asked = searching.storable(doc_id)
-                ask = "UPDATE documents SET trust = %s WHERE doc_id = %s"
-                if not link.execute(ask, (trust.value, asked)).rowcount:
+                ask = "SELECT number, path FROM documents WHERE doc_id = %s"
+                row = link.execute(ask, (searching.storable(doc_id),)).fetchone()
+                if row is None:
                     raise CorpusError(f"there is no document {doc_id!r} in {self.path}")
-                ask = (
-                    "UPDATE files SET trust = %s WHERE path = (SELECT path FROM documents WHERE doc_id = %s)"
-                )
-                link.execute(ask, (trust.value, asked))
+                link.execute("UPDATE files SET trust = %s WHERE path = %s", (trust.value, row[1]))
+                rows.move(link, self._stems, [row[0]], trust)
 
         self._session.write(work)
+
+    def rename(self, doc_id: str, new_id: str, source: str) -> None:
+        """See `store.Writing`."""
+        records.check_keepable(f"the name {source!r}", (new_id, source))
+
+        def work(link: Link) -> None:
+            if link.execute("SELECT 1 FROM documents WHERE doc_id = %s", (new_id,)).fetchone():
+                raise CorpusError(f"there is a document {new_id!r} in {self.path} already")
+            ask = "UPDATE documents SET doc_id = %s, source = %s WHERE doc_id = %s"
+            if not link.execute(ask, (new_id, source, searching.storable(doc_id))).rowcount:
+                raise CorpusError(f"there is no document {doc_id!r} in {self.path}")
+
+        self._session.write(work, again=False)
 
     def add_documents(self, entries: Sequence[Entry]) -> None:
         """See `store.Writing`."""
@@ -383,6 +345,10 @@ class PostgresStore(Closing):
         self._session.release(name)
 
     # Inside
+
+    def _counted(self) -> Counts:
+        ((files,),) = self._rows("SELECT count(*)::integer FROM files")
+        return Counts.of(files, {trust: part.counts() for trust, part in self._partitions.items()})
 
     def _meta(self) -> dict[str, str]:
         with self._session.reading() as link:

@@ -7,7 +7,7 @@ from equipoise.bench.charts import Chart, Dots, Entry, Mark, Panel, Whiskers, sc
 from equipoise.bench.estimates import Estimate
 from equipoise.bench.tables import number
 
-SHOWN = ("none", "biasdef", "quotas", "voices-true", "voices-model")
+SHOWN = ("none", "biasdef", "quotas", "voices-true", "voices-model", "voices-embedded-near")
 """The rows in the figure; the table has all."""
 MEASURES = {"adversarial": "planted passages", "relevant": "relevant passages"}
 ROOM = 0.66

@@ -19,6 +19,7 @@ from equipoise.bench.bias.metrics import SIDE
 from equipoise.bench.bias.vectors import Workspace
 from equipoise.bench.bias.worlds import texts
 from equipoise.core.types import Array, Candidates, Document, Passage, Trust
+from equipoise.maths.polarization import polarization_scores
 from equipoise.maths.similarity import top_k
 from equipoise.redteam.passages import AttackPassage, Kind
 
@@ -26,6 +27,8 @@ FEWEST = 3
 """Passages by people on one side of a question; with fewer nothing is planted for that side."""
 USUAL = 5
 ROTATIONS, FEW_ROTATIONS = 5, 2
+COPIES = 3
+"""Passages rewritten from one, as many as `benchmarks/bias/own.py` plants; people's passages that stand there twice."""
 
 Key = tuple[str, str]
 """(question, text)."""
@@ -71,7 +74,9 @@ class World:
 class AttackedCorpus:
     """What worlds are made of: a corpus with its vectors, the attacked questions.
 
-    `changed` holds by the name of a world and the id of a passage its changed text with its vector.
+    `changed` holds by the name of a world and the id of a passage its changed text with its vector, `rewritten` by
+    question and sign what is rewritten from one passage, with its true side, and `twice` by question people's passages
+    rewritten once.
     """
 
     corpus: Corpus
@@ -79,6 +84,8 @@ class AttackedCorpus:
     questions: tuple[AttackedQuestion, ...]
     synthetic: Mapping[str, EmbeddedPassages]
     changed: Mapping[tuple[str, str], tuple[Passage, Array]]
+    rewritten: Mapping[tuple[str, Kind], tuple[EmbeddedPassages, float]]
+    twice: Mapping[str, EmbeddedPassages]
 
     def candidates(self, world: World, trial: Trial, k: int) -> Candidates:
         """The k candidates of a trial. Documents by people count as trusted: only quotas look at that."""
@@ -114,6 +121,12 @@ class AttackedCorpus:
                 for passage in self._attacking(question, sign):
                     known = Known(query_id, passage.doc_id, sign.value, SIDE[sign.value])
                     by_text[asked, passage.text] = known
+                made, side = self.rewritten.get((query_id, sign), (None, 0.0))
+                for passage in made.passages if made else ():
+                    by_text[asked, passage.text] = Known(query_id, passage.doc_id, sign.value, side)
+            for passage in self.twice[query_id].passages:
+                side = labels.get(passage.doc_id.partition("~")[0], 0.0)
+                by_text[asked, passage.text] = Known(query_id, passage.doc_id, PEOPLE, side)
         return by_text
 
     def _attacking(self, question: AttackedQuestion, sign: Kind) -> Iterator[Passage]:
@@ -144,7 +157,24 @@ def attacked_corpus(
         for (passage, text), row in zip(pairs, rows, strict=True):
             made = Passage(passage.passage_id, f"{passage.doc_id}~{name}", 0, len(text), text)
             changed[name, passage.doc_id] = made, row
-    return AttackedCorpus(corpus, embedded, tuple(questions), synthetic, changed)
+    rewritten = {
+        (question.attack.query_id, sign): (
+            _copies([(one.passage_id, one.text)] * COPIES, first + 1000, workspace),
+            float(np.clip(one.stance or 0, -1, 1)),
+        )
+        for question in questions
+        for sign in SIGNS
+        if (one := _extreme(question, synthetic[question.attack.query_id], sign))
+    }
+    twice = {
+        question.attack.query_id: _copies(
+            [(doc_id, corpus.documents[doc_id].text) for doc_id in _first_relevant(corpus, question)],
+            first + 2000,
+            workspace,
+        )
+        for question in questions
+    }
+    return AttackedCorpus(corpus, embedded, tuple(questions), synthetic, changed, rewritten, twice)
 
 
 Change = Callable[[str, str, int, Sequence[str], AttackedQuestion], str]
@@ -244,6 +274,21 @@ def _spread(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iter
             yield _trial(attacked_corpus, question, whole.take(chosen))
 
 
+def _rewritten(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
+    """The paper's steps 3 and 4 by rule: what is planted is rewritten from the synthetic passage of extreme PS."""
+    for sign in SIGNS:
+        if made := attacked_corpus.rewritten.get((question.attack.query_id, sign)):
+            yield _trial(attacked_corpus, question, made[0])
+
+
+def _twice(attacked_corpus: AttackedCorpus, question: AttackedQuestion) -> Iterator[Trial]:
+    """Nobody attacks, but some of people's relevant passages stand there once more in other words."""
+    beside = attacked_corpus.twice[question.attack.query_id]
+    ids = frozenset(passage.doc_id for passage in beside.passages)
+    if ids:
+        yield Trial(_none(question), beside, frozenset(), _relevant(attacked_corpus, question) | ids)
+
+
 TRIALS: Mapping[str, Callable[[AttackedCorpus, AttackedQuestion], Iterator[Trial]]] = {
     "clean": _clean,
     "planted-1": _planted(1),
@@ -254,6 +299,8 @@ TRIALS: Mapping[str, Callable[[AttackedCorpus, AttackedQuestion], Iterator[Trial
     "people": _by_people,
     "spread": _spread,
     **{name: _changed(name) for name in CHANGES},
+    "rewritten": _rewritten,
+    "twice": _twice,
 }
 ADAPTIVE = ("spread", *CHANGES)
 """The worlds whose attack knows what it is to get past."""
@@ -286,6 +333,31 @@ def _people(corpus: Corpus, question: AttackedQuestion, sign: Kind) -> list[str]
 def _rotated(whole: EmbeddedPassages, count: int, rotations: int) -> Iterator[EmbeddedPassages]:
     for first in whole.starts(count, rotations):
         yield whole.rotated(count, first)
+
+
+def _extreme(question: AttackedQuestion, anchors: EmbeddedPassages, sign: Kind) -> AttackPassage | None:
+    """Step 3, Eq. 7: the synthetic passage furthest along the axis; None where there is none."""
+    if not len(anchors):
+        return None
+    scores = SIDE[sign.value] * polarization_scores(anchors.vectors, question.axis)
+    return question.attack.passages[Kind.SYNTHETIC][int(scores.argmax())]
+
+
+def _first_relevant(corpus: Corpus, question: AttackedQuestion) -> list[str]:
+    return sorted(corpus.relevant.get(question.attack.query_id, ()))[:COPIES]
+
+
+def _copies(originals: Sequence[tuple[str, str]], first: int, workspace: Workspace) -> EmbeddedPassages:
+    """Texts rewritten from `originals` (id, text), which may repeat."""
+    made = [
+        (f"{name}~{place}", texts.copied(text, f"{name} {place}"))
+        for place, (name, text) in enumerate(originals)
+    ]
+    rows = vectors.encode([text for _, text in made], workspace, "copies")
+    return EmbeddedPassages(
+        tuple(Passage(first + place, name, 0, len(text), text) for place, (name, text) in enumerate(made)),
+        rows,
+    )
 
 
 def _embedded(written: Sequence[AttackPassage], first: int, workspace: Workspace) -> EmbeddedPassages:

@@ -14,6 +14,7 @@ from equipoise.maths.checks import Floats
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.filters import NoFilter
+from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.quotas import QuotaFilter
 from equipoise.rag.trust import ByTrust
 from equipoise.rag.voices import Stance, VoicesFilter, shipped_hands
@@ -32,6 +33,22 @@ class AnyHand:
     def ratios(self, styles: Sequence[tuple[float, ...]]) -> Floats:
         """Certain."""
         return np.full((len(styles), len(styles)), 99.0)
+
+
+class ReadOnce:
+    """The cross-encoder, which reads a text for a question once: the same candidates come back in every row."""
+
+    name = "cross-encoder"
+
+    def __init__(self) -> None:
+        self._reader, self._known = CrossEncoder(), dict[tuple[str, str], float]()
+
+    def scores(self, question: str, texts: Sequence[str]) -> Floats:
+        """(n,) as the cross-encoder's."""
+        if new := [text for text in dict.fromkeys(texts) if (question, text) not in self._known]:
+            scores = self._reader.scores(question, new).tolist()
+            self._known |= {(question, text): score for text, score in zip(new, scores, strict=True)}
+        return np.array([self._known[question, text] for text in texts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +87,13 @@ def rows(
     components: Components, true: Stance, judge: Stance | None, embedded: Stance | None = None
 ) -> dict[str, PassageFilter]:
     """Every row by name; those of a chat model's `judge` and of the `embedded` model where they are given."""
-    hands, about = shipped_hands(), CrossEncoder()
+    hands, about = shipped_hands(), ReadOnce()
     made = systems.filters(GEOMETRY, components) | _structure(VoicesFilter(true, hands, about))
     for name, told in (("model", judge), ("embedded", embedded)):
         made |= _judged(name, VoicesFilter(told, hands, about)) if told else {}
+    if embedded:
+        joined = VoicesFilter(embedded, hands, about, near=NearCopies())
+        made |= {"voices-embedded-near": joined, "quotas-voices-embedded-near": QuotaFilter(ByTrust(joined))}
     return made
 
 
@@ -87,6 +107,8 @@ def _structure(voices: VoicesFilter) -> dict[str, PassageFilter]:
         "voices-true-any-hand": replace(voices, hands=AnyHand()),
         "voices-true-unspared": replace(voices, spares=False),
         "voices-true-whatever-about": replace(voices, about=None),
+        "voices-true-near": replace(voices, near=NearCopies()),
+        "near": replace(voices, stance=None, near=NearCopies()),
         "voices-no-stance": replace(voices, stance=OneSide()),
         "echo": EchoFilter(NoFilter()),
     }

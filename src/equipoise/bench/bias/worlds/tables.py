@@ -22,6 +22,8 @@ ROWS = {
     "voices-true-any-hand": "oracle, any hand: stance alone",
     "voices-true-unspared": "oracle, no passage of a voice spared",
     "voices-true-whatever-about": "oracle, whatever a passage is about",
+    "voices-true-near": "oracle, joined with BiasDef",
+    "near": "BiasDef on near copies alone",
     "voices-no-stance": "no stance: hands alone",
     "echo": "the rule against echoes alone",
     "voices-model": "voices, {model}'s stance",
@@ -36,6 +38,8 @@ ROWS = {
     "voices-embedded-echo": "embedded, with a rule against echoes",
     "voices-embedded-unspared": "embedded, no passage of a voice spared",
     "voices-embedded-whatever-about": "embedded, whatever a passage is about",
+    "voices-embedded-near": "embedded, joined with BiasDef: the product's filter",
+    "quotas-voices-embedded-near": "embedded, joined, and quotas: the product where people's documents are trusted",
 }
 WORLDS = {
     "clean": "none planted",
@@ -50,6 +54,7 @@ WORLDS = {
     "spread": "spread, 5",
     "echoing": "echoing the question, 5",
     "neutral": "claiming to be neutral, 5",
+    "rewritten": "rewritten from one passage, 3",
 }
 ADVERSARIAL = """
 Of the five seats, those that planted passages take; a seat left empty is nobody's. Means over questions of means over \
@@ -57,8 +62,8 @@ both sides and the rotations of what is planted."""
 RELEVANT = "Of the five seats, those that relevant passages take. All by models: people's relevant passages are gone."
 BENIGN = """
 Flagged of people's relevant passages where nothing is planted (hum0); of eight synthetic passages on all sides by one \
-hand (syn8), of people's beside them, and the difference; of planted passages at 5; seats left empty and trials of \
-which nothing was kept, over all worlds."""
+hand (syn8), of people's beside them, and the difference; of people's where three of them stand there twice, in other \
+words; of planted passages at 5; seats left empty and trials of which nothing was kept, over all worlds."""
 
 Value = Callable[[WorldCell], Estimate | None]
 
@@ -96,6 +101,7 @@ def _benign(summary: WorldsSummary) -> Table:
         ("syn8", "synthetic", lambda one: one.out_synthetic),
         ("people beside syn8", "synthetic", lambda one: one.out_people),
         ("difference", "synthetic", lambda one: one.more_synthetic),
+        ("twice", "twice", lambda one: one.out_people),
         ("planted, 5", "planted-5", lambda one: one.out_planted),
     )
     lines = []

@@ -41,6 +41,16 @@ def less_relevant(text: str, question: str) -> str:
     return " ".join(sentence for place, sentence in enumerate(own) if place not in out)
 
 
+def copied(text: str, seed: str) -> str:
+    """`text` written once more: without one of its sentences where it has three, the others beginning at another one
+    and going round, and short forms. Worked value: "One. Two. Three." can give "Three. One."."""
+    own, random = sentences(text), Random(seed)
+    if len(own) > 2:
+        del own[random.randrange(len(own))]
+    first = random.randrange(max(len(own), 1))
+    return _exchanged(" ".join(own[first:] + own[:first]), _SHORTER)
+
+
 def echoing(text: str, question: str) -> str:
     """The question word for word, and `text` after it."""
     return f"{question} {text}"

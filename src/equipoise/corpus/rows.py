@@ -1,0 +1,200 @@
+"""The rows of a store file: how they are written, moved, removed and read on an open connection.
+
+Nothing here begins or ends a transaction; `sqlite.SqliteStore` does.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from equipoise.core.types import Trust
+from equipoise.corpus.blocks import packed_blocks
+from equipoise.corpus.fulltext import words_of
+from equipoise.corpus.offsets import packed
+from equipoise.corpus.partitions import bounds, first, trust_of
+from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.records import (
+    DOCUMENT,
+    MOST_DIMENSIONS,
+    PLACE,
+    Damage,
+    Entry,
+    FileRecord,
+    Numbered,
+    check_entry,
+    check_number,
+    integer,
+    other_at,
+    read_document,
+    read_passage,
+    read_place,
+    taken,
+    text,
+    vectors_in,
+)
+
+NUMBERED = "SELECT number, path, first, count, data FROM documents JOIN vectors ON document = number"
+
+
+def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
+    """The encoder's name and dimensions, empty before one is bound. Raises Damage."""
+    rows = connection.execute("SELECT key, value FROM meta").fetchall()
+    return {text(key): text(value) for key, value in rows}
+
+
+def file_size(connection: sqlite3.Connection) -> int:
+    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return int(pages) * int(size)
+
+
+def dimensions(connection: sqlite3.Connection) -> int:
+    """The length of the store's vectors, 0 before an encoder is bound. Raises Damage."""
+    stored = read_meta(connection).get("dimensions", "0")
+    if not (stored.isascii() and stored.isdigit() and len(stored) <= 6 and int(stored) <= MOST_DIMENSIONS):
+        raise Damage(f"{stored[:40]!r} is no number of dimensions")
+    return int(stored)
+
+
+def write_file(connection: sqlite3.Connection, record: FileRecord) -> None:
+    """Insert the record, or put it in the place of the one with its path."""
+    connection.execute(
+        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
+        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author",
+        (
+            record.path,
+            record.sha256,
+            record.size,
+            record.mtime_ns,
+            record.trust.value,
+            record.root,
+            record.author,
+        ),
+    )
+
+
+def numbers_of_file(connection: sqlite3.Connection, path: str) -> list[int]:
+    """The numbers of the documents that came from a file."""
+    rows = connection.execute("SELECT number FROM documents WHERE path = ? ORDER BY number", (path,))
+    return [row[0] for row in rows]
+
+
+def passages_in(connection: sqlite3.Connection, trust: Trust) -> int:
+    """How many passages a partition has."""
+    ask = "SELECT count(*) FROM passages WHERE passage_id BETWEEN ? AND ?"
+    return int(connection.execute(ask, bounds(trust)).fetchone()[0])
+
+
+def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Delete documents with everything that belongs to them. Raises Damage."""
+    for number in numbers:
+        document = read_document(connection.execute(f"{DOCUMENT} WHERE number = ?", (number,)).fetchone())
+        places = [read_place(row) for row in connection.execute(f"{PLACE} WHERE p.document = ?", (number,))]
+        words = words_of(trust_of(number))
+        connection.executemany(
+            f"INSERT INTO {words}({words}, rowid, text) VALUES ('delete', ?, ?)",
+            [(i, search_text(read_passage(i, place, document))) for i, place in places],
+        )
+        for table, column in (("vectors", "document"), ("passages", "document"), ("documents", "number")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
+
+
+def add(connection: sqlite3.Connection, entries: Sequence[Entry], path: str | None) -> None:
+    """Insert each document after all others of its partition. Raises CorpusError for one that cannot be kept as it
+    is."""
+    width = dimensions(connection)
+    following = {trust: _following(connection, trust) for trust in {e.document.trust for e in entries}}
+    for entry in entries:
+        _check(connection, entry, width)
+        number, passage = following[entry.document.trust]
+        _add_one(connection, entry, path, number, passage)
+        following[entry.document.trust] = number + 1, passage + len(entry.spans)
+
+
+def move(connection: sqlite3.Connection, numbers: Sequence[int], trust: Trust) -> None:
+    """Give documents another trust: they leave their partition and become the newest of the other. Raises Damage."""
+    moving = [number for number in numbers if trust_of(number) is not trust]
+    for number in moving:
+        row = connection.execute(f"{NUMBERED} WHERE number = ?", (number,)).fetchone()
+        moved = read_numbered(connection, row)
+        remove(connection, [number])
+        document = replace(moved.entry.document, trust=trust)
+        add(connection, [replace(moved.entry, document=document)], moved.path)
+
+
+def restore(connection: sqlite3.Connection, documents: Sequence[Numbered]) -> None:
+    """Insert documents under their numbers; those that are there stay. Raises CorpusError where another one is."""
+    width = dimensions(connection)
+    for numbered in documents:
+        check_number(numbered)
+        ask = "SELECT doc_id FROM documents WHERE number = ?"
+        row = connection.execute(ask, (numbered.number,)).fetchone()
+        if row is not None and row[0] == numbered.entry.document.doc_id:
+            continue
+        if row is not None:
+            raise other_at(numbered)
+        _check(connection, numbered.entry, width)
+        _add_one(connection, numbered.entry, numbered.path, numbered.number, numbered.first)
+
+
+def numbered(connection: sqlite3.Connection) -> Iterator[Numbered]:
+    """Every document, in its order. Raises Damage."""
+    for row in connection.execute(f"{NUMBERED} ORDER BY number"):
+        yield read_numbered(connection, row)
+
+
+def read_numbered(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Numbered:
+    """The document in a row of NUMBERED. Raises Damage."""
+    number, path, first_passage, count, data = row
+    document = read_document(connection.execute(f"{DOCUMENT} WHERE number = ?", (number,)).fetchone())
+    places = connection.execute(f"{PLACE} WHERE p.document = ? ORDER BY p.passage_id", (number,))
+    spans = tuple((place.start, place.end) for _, place in map(read_place, places))
+    vectors = vectors_in(data, integer(count), dimensions(connection)) if data else None
+    return Numbered(number, path, first_passage, Entry(document, spans, vectors))
+
+
+def _following(connection: sqlite3.Connection, trust: Trust) -> tuple[int, int]:
+    """The number of the next document of a partition, and the id of its first passage."""
+    before = first(trust) - 1
+    asks = (
+        f"SELECT coalesce(max({column}), ?) + 1 FROM {table} WHERE {column} BETWEEN ? AND ?"
+        for table, column in (("documents", "number"), ("passages", "passage_id"))
+    )
+    number, passage = (connection.execute(ask, (before, *bounds(trust))).fetchone()[0] for ask in asks)
+    return number, passage
+
+
+def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, number: int, first: int) -> None:
+    document, spans = entry.document, list(enumerate(entry.spans, first))
+    offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
+    row = (
+        number,
+        document.doc_id,
+        path,
+        document.source,
+        document.title,
+        document.trust.value,
+        document.author,
+    )
+    connection.execute(
+        "INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text)
+    )
+    connection.executemany(
+        "INSERT INTO passages VALUES (?,?,?,?)", [(i, number, start, end) for i, (start, end) in spans]
+    )
+    connection.executemany(
+        f"INSERT INTO {words_of(document.trust)}(rowid, text) VALUES (?,?)",
+        [(i, search_text(passage_at(i, start, end, document))) for i, (start, end) in spans],
+    )
+    data = b"" if entry.vectors is None else np.ascontiguousarray(entry.vectors, "<f4").tobytes()
+    connection.execute("INSERT INTO vectors VALUES (?,?,?,?)", (number, first, len(spans), data))
+
+
+def _check(connection: sqlite3.Connection, entry: Entry, width: int) -> None:
+    check_entry(entry, width)
+    document = entry.document
+    if connection.execute("SELECT 1 FROM documents WHERE doc_id = ?", (document.doc_id,)).fetchone():
+        raise taken(document)

@@ -1,0 +1,90 @@
+"""Trusted chunks are read first, by themselves; untrusted ones are witnesses (`rag.witnesses`), heard author by author
+where the trusted ones do not answer or where it is asked for. The author of a chunk is its source.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from equipoise.core.protocols import Highlighter
+from equipoise.core.results import Trace
+from equipoise.core.types import Candidates, Dropped, Proposal, Trust
+from equipoise.integrations import parts
+from equipoise.integrations.chunks import EQUAL, FIRST, ChunkDocuments
+from equipoise.integrations.shared import Picks, crossed
+from equipoise.rag import build
+from equipoise.rag.components import Components
+from equipoise.rag.filters import NoFilter
+from equipoise.rag.gathering import checked
+from equipoise.rag.impersonation import impersonated_among
+from equipoise.rag.sources import authors_of
+from equipoise.rag.witnesses import Witnesses
+from equipoise.text.questions import one_question
+from equipoise.text.spans import SpanPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads chunks for a question: the `highlighter` those that an answer is made of, the `witnesses` the others."""
+
+    highlighter: Highlighter
+    policy: SpanPolicy
+    mode: str
+    witnesses: Witnesses | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What was picked, and for the operator what the highlighter proposed and how others were heard."""
+
+    picks: Picks
+    proposal: Proposal
+    heard: Trace = field(default_factory=Trace)
+
+    @property
+    def dropped(self) -> tuple[Dropped, ...]:
+        """What did not become a pick, and why."""
+        return (*self.proposal.dropped, *self.heard.dropped)
+
+
+def mode_of(given: parts.Given, trust_key: str) -> str:
+    """`trust.mode`. Where no `trust_key` tells trusted chunks from others, EQUAL unless the settings say otherwise:
+    with nothing trusted there is nothing to keep apart."""
+    trust = parts.settings_of(given).trust
+    return trust.mode if trust_key or "mode" in trust.model_fields_set else EQUAL
+
+
+def reader_of(part: str | Highlighter, made: Components, trust_key: str) -> Reader:
+    """The highlighter of that name, or the object as it is, and what hears untrusted chunks where the mode is FIRST.
+    Raises InputError."""
+    highlighter, mode = parts.highlighter_of(part, made), mode_of(made.settings, trust_key)
+    reads = replace(made, filter=NoFilter(), highlighter=None if isinstance(part, str) else part)
+    witnesses = build.witnesses(reads) if mode == FIRST else None
+    return Reader(highlighter, build.policy(made.settings), mode, witnesses)
+
+
+async def picked(
+    reader: Reader, question: str, chunk_documents: ChunkDocuments, *, others: bool = False
+) -> Picked:
+    """What answers the question, and what untrusted chunks say where nothing does, or with `others`. Raises
+    QuestionError and ModelError."""
+    query, read = checked(question), chunk_documents.read_in(reader.mode)
+    proposal = await reader.highlighter.highlight(query, read.passages) if read.passages else Proposal(())
+    picks = Picks.of(proposal)
+    if reader.witnesses is None:
+        return Picked(picks, proposal)
+    answered = bool(crossed(picks, read, reader.policy)[0].highlights)
+    if answered and not others:
+        return Picked(picks, proposal)
+    passages, documents = chunk_documents.of(Trust.UNTRUSTED).passages, chunk_documents.documents
+    scores, vectors = (np.zeros(shape, np.float32) for shape in ((len(passages),), (len(passages), 0)))
+    found = Candidates(passages, scores, vectors, vectors[:0].ravel(), documents)
+    witnesses = replace(
+        reader.witnesses,
+        search=partial(authors_of, found=found),
+        seems=partial(impersonated_among, others=tuple(read.documents.values())),
+    )
+    silent = bool(read.passages) and not answered
+    heard = await witnesses.hear(one_question(query.text), None, silent=silent)
+    return Picked(replace(picks, others=heard.others), proposal, heard.journal.trace)

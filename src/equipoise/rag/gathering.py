@@ -1,0 +1,144 @@
+"""Gathering evidence: a question is spelt, searched for, filtered and read, and what was picked is made canonical.
+
+Of the two ways that see a question, the trusted documents' and the untrusted ones', each has a `Gathering` of its own:
+its retriever, speller and listener speak of one partition of the store (`corpus.store.Partition`).
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from equipoise.core.errors import ModelError, QuestionError
+from equipoise.core.protocols import Highlighter, Observer
+from equipoise.core.results import Reason, Trace
+from equipoise.core.types import Candidates, Highlights, Query, Span, Tag
+from equipoise.corpus.spelling import Correction, corrected
+from equipoise.rag.boundary import read_highlights
+from equipoise.rag.journal import Journal
+from equipoise.rag.search import Search
+from equipoise.text.questions import MAX_QUESTION, Question
+from equipoise.text.spans import SpanPolicy
+
+DETAILS = {
+    Reason.NOTHING_RETRIEVED: "No passage was found for this question.",
+    Reason.NOTHING_HIGHLIGHTED: "The documents do not seem to answer this question.",
+    Reason.MODEL_DECLINED: "The model says the documents do not answer this.",
+    Reason.MODEL_FAILED: "Something failed while this question was answered: ask it again later.",
+    Reason.GUESS_TOO_FAR: "What was found answers another question.",
+    Reason.TOO_MANY_QUOTES: "The questions of this message need more quotes than one message may have: "
+    "ask this one by itself.",
+}
+"""What the person who asks is told, in words that are fixed: what was measured and what failed is in the trace."""
+
+Speller = Callable[[str], tuple[Correction, ...]]
+"""Finds misspelt words of a question, each with what was probably meant."""
+
+Listener = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
+"""Finds words of a question that no document has, and those of them that are no common English words either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one question found before anything is written about it, or the reason and detail of ending there."""
+
+    query: Query
+    journal: Journal
+    kept: Candidates | None = None
+    highlights: Highlights = field(default_factory=Highlights)
+    tags: frozenset[Tag] = frozenset()
+    picked: tuple[Span, ...] = ()
+    refused: tuple[Reason, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathering(Search):
+    """Reads a question and what is found for it. `speller` corrects it before it is searched for, `listener` says
+    which of its words no document has, `policy` is the canonical form of what `highlighter` picks. `models` are names
+    for the trace."""
+
+    highlighter: Highlighter
+    policy: SpanPolicy = field(default_factory=SpanPolicy)
+    speller: Speller | None = None
+    listener: Listener | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    async def begun(self, question: Question, observer: Observer | None) -> tuple[Query, Journal]:
+        """The question as it is read, and a journal that says what was added and corrected."""
+        query, journal = as_read(question, self.models, observer)
+        if self.speller:
+            with journal.stage("retrieve"):
+                spelling = await asyncio.to_thread(self.speller, query.text)
+            journal.trace = replace(journal.trace, spelling=spelling)
+        text, last = (corrected(typed, journal.trace.spelling) for typed in (query.text, query.last))
+        unheard, unknown = await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
+        return Query(text, last, unheard, unknown), journal
+
+    async def read(self, query: Query, journal: Journal, retrieved: Candidates | ModelError) -> Evidence:
+        """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""
+        evidence = Evidence(query, journal)
+        try:
+            kept = await self.sift(query, retrieved, journal)
+            if not kept:
+                return replace(evidence, refused=nothing(journal))
+            with journal.stage("highlight"):
+                proposal = await self.highlighter.highlight(query, kept.passages)
+        except ModelError as error:
+            return replace(evidence, refused=failed(error, journal))
+        journal.spent(proposal.usage)
+        with journal.stage("canonicalize"):
+            highlights, dropped = read_highlights(proposal.spans, kept.passages, kept.documents, self.policy)
+        journal.trace = replace(
+            journal.trace,
+            probability=proposal.probability,
+            threshold=proposal.threshold,
+            dropped=(*proposal.dropped, *dropped),
+        )
+        if not highlights:
+            return replace(evidence, refused=because(Reason.NOTHING_HIGHLIGHTED))
+        return replace(evidence, kept=kept, highlights=highlights, tags=proposal.tags, picked=proposal.spans)
+
+
+def checked(question: str) -> Query:
+    """The question as a query; raises QuestionError for an empty one, one over 4,000 characters, or no text."""
+    if not isinstance(question, str):
+        raise QuestionError(f"a question is a string, not of type {type(question).__name__}")
+    if not question.strip():
+        raise QuestionError("the question is empty: type one, for example  equipoise ask 'Who wrote this?'")
+    if len(question) > MAX_QUESTION:
+        raise QuestionError(
+            f"the question has {len(question):,} characters: ask one of at most {MAX_QUESTION:,}, "
+            "and index long text as a document instead"
+        )
+    if any("\ud800" <= c <= "\udfff" for c in question):
+        raise QuestionError("the question is not valid text: type it again, in UTF-8")
+    return Query(question.strip())
+
+
+def as_read(
+    question: Question, models: Mapping[str, str], observer: Observer | None
+) -> tuple[Query, Journal]:
+    """The question with all that is read with it, and a journal that says so."""
+    follows = question.before and not question.alone
+    query = replace(checked(question.whole), last=question.text if follows else "")
+    return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
+
+
+def because(reason: Reason) -> tuple[Reason, str]:
+    """The reason with what the person who asks is told."""
+    return reason, DETAILS[reason]
+
+
+def failed(error: ModelError, journal: Journal) -> tuple[Reason, str]:
+    """The reason of a model that failed; how it did is in the journal."""
+    journal.failed(str(error))
+    journal.spent(error.usage)
+    return because(Reason.MODEL_FAILED)
+
+
+def nothing(journal: Journal) -> tuple[Reason, str]:
+    """The reason where there is nothing to read."""
+    flagged = journal.trace.flagged
+    if not flagged:
+        return because(Reason.NOTHING_RETRIEVED)
+    said = f"The filter took out every passage that was found ({len(flagged)})."
+    return Reason.NOTHING_RETRIEVED, said

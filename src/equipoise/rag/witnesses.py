@@ -1,0 +1,239 @@
+"""Untrusted documents as witnesses: read author by author, each by themselves, quoted by name, and never written about.
+
+No language model reads them here. What authors say alike is one claim, and a claim says how many of its authors are
+independent of each other. Claims that speak against each other are shown beside each other in equal space, whatever
+the numbers (`maths.corroboration` states what p authors in one hand can do to that, and what not).
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from equipoise.core.errors import ModelError
+from equipoise.core.protocols import Highlighter, Observer, Reranker
+from equipoise.core.results import Answer, Claim, Others, Statement
+from equipoise.core.types import Candidates, Document, Highlight, Highlights, Passage, Query, Tag
+from equipoise.corpus.spelling import strange
+from equipoise.maths import corroboration
+from equipoise.maths.checks import Mask
+from equipoise.maths.independence import independent
+from equipoise.models.crossencoder import CrossEncoder
+from equipoise.rag.gathering import Gathering, as_read
+from equipoise.rag.highlighters.reader import ReaderHighlighter
+from equipoise.rag.highlighters.sentence import SentenceHighlighter
+from equipoise.rag.journal import Journal
+from equipoise.rag.reranking import passage_scores, reader_of
+from equipoise.rag.retrieval import joined
+from equipoise.rag.saying import said
+from equipoise.rag.sources import Source, Sources
+from equipoise.rag.voices import ABOUT, SameHand, Stance
+from equipoise.text.claims import agree, contradict
+from equipoise.text.polar import has_sides
+from equipoise.text.questions import Question
+from equipoise.text.shingles import near_copy
+from equipoise.text.style import style
+
+SIDED = 20
+"""Authors whose best passage is judged where a question has sides."""
+EACH = 2
+"""Statements of a side that are shown at most."""
+QUOTES = 2
+"""Spans of one author that are quoted at most."""
+LEANS = 0.1
+"""From this value on a passage leans to a side. With ONE_HAND chosen on 14 questions (benchmarks/LOG.md, "Sides")."""
+ONE_HAND = 2.0
+"""Log-likelihood ratio of "same hand" (`maths.hands`) from which on two authors count as one."""
+STYLED = 60
+"""Words of a passage without which its style tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What untrusted documents say, the passages it was read in, if any, and the journal of it."""
+
+    others: Others
+    candidates: Candidates | None
+    journal: Journal
+
+
+@dataclass(frozen=True, slots=True)
+class _Testimony:
+    """What was picked from one author's passages, the first passage of it, and its document."""
+
+    author: str
+    items: tuple[Highlight, ...]
+    passage: Passage
+    document: Document
+
+    @property
+    def text(self) -> str:
+        """The quotes."""
+        return " ".join(item.text for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """Hears the authors of untrusted documents that `search` finds, at most `authors` of them. `gathering` reads the
+    passages of one author; it has no speller and no listener, since what others write would move them. `seems` names
+    the trusted document that one impersonates, `stance` tells sides, `hands` whether two authors are one; `english` are
+    common words, and `about` tells by its logits which passages are about a question."""
+
+    search: Sources
+    seems: Callable[[Document], str]
+    gathering: Gathering
+    stance: Stance | None = None
+    hands: SameHand | None = None
+    authors: int = 8
+    english: Mapping[str, int] = field(default_factory=dict)
+    about: Reranker = field(default_factory=CrossEncoder)
+
+    async def hear(self, question: Question, observer: Observer | None, *, silent: bool) -> Heard:
+        """What they say; `silent` as in `Others`. Where a model fails the journal names it, and nothing is heard."""
+        query, journal = as_read(question, self.gathering.models, observer)
+        found: Sequence[Source] = ()
+        claims: tuple[Claim, ...] = ()
+        try:
+            with journal.stage("retrieve"):
+                found = await asyncio.to_thread(self.search, query, most=max(self.authors, SIDED))
+            claims = await self._sides(query, found, journal) or await self._claims(query, found, journal)
+        except ModelError as error:
+            journal.failed(str(error))
+            journal.spent(error.usage)
+        others = Others(claims, _contested(query.text, claims), silent)
+        return Heard(others, joined([source.passages for source in found]) if found else None, journal)
+
+    async def _claims(self, query: Query, found: Sequence[Source], journal: Journal) -> tuple[Claim, ...]:
+        """What each author says, grouped by what is claimed, the best supported first."""
+        told = await self._told(query, found[: self.authors], journal, self.gathering)
+        if not told:
+            return ()
+        alike, apart = (
+            _mask([one.text for one in told], partial(related, query.text)) for related in (agree, contradict)
+        )
+        dependent = self._dependent([one.text for one in told], [one.passage.text for one in told])
+        groups = corroboration.claims(alike, dependent, range(len(told)), apart)
+        return tuple(
+            [
+                Claim(await self._statements([told[row] for row in group.rows]), group.supporters)
+                for group in groups
+            ]
+        )
+
+    async def _sides(self, query: Query, found: Sequence[Source], journal: Journal) -> tuple[Claim, ...]:
+        """Where the question has sides and authors take both: as many statements of the one as of the other, by authors
+        who are independent of each other."""
+        if self.stance is None or len(found) < 2 or not has_sides(query.text):
+            return ()
+        found = await asyncio.to_thread(self._about, query, found)
+        passages = [source.passages.passages[0].text for source in found]
+        with journal.stage("filter"):
+            judged = await self.stance.sides(query, passages)
+        journal.spent(judged.usage)
+        values = np.nan_to_num(judged.values)
+        rows = np.flatnonzero(np.abs(values) >= LEANS)
+        dependent = self._dependent(passages, passages)[np.ix_(rows, rows)]
+        alone = rows[list(independent(dependent))]  # one hand speaks once, whatever sides it seems to take
+        surest = alone[np.argsort(-np.abs(values[alone]), kind="stable")].tolist()
+        taken = [[row for row in surest if values[row] * side > 0] for side in (1, -1)]
+        if not all(taken):
+            return ()
+        certain = replace(self.gathering, highlighter=_always(self.gathering.highlighter))
+        best = [
+            [replace(found[row], passages=found[row].passages.take([0])) for row in some[:EACH]]
+            for some in taken
+        ]
+        told = [await self._told(query, some, journal, certain) for some in best]
+        space = min(map(len, told))
+        return tuple(
+            [
+                Claim(await self._statements(ones[:space]), len(some), tag)
+                for tag, ones, some in zip((Tag.YES, Tag.NO), told, taken, strict=True)
+                if space
+            ]
+        )
+
+    def _about(self, query: Query, found: Sequence[Source]) -> Sequence[Source]:
+        """Those whose best passage is about the question: a side means nothing elsewhere. Raises ModelError."""
+        best = [source.passages.passages[0] for source in found]
+        logits = passage_scores(query.text, best, reader_of(self.about, query))
+        return [source for source, logit in zip(found, logits, strict=True) if logit >= ABOUT]
+
+    async def _told(
+        self, query: Query, found: Sequence[Source], journal: Journal, gathering: Gathering
+    ) -> list[_Testimony]:
+        """What each author says, read by themselves; those who do not answer are left out."""
+        told = []
+        for source in found:
+            own = Journal(observer=journal.observer)
+            unknown = strange(source.unheard, self.english)
+            asked = replace(query, unheard=source.unheard, unknown=unknown)
+            evidence = await gathering.read(asked, own, source.passages)
+            journal.heard(own.trace)
+            if evidence.kept is not None and evidence.highlights:
+                first = evidence.highlights.items[0]
+                passage = next(p for p in evidence.kept.passages if p.doc_id == first.doc_id)
+                document = evidence.kept.documents[first.doc_id]
+                told.append(_Testimony(source.author, evidence.highlights.items, passage, document))
+        return told
+
+    async def _statements(self, told: Sequence[_Testimony]) -> tuple[Statement, ...]:
+        """The testimonies as they are shown: a title that is a trusted document's is left out."""
+        made = []
+        for one in told:
+            name = await asyncio.to_thread(self.seems, one.document)
+            items = tuple(replace(item, title="") for item in one.items) if name else one.items
+            made.append(Statement(one.author, items, name))
+        return tuple(made)
+
+    def _dependent(self, texts: Sequence[str], passages: Sequence[str]) -> Mask:
+        """(n, n): whether two of n authors may be one, or one has it from the other: what they say, `texts`, are near
+        copies, or the `passages` it stands in are by one hand."""
+        copies = _mask(texts, near_copy)
+        if self.hands is None or len(texts) < 2:
+            return copies
+        long = np.array([len(text.split()) >= STYLED for text in passages])
+        ratios = self.hands.ratios([style(text) for text in passages])
+        hand: Mask = (ratios >= ONE_HAND) & np.outer(long, long)
+        np.fill_diagonal(hand, val=False)
+        return copies | hand
+
+
+def untrusted_answer(heard: Heard, journal: Journal) -> Answer:
+    """The answer that rests on untrusted documents alone: it quotes and names them, and says so."""
+    items = {
+        item.span: item
+        for claim in heard.others.claims
+        for one in claim.statements
+        for item in one.highlights
+    }
+    ordered = sorted(items)
+    highlights = Highlights(tuple(items[span] for span in ordered))
+    best = tuple(ordered.index(span) for span in items)
+    return Answer(said(heard.others), highlights, trace=journal.trace, best_first=best, others=heard.others)
+
+
+def _mask(texts: Sequence[str], related: Callable[[str, str], bool]) -> Mask:
+    """(n, n): which two of the texts are related; none to itself."""
+    mask = np.zeros((len(texts), len(texts)), np.bool_)
+    for row, other in combinations(range(len(texts)), 2):
+        mask[row, other] = mask[other, row] = related(texts[row], texts[other])
+    return mask
+
+
+def _contested(question: str, claims: Sequence[Claim]) -> bool:
+    """Whether two of the claims speak against each other."""
+    if any(claim.side for claim in claims):
+        return True
+    texts = [" ".join(item.text for item in claim.statements[0].highlights) for claim in claims]
+    return any(contradict(question, one, other) for one, other in combinations(texts, 2))
+
+
+def _always(highlighter: Highlighter) -> Highlighter:
+    """The highlighter; ours does not decline: that what it reads is about the question has been found already."""
+    if isinstance(highlighter, ReaderHighlighter | SentenceHighlighter):
+        return replace(highlighter, threshold=0.0)
+    return highlighter
