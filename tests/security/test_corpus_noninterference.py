@@ -82,6 +82,16 @@ def test_no_untrusted_document_moves_what_trusted_ones_answer(new_world):
     Property(new_world).check(EXAMPLES)
 
 
+def test_ten_thousand_untrusted_documents_move_nothing(new_world):
+    texts = [one.text.replace("1", "2") for one in TRUSTED] + [*CLAIMS, *INSTRUCTIONS, *FOREIGN]
+    crowd = tuple(
+        Document(f"crowd-{n}", f"{texts[n % len(texts)]} {n}", f"crowd/{n}.md", "", Trust.UNTRUSTED)
+        for n in range(10_000)
+    )
+    alone = run(new_world("extractive"), Planted())
+    assert different(alone, run(new_world("extractive"), Planted(crowd, (0, 3) * 5_000)), "extractive") == ""
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_the_trusted_documents_answer_most_of_the_questions(new_world, mode):
     answers = run(new_world(mode), Planted()).answers
