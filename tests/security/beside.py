@@ -53,6 +53,11 @@ QUESTIONS = (
     ("Which marmalade does the zoo sell?", ()),
     ("When does the office open on weekdays? What is the capital of Peru?", ()),
     ("What is the capital of Peru? When does the office open on weekdays?", ()),
+    (
+        "When does the office open on weekdays? When are the giraffes washed with warm water? "
+        "Who is the keeper of the giraffes?",
+        (),
+    ),
 )
 """With what was asked before. The trusted documents answer all but the capital of Peru and the marmalade."""
 WORDS = ("boiler pressure", "office badge floor", "capital of Peru", "unused days")

@@ -257,7 +257,18 @@ def test_a_vector_is_a_function_of_its_text_whatever_is_embedded_beside_it(tmp_p
     assert matrices[0] == matrices[1]
 
 
-@pytest.mark.parametrize("planted", KNOWN)
+GIRAFFES = (
+    "The zoo of Lima sells marmalade of oranges on Mondays. It opens to visitors at nine and has a gift shop. The zoo "
+    "of Lima keeps nine giraffes in a small paddock. The giraffes eat leaves of acacia trees every evening. A keeper "
+    "washes the giraffes on Sundays with warm water. The keeper of the giraffes is called Ramon and came from Cusco. "
+    "Ramon came to the zoo in 1998 on a bicycle."
+)
+"""Of which the shipped reader quotes overlapping stretches for two questions of one message."""
+
+
+@pytest.mark.parametrize(
+    "planted", [*KNOWN, Planted((Document("x", GIRAFFES, "x.md", "", Trust.UNTRUSTED),), (0,))]
+)
 def test_nothing_moves_with_the_models_of_the_package(tmp_path, planted):
     """Encoder, reranker, reader, stance and all defaults, as they are shipped."""
     results = []

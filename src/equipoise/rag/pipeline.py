@@ -109,8 +109,10 @@ class HighlightSummarize(Gathering):
         results = tuple(beside(result, said) for result, said in zip(ended, heard, strict=True))
         if len(results) == 1:
             return Asked(results, results[0].highlights)
-        apart = {item for result in results if _is_witnessed(result) for item in result.highlights.items}
-        whole = {*all_of((result.highlights for result in ended), documents, self.policy).items, *apart}
+        documents |= _documents(said.candidates for said in heard if said and said.candidates)
+        told = [result for result in results if _is_witnessed(result)]
+        apart = (all_of((one.highlights for one in some), documents, self.policy) for some in (ended, told))
+        whole = {item for some in apart for item in some.items}
         return Asked(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))
 
     async def _heard(self, question: Question, evidence: Evidence, others: bool) -> Heard | None:
