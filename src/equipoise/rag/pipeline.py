@@ -45,6 +45,8 @@ from equipoise.text.tokens import has_words
 NEAREST = 3
 """Passages that a refusal names for want of an answer."""
 UNANSWERABLE = "UNANSWERABLE"
+MANY = 1_000
+"""Quotes of witnesses in a message: no limit, since no model reads them."""
 SILENT = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED)
 """Why the trusted documents may not answer, so that the others are heard."""
 Group = tuple[Highlights, frozenset[Tag]]
@@ -111,8 +113,11 @@ class HighlightSummarize(Gathering):
             return Asked(results, results[0].highlights)
         documents |= _documents(said.candidates for said in heard if said and said.candidates)
         told = [result for result in results if _is_witnessed(result)]
-        apart = (all_of((one.highlights for one in some), documents, self.policy) for some in (ended, told))
-        whole = {item for some in apart for item in some.items}
+        roomy = replace(
+            self.policy, max_spans=MANY, max_sentences=MANY, max_pieces=MANY
+        )  # each was cut by itself
+        ours = all_of((one.highlights for one in ended), documents, self.policy)
+        whole = {*ours.items, *all_of((one.highlights for one in told), documents, roomy).items}
         return Asked(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))
 
     async def _heard(self, question: Question, evidence: Evidence, others: bool) -> Heard | None:
