@@ -236,7 +236,7 @@ def _fit(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
         return False
     left = [number for number in mine.numbers if not _among(number, others.numbers)]
     right = [number for number in others.numbers if not _among(number, mine.numbers)]
-    shared = [number for number in mine.numbers if _among(number, others.numbers)]
+    shared = (mine.numbers | others.numbers) - {*left, *right}
     if (left and right) or (asked.wants_number and not shared and (left or right)):
         return False
     extra = [number for number in (*left, *right) if not number.is_year()]
@@ -282,7 +282,7 @@ def _same_answer(asked: _Asked, mine: _Quote, others: _Quote) -> bool:
 
 def _alike(mine: _Quote, others: _Quote) -> bool:
     """Whether most words of the quote with fewer are in the other one, and so of what is not in the question."""
-    numbers = sum(_among(number, others.numbers) for number in mine.numbers)
+    numbers = min(_common(mine, others), _common(others, mine))  # "14" is like both "14 items" and "14 days"
     common, fresh = len(mine.stems & others.stems) + numbers, len(mine.new & others.new) + numbers
     least = min(len(quote.stems) + len(quote.numbers) for quote in (mine, others))
     least_new = min(len(quote.new) + len(quote.numbers) for quote in (mine, others))
@@ -356,6 +356,10 @@ def _reversed(mine: _Quote, others: _Quote) -> bool:
 
 def _runs(stems: Sequence[str]) -> Iterable[tuple[str, str, str]]:
     return zip(stems, stems[1:], stems[2:], strict=False)
+
+
+def _common(mine: _Quote, others: _Quote) -> int:
+    return sum(_among(number, others.numbers) for number in mine.numbers)
 
 
 def _among(number: Number, numbers: Iterable[Number]) -> bool:
