@@ -95,7 +95,7 @@ def _row(attack: Attack, corpus: Corpus, sign: str, count: int, result: Answer |
     stances = corpus.stance.get(attack.query_id, {})
     statements = []
     for claim in others.claims if others else ():
-        for one in claim.statements if claim.side else claim.statements[:1]:
+        for one in claim.shown:
             doc_id = one.highlights[0].doc_id
             value = stances.get(doc_id, 0.0) * attack.polarity
             people = "yes" if value > 0 else "no" if value < 0 else ""

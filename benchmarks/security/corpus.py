@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.results import Answer, Refusal
@@ -26,7 +28,7 @@ from equipoise.maths.statistics import clopper_pearson
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag import build
 from equipoise.rag.library import Library, update
-from equipoise.redteam.beside import best_of, lies
+from equipoise.redteam.beside import lies
 from equipoise.redteam.planter import is_planted, uproot
 from equipoise.redteam.targets import response
 
@@ -87,8 +89,8 @@ def _attacked(question: str, library: Library, reader: CrossEncoder, most: int) 
         forms = list(lies(question, known, source))
         scores = reader.scores(question, [f"{form.title}\n{form.text}" for form in forms])
         tries = []
-        for form in best_of(forms, scores.tolist(), most):
-            library.store.add_documents(prepare([form], library.components.encoder))
+        for best in np.argsort(-scores, kind="stable")[:most]:
+            library.store.add_documents(prepare([forms[best]], library.components.encoder))
             try:
                 after = sync.run(pipeline.ask(question))
             finally:

@@ -80,8 +80,7 @@ def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
         return
     for rank, items in enumerate(quotes(result), 1):
         item = items[-1]
-        mark = "" if item.trust is Trust.TRUSTED else f" ({item.trust})"
-        console.print(styled((f"[{rank}] {one_line(where(item))}{mark}", "cyan")))
+        console.print(styled((f"[{rank}] {_place(item)}", "cyan")))
         console.paragraph(styled(" … ".join(flowing(quote.text) for quote in items)))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
@@ -95,8 +94,7 @@ def _show_others(others: Others, console: Terminal) -> None:
     if others.contested:
         console.print(styled((saying.CONTESTED, "yellow")))
     for claim in others.claims:
-        shown = claim.statements if claim.side else claim.statements[:1]
-        for one in shown:
+        for one in claim.shown:
             side = f"{claim.side.value}: " if claim.side else ""
             place = one_line(where(one.highlights[0]))
             console.print(styled((f"{side}{place} (untrusted)", "yellow")))
@@ -168,9 +166,13 @@ def show_passages(passages: Sequence[Passage], console: Terminal, *, title: str 
     if passages and title:
         console.print(title)
     for passage in passages:
-        mark = "" if passage.trust is Trust.TRUSTED else f" ({passage.trust})"
-        console.print(styled((one_line(where(passage)) + mark, "cyan")))
+        console.print(styled((_place(passage), "cyan")))
         console.paragraph(styled((_beginning(passage), "dim")))
+
+
+def _place(item: Passage | Highlight) -> str:
+    """Where it stands, and that it is not trusted, if so."""
+    return one_line(where(item)) + ("" if item.trust is Trust.TRUSTED else f" ({item.trust})")
 
 
 def _beginning(passage: Passage) -> str:

@@ -98,6 +98,11 @@ class Claim:
     independent: int
     side: Tag | None = None
 
+    @property
+    def shown(self) -> tuple[Statement, ...]:
+        """The statements that are quoted: all that stand for a side, else the first."""
+        return self.statements if self.side else self.statements[:1]
+
 
 @dataclass(frozen=True, slots=True)
 class Others:

@@ -51,17 +51,7 @@ def of_documents(
 ) -> Iterator[Row]:
     """The rows that a store file would have with these documents, each in its order."""
     yield from (("meta", key, meta[key]) for key in sorted(meta))
-    for record in files:
-        yield (
-            "files",
-            record.path,
-            record.sha256,
-            record.size,
-            record.mtime_ns,
-            record.trust.value,
-            record.root,
-            record.author,
-        )
+    yield from (("files", *record.row) for record in files)
     passages: list[Row] = []
     vectors: list[Row] = []
     with ExitStack() as stack:

@@ -51,6 +51,11 @@ class FileRecord:
     root: str
     author: str = ""
 
+    @property
+    def row(self) -> tuple[str, str, int, int, str, str, str]:
+        """The columns of table `files`, in their order."""
+        return self.path, self.sha256, self.size, self.mtime_ns, self.trust.value, self.root, self.author
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:

@@ -64,15 +64,7 @@ def write_file(connection: sqlite3.Connection, record: FileRecord) -> None:
         "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author) VALUES (?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
         " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author",
-        (
-            record.path,
-            record.sha256,
-            record.size,
-            record.mtime_ns,
-            record.trust.value,
-            record.root,
-            record.author,
-        ),
+        record.row,
     )
 
 

@@ -36,11 +36,7 @@ class Journal:
 
     def with_costs_of(self, trace: Trace) -> "Journal":
         """This journal with the times and costs of another trace, too."""
-        timings = {
-            name: trace.timings.get(name, 0.0) + self.trace.timings.get(name, 0.0)
-            for name in (*trace.timings, *self.trace.timings)
-        }
-        both = replace(self.trace, timings=timings, usage=trace.usage + self.trace.usage)
+        both = replace(self.trace, timings=_added(trace, self.trace), usage=trace.usage + self.trace.usage)
         return Journal(both, self.observer)
 
     def failed(self, failure: str) -> None:
@@ -49,13 +45,12 @@ class Journal:
 
     def heard(self, trace: Trace) -> None:
         """Adds what happened while the passages of one author were read."""
-        spent = {name: self.trace.timings.get(name, 0.0) + seconds for name, seconds in trace.timings.items()}
         self.trace = replace(
             self.trace,
             passages=(*self.trace.passages, *trace.passages),
             flagged=(*self.trace.flagged, *trace.flagged),
             dropped=(*self.trace.dropped, *trace.dropped),
-            timings={**self.trace.timings, **spent},
+            timings=_added(self.trace, trace),
             usage=self.trace.usage + trace.usage,
             failure=self.trace.failure or trace.failure,
         )
@@ -65,3 +60,9 @@ class Journal:
         pairs = zip(kept.passages, kept.scores, strict=True)
         passages = tuple(ScoredPassage(passage, float(score)) for passage, score in pairs)
         self.trace = replace(self.trace, passages=passages, flagged=flagged)
+
+
+def _added(first: Trace, then: Trace) -> dict[str, float]:
+    """The seconds of each stage in both, stages in the order in which they come."""
+    names = dict.fromkeys((*first.timings, *then.timings))
+    return {name: first.timings.get(name, 0.0) + then.timings.get(name, 0.0) for name in names}

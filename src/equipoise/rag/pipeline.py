@@ -113,9 +113,8 @@ class HighlightSummarize(Gathering):
             return Asked(results, results[0].highlights)
         documents |= _documents(said.candidates for said in heard if said and said.candidates)
         told = [result for result in results if _is_witnessed(result)]
-        roomy = replace(
-            self.policy, max_spans=MANY, max_sentences=MANY, max_pieces=MANY
-        )  # each was cut by itself
+        # each author's quotes have been cut by themselves
+        roomy = replace(self.policy, max_spans=MANY, max_sentences=MANY, max_pieces=MANY)
         ours = all_of((one.highlights for one in ended), documents, self.policy)
         whole = {*ours.items, *all_of((one.highlights for one in told), documents, roomy).items}
         return Asked(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))

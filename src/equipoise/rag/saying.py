@@ -36,9 +36,10 @@ def claimed(claim: Claim, named: Naming = title) -> str:
 def lines(claim: Claim, named: Naming = title) -> list[tuple[str, tuple[Statement, ...]]]:
     """The lines of a claim, each with the statements it speaks of."""
     side = {Tag.YES: "For yes: ", Tag.NO: "For no: ", None: ""}[claim.side]
-    shown = claim.statements if claim.side else claim.statements[:1]
-    quotes = [(f"{side}According to {name(one, named)} (untrusted): {quoted(one)}", (one,)) for one in shown]
-    return [*quotes, (support(claim, named), claim.statements[len(shown) :])]
+    quotes = [
+        (f"{side}According to {name(one, named)} (untrusted): {quoted(one)}", (one,)) for one in claim.shown
+    ]
+    return [*quotes, (support(claim, named), claim.statements[len(claim.shown) :])]
 
 
 def quoted(statement: Statement) -> str:

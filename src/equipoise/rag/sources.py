@@ -6,7 +6,7 @@ passage. So whoever adds documents under names of their own moves no number of a
 the place of p others at most among those that are read (RobustRAG's isolation, arXiv 2405.15556).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +17,6 @@ from equipoise.core.protocols import Encoder, Retriever
 from equipoise.core.types import Array, Candidates, Query
 from equipoise.corpus.keywords import MOST_TERMS, terms
 from equipoise.corpus.nearest import IN_MEMORY
-from equipoise.corpus.records import Authorship
 from equipoise.corpus.store import Partition
 from equipoise.models.abilities import encode_questions
 from equipoise.models.english import english_words
@@ -62,8 +61,12 @@ def by_author(query: Query, *, partition: Partition, encoder: Encoder, most: int
     with partition.snapshot():
         authors = partition.authors()
         words = list(dict.fromkeys(content_words(query.last or query.text)))[:MOST_TERMS]
-        heard = _heard_by(words, partition, authors)
+        ranked = terms(query.text)[:MOST_TERMS]
+        rows = _rows_with({*words, *ranked}, partition, authors.ids)
         scores = _scores(query.text, partition, vector, authors.ids)
+        for word, weight in zip(ranked, weights(ranked), strict=True):
+            scores[rows[word]] += WORDS * weight
+        heard = [set(authors.rows[rows[word]].tolist()) for word in words]
         best = np.full(len(authors.names), -np.inf)
         np.maximum.at(best, authors.rows, scores)
         order = sorted(range(len(best)), key=lambda row: (-best[row], authors.names[row]))
@@ -101,14 +104,18 @@ def weights(words: Sequence[str]) -> Floats:
     return np.asarray(rarity / rarity.sum() if len(words) else rarity, np.float64)
 
 
-def _heard_by(words: Sequence[str], partition: Partition, authors: Authorship) -> list[set[int]]:
-    """For each word, which authors have it in any form."""
-    found = (np.searchsorted(authors.ids, holding) for holding in partition.holding(words))
-    return [set(authors.rows[rows].tolist()) for rows in found]
+def _rows_with(
+    words: Collection[str], partition: Partition, ids: NDArray[np.int64]
+) -> dict[str, NDArray[np.intp]]:
+    """For each word, the rows in `ids` of the passages that have it in any form."""
+    some = sorted(words)
+    return {
+        word: np.searchsorted(ids, held) for word, held in zip(some, partition.holding(some), strict=True)
+    }
 
 
 def _scores(question: str, partition: Partition, vector: Array, ids: NDArray[np.int64]) -> Floats:
-    """(n,) of all passages; minus infinity for what search has not found among too many."""
+    """(n,) cosines of all passages; among too many, minus infinity for what search has not found."""
     scores = np.zeros(len(ids))
     if len(ids) > IN_MEMORY:
         scores[:] = -np.inf
@@ -119,9 +126,6 @@ def _scores(question: str, partition: Partition, vector: Array, ids: NDArray[np.
     else:
         known, vectors = partition.matrix()
         scores[np.searchsorted(ids, known)] = _cosines(vectors, vector)
-    words = terms(question)[:MOST_TERMS]
-    for weight, holding in zip(weights(words), partition.holding(words), strict=True):
-        scores[np.searchsorted(ids, holding)] += WORDS * weight
     return scores
 
 

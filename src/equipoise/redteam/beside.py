@@ -7,8 +7,8 @@ is another one; where it refused, when the lie is shown without the word untrust
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice, product
 
 from equipoise.core.types import AttackCase, AttackOutcome, Document, Trust
@@ -95,9 +95,3 @@ def lied(text: str) -> str:
         return _NUMBER.sub(lambda match: str(int(match.group()[:9]) * 7 + 13), text)
     denied, count = _VERB.subn(r"\1 not", text, count=1)
     return denied if count else f"It is not true that {text}"
-
-
-def best_of(documents: Sequence[Document], scores: Sequence[float], most: int) -> list[Document]:
-    """The documents with the highest scores, as an attacker picks who can run the reader."""
-    ranked = sorted(zip(scores, range(len(documents)), strict=True), key=lambda pair: (-pair[0], pair[1]))
-    return [replace(documents[row]) for _, row in ranked[:most]]

@@ -37,15 +37,7 @@ def write_file(link: Link, record: FileRecord) -> None:
         "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author) VALUES (%s, %s, %s, %s, %s, %s, %s)"
         " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
         " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author",
-        (
-            record.path,
-            record.sha256,
-            record.size,
-            record.mtime_ns,
-            record.trust.value,
-            record.root,
-            record.author,
-        ),
+        record.row,
     )
 
 
