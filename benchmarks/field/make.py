@@ -1,10 +1,12 @@
-"""HTML pages made into Word files (python-docx), and Word files into PDF (LibreOffice).
+"""HTML pages made into Word files (python-docx), Word files into PDF (LibreOffice), JSON into CSV.
 
 The text is that of the page, in its order: headings, paragraphs, lists, tables, code. Pictures are left out.
 """
 
+import csv
 import datetime
 import io
+import json
 import shutil
 import subprocess
 import zipfile
@@ -62,6 +64,19 @@ def office_pdfs(words: Path, target: Path, soffice: str) -> Path:
     missing = [name for name in files if not (target / Path(name).with_suffix(".pdf").name).is_file()]
     if missing:
         raise CorpusError(f"{soffice} made no PDF of {Path(missing[0]).name}: run it by hand to see why")
+    return target
+
+
+def csv_of(folder: Path, target: Path) -> Path:
+    """The JSON files of a folder as tables: an object of objects with the same keys, one row for each, its name first."""
+    target.mkdir()
+    for path in sorted(folder.glob("*.json")):
+        records = json.loads(path.read_text("utf-8"))
+        columns = list(next(iter(records.values())))
+        with (target / f"{path.stem}.csv").open("w", encoding="utf-8", newline="") as out:
+            table = csv.writer(out, lineterminator="\n")
+            table.writerow(["id", *columns])
+            table.writerows([name, *(record[key] for key in columns)] for name, record in records.items())
     return target
 
 

