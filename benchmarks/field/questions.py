@@ -12,7 +12,9 @@ from equipoise.core.errors import InputError
 
 ANSWERED = ("plain", "vague", "misspelt", "one_word", "follow_up", "several_documents")
 UNANSWERED = ("none", "near_miss")
-_FIELDS = frozenset({"id", "set", "question", "kind", "answerable", "gold", "files", "before", "absent"})
+_FIELDS = frozenset(
+    {"id", "set", "question", "kind", "answerable", "gold", "files", "before", "absent", "vague"}
+)
 _NESTED = re.compile(r"[*+}]\)*[*+{]|\([^()]*[*+][^()]*\)[*+{]")
 """A repeated repeat, which may make a search take for ever."""
 
@@ -22,7 +24,8 @@ class Question:
     """A question on one set. `gold` are patterns: a passage that one of them matches answers it.
 
     For kind `several_documents` each pattern is one part of the answer. `before` are the earlier questions of a
-    follow-up. `absent` are patterns that nothing in the set may match, for questions without an answer.
+    follow-up. `absent` are patterns that nothing in the set may match, for questions without an answer. `vague` says so of a question of any kind that names little of what it
+    asks for; those of kind `vague` always are.
     """
 
     id: str
@@ -34,6 +37,7 @@ class Question:
     files: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    vague: bool = False
 
     def matches(self, text: str) -> int:
         """How many of the gold patterns match somewhere in `text`."""
@@ -56,7 +60,7 @@ def _question(row: dict, name: str, where: str) -> Question:
     if fault := _fault(row, name):
         raise InputError(f"{where}: {fault}: mend the row")
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    return Question(**fields)
+    return Question(**{"vague": row["kind"] == "vague"} | fields)
 
 
 def _fault(row: dict, name: str) -> str:

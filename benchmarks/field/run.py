@@ -3,8 +3,8 @@
     python benchmarks/field/run.py [SET ...] [--half fitting] [--out .equipoise/bench-field] [--set KEY=VALUE ...]
 
 Each set is indexed by itself, through `equipoise.rag.library`, and asked with the pipeline's own settings; without
-`--set model.llm=...` there is no language model. Without SET and --half the later sets are left out: they are for one
-last run, which names them. A run resumes: a question that stands in the output folder's
+`--set model.llm=...` there is no language model. Without SET and --half the sets kept apart are left out: they are for
+one last run, which names them. A run resumes: a question that stands in the output folder's
 rows.jsonl is not asked again. Rows hold places of quotes, never text. The table goes to standard output.
 
 With --trust untrusted anybody may have written the documents, so that the filters look at them; with --sides only those
@@ -12,6 +12,7 @@ questions are asked that yes or no answers, at which `voices` looks.
 """
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -38,6 +39,9 @@ from equipoise.text.polar import has_sides
 
 ROOT = sets.HERE.parents[1]
 KEY = ("id", "version")
+LONGEST = 120
+"""Words of a quote, at most, for it to be right."""
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 
 
 def main() -> None:
@@ -66,12 +70,13 @@ def main() -> None:
 
 
 def _wanted(names: list[str], half: str | None) -> tuple[DocumentSet, ...]:
-    """The sets to ask: the later ones only where their name or their half is given."""
+    """The sets to ask: those kept apart only where their name or their half is given."""
     some = sets.chosen(names, half=half)
     if names or half:
         return some
-    print("the later sets are left out: --half later asks them", file=sys.stderr)
-    return tuple(one for one in some if one.half != "later")
+    asked = " or ".join(f"--half {one}" for one in sets.HALVES if one in sets.KEPT)
+    print(f"the sets kept apart are left out: {asked} asks them", file=sys.stderr)
+    return tuple(one for one in some if one.half not in sets.KEPT)
 
 
 def plain(folder: Path, out: Path) -> Path:
@@ -92,7 +97,18 @@ def outcome(question: Question, result: Answer | Refusal) -> str:
         return "wrongly_refused" if question.answerable else "rightly_refused"
     if not question.answerable:
         return "wrongly_answered"
-    return "right" if _ranks(question, (quote.text for quote in result.highlights.items)) else "wrong_quote"
+    return "right" if _ranks(question, _short(result)) else "wrong_quote"
+
+
+def words(text: str) -> int:
+    """How many words `text` has; a Chinese or Japanese character is one."""
+    return len(_WORD.findall(text))
+
+
+def _short(result: Answer | Refusal) -> list[str]:
+    """The quotes shown, an empty one in place of each that is too long to be right."""
+    texts = (quote.text for quote in result.highlights.items)
+    return [text if words(text) <= LONGEST else "" for text in texts]
 
 
 def row_of(question: Question, result: Answer | Refusal, folder: Path, seconds: float) -> dict[str, Any]:
@@ -103,12 +119,14 @@ def row_of(question: Question, result: Answer | Refusal, folder: Path, seconds: 
         "version": _key(question)[1],
         "set": question.set,
         "kind": question.kind,
+        "vague": question.vague,
         "outcome": outcome(question, result),
         "reason": str(result.reason) if isinstance(result, Refusal) else "",
-        "parts": question.matches("\n\n".join(quote.text for quote in quotes)),
+        "parts": question.matches("\n\n".join(_short(result))),
         "parts_wanted": len(question.gold) if question.kind == "several_documents" else 1,
         "passages_right": _ranks(question, (one.passage.text for one in result.trace.passages)),
-        "quotes_right": _ranks(question, (quote.text for quote in quotes)),
+        "quotes_right": _ranks(question, _short(result)),
+        "words": [words(quote.text) for quote in quotes],
         "quotes": [[_relative(quote.source, folder), quote.start, quote.end] for quote in quotes],
         "probability": result.trace.probability,
         "seconds": round(seconds, 3),
@@ -141,6 +159,7 @@ def _row(question: Question, library: Library, folder: Path) -> dict[str, Any]:
         failed = {
             "set": question.set,
             "kind": question.kind,
+            "vague": question.vague,
             "outcome": "error",
             "reason": type(error).__name__,
         }

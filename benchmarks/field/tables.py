@@ -1,5 +1,6 @@
 """The tables of the field benchmark: how questions ended, by set and by kind, with Wilson intervals."""
 
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -23,15 +24,24 @@ _HEAD = (
     "right quote, of those with an answer",
     "refused, of those without",
     "right passage read",
+    "words shown (median)",
 )
 _OUTCOMES = ("right", "wrong_quote", "wrongly_refused", "rightly_refused", "wrongly_answered", "error")
 
 
 def page(rows: Sequence[Row]) -> str:
-    """Two tables in Markdown: by set and by kind. A question that ended with an error counts as not right."""
+    """Three tables in Markdown: by set, by kind, and the vague questions apart from the others.
+
+    A question that ended with an error counts as not right. Rows of before `vague` and `words` go by their kind alone.
+    """
     by_set = _table("set", rows, lambda row: row["set"])
     by_kind = _table("kind", rows, lambda row: row["kind"])
-    return f"{by_set}\n\n{by_kind}\n\n{_parts(rows)}"
+    by_wording = _table("wording", rows, _wording)
+    return f"{by_set}\n\n{by_kind}\n\n{by_wording}\n\n{_parts(rows)}"
+
+
+def _wording(row: Row) -> str:
+    return "vague" if row.get("vague", row["kind"] == "vague") else "not vague"
 
 
 def _table(name: str, rows: Sequence[Row], group: Callable[[Row], str]) -> str:
@@ -52,9 +62,10 @@ def _line(label: str, rows: Sequence[Row]) -> str:
         (ended["rightly_refused"], without),
         (read, len(with_answer)),
     )
-    return _cells(
-        (label, str(len(rows)), *(str(ended[one]) for one in _OUTCOMES), *(share(*one) for one in shares))
-    )
+    shown = [sum(row["words"]) for row in rows if row.get("words")]
+    counts = (str(ended[one]) for one in _OUTCOMES)
+    median = f"{statistics.median(shown):.0f}" if shown else "-"
+    return _cells((label, str(len(rows)), *counts, *(share(*one) for one in shares), median))
 
 
 def share(count: int, of: int) -> str:
