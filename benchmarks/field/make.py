@@ -68,7 +68,7 @@ def office_pdfs(words: Path, target: Path, soffice: str) -> Path:
 
 
 def csv_of(folder: Path, target: Path) -> Path:
-    """The JSON files of a folder as tables: an object of objects with the same keys, one row for each, its name first."""
+    """The JSON files of a folder as tables: of an object of objects with the same keys, one row for each."""
     target.mkdir()
     for path in sorted(folder.glob("*.json")):
         records = json.loads(path.read_text("utf-8"))

@@ -24,8 +24,8 @@ class Question:
     """A question on one set. `gold` are patterns: a passage that one of them matches answers it.
 
     For kind `several_documents` each pattern is one part of the answer. `before` are the earlier questions of a
-    follow-up. `absent` are patterns that nothing in the set may match, for questions without an answer. `vague` says so of a question of any kind that names little of what it
-    asks for; those of kind `vague` always are.
+    follow-up. `absent` are patterns that nothing in the set may match, for questions without an answer. `vague` are
+    those of that kind, and others that name little of what they ask for.
     """
 
     id: str

@@ -32,7 +32,7 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One file of a registry, pinned. `architecture` is Debian's alone, `file` (the name of the source archive) PyPI's."""
+    """One file of a registry, pinned. `architecture` is Debian's alone, `file` the name of a source archive of PyPI."""
 
     registry: Literal["debian", "npm", "pypi"]
     name: str
@@ -54,7 +54,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSet:
-    """Documents that belong together. `make` is "docx" or "office-pdf" where HTML is made into that, "csv" where JSON is."""
+    """Documents that belong together. `make`, if any: "docx" or "office-pdf", made of HTML, or "csv", of JSON."""
 
     name: str
     half: str
