@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from questions import ANSWERED
@@ -24,24 +24,22 @@ _HEAD = (
     "right quote, of those with an answer",
     "refused, of those without",
     "right passage read",
-    "words shown (median)",
 )
 _OUTCOMES = ("right", "wrong_quote", "wrongly_refused", "rightly_refused", "wrongly_answered", "error")
 
 
 def page(rows: Sequence[Row]) -> str:
-    """Three tables in Markdown: by set, by kind, and the vague questions apart from the others.
+    """Tables in Markdown: by set, by kind, and the vague questions apart from the others, where rows say which are.
 
-    A question that ended with an error counts as not right. Rows of before `vague` and `words` go by their kind alone.
+    A question that ended with an error counts as not right.
     """
-    by_set = _table("set", rows, lambda row: row["set"])
-    by_kind = _table("kind", rows, lambda row: row["kind"])
-    by_wording = _table("wording", rows, _wording)
-    return f"{by_set}\n\n{by_kind}\n\n{by_wording}\n\n{_parts(rows)}"
-
-
-def _wording(row: Row) -> str:
-    return "vague" if row.get("vague", row["kind"] == "vague") else "not vague"
+    parts = [
+        _table("set", rows, lambda row: row["set"]),
+        _table("kind", rows, lambda row: row["kind"]),
+    ]
+    if all("vague" in row for row in rows):
+        parts.append(_table("wording", rows, lambda row: "vague" if row["vague"] else "not vague"))
+    return "\n\n".join([*parts, _parts(rows), *_words(rows)])
 
 
 def _table(name: str, rows: Sequence[Row], group: Callable[[Row], str]) -> str:
@@ -62,10 +60,9 @@ def _line(label: str, rows: Sequence[Row]) -> str:
         (ended["rightly_refused"], without),
         (read, len(with_answer)),
     )
-    shown = [sum(row["words"]) for row in rows if row.get("words")]
-    counts = (str(ended[one]) for one in _OUTCOMES)
-    median = f"{statistics.median(shown):.0f}" if shown else "-"
-    return _cells((label, str(len(rows)), *counts, *(share(*one) for one in shares), median))
+    return _cells(
+        (label, str(len(rows)), *(str(ended[one]) for one in _OUTCOMES), *(share(*one) for one in shares))
+    )
 
 
 def share(count: int, of: int) -> str:
@@ -78,6 +75,12 @@ def _parts(rows: Sequence[Row]) -> str:
     several = [row for row in rows if row["kind"] == "several_documents"]
     whole = sum(row.get("parts", 0) >= row.get("parts_wanted", 1) for row in several)
     return f"Questions over several documents with every part of the answer: {whole} of {len(several)}."
+
+
+def _words(rows: Sequence[Row]) -> Iterator[str]:
+    """How much is shown, where rows say so."""
+    if shown := [sum(row["words"]) for row in rows if row.get("words")]:
+        yield f"Words shown by an answer: {statistics.median(shown):.0f} in the median, {max(shown)} at most."
 
 
 def _cells(texts: Iterable[str]) -> str:
