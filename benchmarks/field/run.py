@@ -41,7 +41,9 @@ ROOT = sets.HERE.parents[1]
 KEY = ("id", "version")
 LONGEST = 120
 """Words of a quote, at most, for it to be right."""
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff][^\s\u3040-\u30ff\u3400-\u9fff]*"
+)
 
 
 def main() -> None:
@@ -101,7 +103,7 @@ def outcome(question: Question, result: Answer | Refusal) -> str:
 
 
 def words(text: str) -> int:
-    """How many words `text` has; a Chinese or Japanese character is one."""
+    """How many words `text` has, marks alone being none and a Chinese or Japanese character one."""
     return len(_WORD.findall(text))
 
 

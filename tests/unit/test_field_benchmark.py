@@ -164,8 +164,11 @@ def test_a_quote_of_more_than_120_words_is_never_right_and_the_words_shown_are_c
     assert ended == [("right", [1], 1, [120]), ("wrong_quote", [], 0, [121])]
 
 
-@pytest.mark.parametrize(("text", "count"), [("Plant 3 makes steel.", 4), ("安装 stable。句号", 5), ("", 0)])
-def test_words_are_runs_of_letters_and_each_chinese_character(field, text, count):
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("Plant 3 makes steel.", 4), ("zone: UTC+1 | 22.5", 3), ("安装 stable。句号", 5), ("", 0)],
+)
+def test_words_stand_between_spaces_and_each_chinese_character_is_one(field, text, count):
     assert field("run").words(text) == count
 
 
