@@ -89,7 +89,7 @@ def _command(package: Package) -> list[str]:
         return ["npm", "pack", "--silent", f"{package.name}@{package.version}"]
     if package.registry == "pypi":
         source = ["--no-deps", "--no-binary", ":all:", f"{package.name}=={package.version}"]
-        return ["pip", "download", "--quiet", *source]
+        return [sys.executable, "-m", "pip", "download", "--quiet", *source]
     architecture = "" if package.architecture == "all" else f":{package.architecture}"
     return ["apt-get", "download", f"{package.name}{architecture}={package.version}"]
 

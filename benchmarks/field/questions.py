@@ -77,7 +77,8 @@ def _fault(row: dict, name: str) -> str:
         return "gold patterns and files belong to a question with an answer, and to no other"
     if (row["kind"] == "follow_up") != bool(row.get("before")):
         return "a follow-up, and only that, has questions before it"
-    return _bad_pattern([*row.get("gold", ()), *row.get("absent", ())])
+    vague = "" if row.get("vague", True) is True else "vague is true or left out"
+    return vague or _bad_pattern([*row.get("gold", ()), *row.get("absent", ())])
 
 
 def _bad_pattern(sources: Iterable[str]) -> str:

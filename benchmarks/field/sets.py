@@ -12,8 +12,9 @@ from equipoise.core.errors import InputError
 
 HERE = Path(__file__).resolve().parent
 HALVES = ("fitting", "reporting", "fresh", "unseen", "later", "sixth")
+"""The parts; there were two at first."""
 KEPT = frozenset({"later", "sixth"})
-"""The parts; there were two at first. Nothing is fitted, chosen or tried on those kept; the others are open."""
+"""The parts that nothing is fitted, chosen or tried on; the others are open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ def test_the_sixth_part_is_a_third_vague_and_a_fifth_without_an_answer(field):
         ({"gold": ["(a"]}, "not a regular expression"),
         ({"before": ["Who?"]}, "follow-up"),
         ({"colour": "red"}, "colour"),
+        ({"vague": "yes"}, "vague is true or left out"),
         ({"set": "other"}, "not the file's"),
     ],
 )
@@ -284,7 +285,7 @@ def test_a_source_archive_of_pypi_is_downloaded_by_pip_under_the_name_it_has_the
     package = field("sets").Package("pypi", "Name", "1.2", "0" * 64, (), file="name-1.2.tar.gz")
     assert package.file_name == "name-1.2.tar.gz"
     command = field("fetch")._command(package)
-    assert (command[:2], command[-1]) == (["pip", "download"], "Name==1.2")
+    assert (command[1:4], command[-1]) == (["-m", "pip", "download"], "Name==1.2")
     assert command[command.index("--no-binary") + 1] == ":all:"
 
 
