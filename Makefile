@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DATA ?= data
+READER ?= .equipoise/reader/model
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
@@ -163,9 +164,9 @@ bench-bias-stance: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 
 stance-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
-	$(BIN)/python scripts/build_crossencoder.py --floats .equipoise/stance/base
+	$(BIN)/python scripts/build_crossencoder.py --from $(READER) --floats .equipoise/stance/base
 	$(BIN)/python benchmarks/stance/train.py --data $(DATA)
-	$(BIN)/python scripts/build_stance.py .equipoise/stance/run/adapter.safetensors --check
+	$(BIN)/python scripts/build_stance.py .equipoise/stance/run/adapter.safetensors --from $(READER) --check
 
 bench-stance: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b

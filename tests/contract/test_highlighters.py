@@ -5,7 +5,8 @@ QUESTION over the small corpus, and what one replies that finds no answer; a tup
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 import pytest
 
@@ -39,6 +40,7 @@ class Script:
 
 
 SCRIPTS = {
+    "cascade": Script('{"sentences": [%d]}', '{"sentences": []}'),
     "indexed": Script({"Reply with yes": "yes", "their numbers": '{"sentences": [%d]}'}, "no", requests=2),
     "baseline": Script(f"- {ANSWER}", "NONE"),
     "structured": Script(
@@ -59,6 +61,7 @@ SCRIPTS = {
     ),
 }
 LIES = {
+    "cascade": '{"sentences": [999, 0, -1]}',
     "indexed": '{"sentences": [999, 0, -1]}',
     "baseline": "- The bridge is made of cheese, says nobody at all.",
     "structured": '{"answer": "Cheese.", "text_extracts": ["The bridge is made of cheese, says nobody."]}',
@@ -107,7 +110,8 @@ def built(store, encoder, request):
         if name == "extractive_qa":
             folder = request.getfixturevalue("qa_folder")
             chosen = Settings(highlight=HighlightSettings(qa_model=folder))
-        return make("highlighter", HIGHLIGHTERS, name, Components(chosen, store, encoder, chat))
+        made = make("highlighter", HIGHLIGHTERS, name, Components(chosen, store, encoder, chat))
+        return replace(made, unsure=inf) if name == "cascade" else made
 
     return build
 

@@ -75,7 +75,7 @@ def ask(local_chat, stores):
     """A function: the result of a question put to one document, printed."""
     encoder = EmbeddedEncoder()
 
-    def put(question, doc_id, *, name="hs", highlighter="auto", summarizer="extractive"):
+    def put(question, doc_id, *, name="hs", highlighter="indexed", summarizer="extractive"):
         settings = Settings(
             retrieval=RetrievalSettings(k=1),
             highlight=HighlightSettings(name=highlighter),

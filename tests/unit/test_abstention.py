@@ -24,7 +24,7 @@ from equipoise.rag.highlighters.abstention import (
     log_odds,
     second_opinion,
 )
-from equipoise.rag.highlighters.indexed import MOST, IndexedHighlighter, PickReply, widened
+from equipoise.rag.highlighters.indexed import MOST, IndexedHighlighter, reply_schema, widened
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.text.polar import is_yes_no
@@ -177,7 +177,7 @@ class TestIndexed:
         ]
 
     def test_the_limit_is_told_to_the_model(self):
-        assert strict_schema(PickReply)["properties"]["sentences"]["maxItems"] == MOST
+        assert strict_schema(reply_schema(MOST))["properties"]["sentences"]["maxItems"] == MOST
 
     def test_widened(self):
         spans = [Span("d", n, n + 1) for n in range(5)]

@@ -19,7 +19,7 @@ from equipoise.models.replay import Replayed
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build, chats
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters.indexed import IndexedHighlighter
+from equipoise.rag.highlighters.cascade import CascadeHighlighter
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
 from equipoise.rag.summarizers.llm import LlmSummarizer
@@ -168,7 +168,7 @@ class TestPipeline:
 
     def test_with_a_model_both_use_it(self, components):
         pipeline = build.highlight_summarize(components(ScriptedChat([])))
-        assert isinstance(pipeline.highlighter, IndexedHighlighter)
+        assert isinstance(pipeline.highlighter, CascadeHighlighter)
         assert isinstance(pipeline.summarizer, LlmSummarizer)
         assert pipeline.models["llm"] == "scripted"
 

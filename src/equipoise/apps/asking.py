@@ -44,7 +44,9 @@ PipelineOption = Annotated[
 ]
 HighlighterOption = Annotated[
     str | None,
-    typer.Option(help="reader, sentence, indexed, structured, baseline, two_step, span, extractive_qa."),
+    typer.Option(
+        help="reader, cascade, sentence, indexed, structured, baseline, two_step, span, extractive_qa."
+    ),
 ]
 FilterOption = Annotated[
     str | None,

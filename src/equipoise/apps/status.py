@@ -47,7 +47,7 @@ def status(
         "passages without vectors": counts.pending,
         "encoder": kept,
         "language model": model,
-        "highlighter": build.auto(chosen.highlight.name, "indexed" if model != build.NO_MODEL else reads),
+        "highlighter": build.auto(chosen.highlight.name, build.reading_highlighter(reads, model)),
         "filter": chosen.filter.name,
         "settings files": _files(origin for _, _, origin in layered.rows()),
     }

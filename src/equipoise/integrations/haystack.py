@@ -156,7 +156,7 @@ class Filter(Written):
 @component
 class Highlighter(Written):
     """Picks spans for the question, the last part that sees it: `part` is a name of `highlight.name`, or a
-    Highlighter. "auto" is `indexed` with a chat model, `reader` without.
+    Highlighter. "auto" is `cascade` with the chat model of an endpoint, else `reader`.
 
     With a `trust_key` it reads the trusted documents alone. Where it picks nothing, and with `others`, the picks also
     say what untrusted ones say, which are read author by author without a language model; the author is the source.

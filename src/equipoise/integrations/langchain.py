@@ -136,8 +136,8 @@ class Filter(BaseDocumentCompressor):
 
 
 class Highlighter(BaseDocumentCompressor):
-    """Quotes what answers the question: `part` is a name of `highlight.name`, or a Highlighter. "auto" is `indexed`
-    with a chat model, `reader` without.
+    """Quotes what answers the question: `part` is a name of `highlight.name`, or a Highlighter. "auto" is `cascade`
+    with the chat model of an endpoint, else `reader`.
 
     Each document that `compress_documents` returns is a verbatim part of one that was handed in, with its metadata,
     `trust`, and its place there as `quote_start` and `quote_end`; none where nothing answers. With a `trust_key` these

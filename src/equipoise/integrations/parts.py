@@ -97,7 +97,8 @@ def filter_of(part: str | PassageFilter, made: Components) -> PassageFilter:
 
 
 def highlighter_of(part: str | Highlighter, made: Components) -> Highlighter:
-    """The highlighter of that name ("auto": with a chat model `indexed`, else `reader`), or the object as it is."""
+    """The highlighter of that name, or the object as it is. "auto" is `cascade` with the chat model of an endpoint,
+    else `reader`."""
     if not isinstance(part, str):
         check_objects({"highlighter": part})
         return part

@@ -49,7 +49,7 @@ class CrossEncoder:
     @property
     def name(self) -> str:
         """The scale of the scores: changes whenever they would."""
-        return f"ms-marco-MiniLM-L-12-v2/int8-1/{self._max_tokens}"
+        return f"ms-marco-MiniLM-L-12-v2/manuals-1/{self._max_tokens}"
 
     def load(self) -> None:
         """Load the files now, which is otherwise done at the first use; raises WeightsError as `scores`."""

@@ -50,12 +50,11 @@ class Deployment:
     def of(cls, settings: Settings) -> "Deployment":
         """The deployment that these settings make, with the language model that `auto` finds."""
         with_llm = build.detected_model(settings.model) != build.NO_MODEL
-        highlighter = build.auto(settings.highlight.name, "indexed" if with_llm else "reader")
         writes = build.auto(settings.summarize.name, "llm" if with_llm else "extractive") != "extractive"
         return cls(
             settings.retrieval.k,
             build.policy(settings),
-            highlighter in TAGGING,
+            settings.highlight.name in TAGGING,
             settings.question.most if settings.question.split else 1,
             writes and settings.summarize.context == "passage",
             writes,

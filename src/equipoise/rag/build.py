@@ -75,6 +75,7 @@ UNBOUNDED = ("none", "quotas")
 HIGHLIGHTERS = {
     "sentence": "equipoise.rag.highlighters.sentence:SentenceHighlighter",
     "reader": "equipoise.rag.highlighters.reader:ReaderHighlighter",
+    "cascade": "equipoise.rag.highlighters.cascade:CascadeHighlighter",
     "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
     "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
     "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
@@ -82,8 +83,8 @@ HIGHLIGHTERS = {
     "span": "equipoise.rag.highlighters.span:SpanHighlighter",
     "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
-CHECKED = ("indexed",)
-"""The highlighters that ask the language model of their own accord whether the passages answer."""
+CHECKED = ("cascade", "indexed")
+"""The highlighters that decide by themselves whether the passages answer, by a language model where that helps."""
 WITHOUT_MODEL = ("sentence", "reader")
 """The highlighters that decline by a probability of their own, which gives way to that of a check."""
 SUMMARIZERS = {
@@ -180,16 +181,25 @@ def vanilla(components: Components) -> Vanilla:
 
 def names(components: Components) -> dict[str, str]:
     """The names of filter, highlighter and summarizer: of an object that was given its class, "auto" put into words."""
-    settings, with_llm = components.settings, components.chat is not None
+    settings, llm = components.settings, components.chat.name if components.chat else NO_MODEL
     by_settings = {
         "filter": settings.filter.name,
-        "highlighter": auto(settings.highlight.name, "indexed" if with_llm else components.reads),
-        "summarizer": auto(settings.summarize.name, "llm" if with_llm else "extractive"),
+        "highlighter": auto(settings.highlight.name, reading_highlighter(components.reads, llm)),
+        "summarizer": auto(settings.summarize.name, "extractive" if llm == NO_MODEL else "llm"),
     }
     given = {name: getattr(components, name) for name in by_settings}
     return {
         name: type(given[name]).__name__ if given[name] else chosen for name, chosen in by_settings.items()
     }
+
+
+def reading_highlighter(reads: str, llm: str) -> str:
+    """What "auto" stands for, by the highlighter without a model and the model's name.
+
+    A model on this machine reads worse than the cross-encoder does, and takes many times as long.
+    """
+    alone = llm == NO_MODEL or (reads == "reader" and llm.partition("/")[0] == "local")
+    return reads if alone else "cascade"
 
 
 def retriever(components: Components, *trusts: Trust) -> Retriever:

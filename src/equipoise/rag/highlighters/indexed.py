@@ -8,8 +8,10 @@ two miss different things; for a model that writes no valid reply it stands alon
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from equipoise import prompts
 from equipoise.core.errors import ModelReplyError, after_spending
@@ -30,11 +32,9 @@ SURE = 1.0
 
 
 class PickReply(BaseModel):
-    """The numbers of at most MOST sentences; a reply that lists more is cut."""
+    """The numbers of sentences; a reply that lists more than were asked for is cut."""
 
-    sentences: list[int] = Field(
-        json_schema_extra={"maxItems": MOST}
-    )  # not enforced: the rest is dropped aloud
+    sentences: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,7 @@ class IndexedHighlighter:
             return Proposal((likeliest,), (unusable,), error.usage)
 
     async def _pick(self, query: Query, sentences: Sequence[Sentence]) -> Proposal:
-        messages = prompts.load(PICK, sentences=numbered(sentences), question=query.text, most=str(MOST))
-        reply, usage = await complete_as(self.chat, messages, PickReply, options=self.options)
-        picked = dict.fromkeys(reply.sentences[:MOST])
-        known = [n for n in picked if 0 < n <= len(sentences)]
-        dropped = [Dropped(DropReason.NO_SUCH_NUMBER, quotation=str(n)) for n in picked if n not in known]
-        over = [n for n in dict.fromkeys(reply.sentences[MOST:]) if n not in picked]
-        dropped += [Dropped(DropReason.OVER_THE_PICK, quotation=str(n)) for n in over]
-        return Proposal(tuple(sentences[n - 1].span for n in known), tuple(dropped), usage)
+        return await pick(PICK, self.chat, query, sentences, options=self.options, most=MOST)
 
     async def _tags(self, query: Query, sentences: Sequence[Sentence]) -> tuple[frozenset[Tag], Usage]:
         """Yes or no, for a question that wants one and a model that is sure enough."""
@@ -103,6 +96,33 @@ class IndexedHighlighter:
         odds = yes_odds(reply) or 0.0
         tags = {Tag.YES} if odds >= SURE else {Tag.NO} if odds <= -SURE else set()
         return frozenset(tags), reply.usage
+
+
+async def pick(
+    prompt: str,
+    chat: ChatModel,
+    query: Query,
+    sentences: Sequence[Sentence],
+    *,
+    options: ChatOptions,
+    most: int,
+) -> Proposal:
+    """The sentences whose numbers the model names, `most` at most; raises ModelError."""
+    messages = prompts.load(prompt, sentences=numbered(sentences), question=query.text, most=str(most))
+    reply, usage = await complete_as(chat, messages, reply_schema(most), options=options)
+    picked = dict.fromkeys(reply.sentences[:most])
+    known = [n for n in picked if 0 < n <= len(sentences)]
+    dropped = [Dropped(DropReason.NO_SUCH_NUMBER, quotation=str(n)) for n in picked if n not in known]
+    over = [n for n in dict.fromkeys(reply.sentences[most:]) if n not in picked]
+    dropped += [Dropped(DropReason.OVER_THE_PICK, quotation=str(n)) for n in over]
+    return Proposal(tuple(sentences[n - 1].span for n in known), tuple(dropped), usage)
+
+
+@cache
+def reply_schema(most: int) -> type[PickReply]:
+    """With the number of sentences in the schema; not enforced, since the rest is dropped aloud."""
+    bounded: Any = (list[int], Field(json_schema_extra={"maxItems": most}))
+    return create_model("PickReply", __base__=PickReply, sentences=bounded)
 
 
 def widened(picked: Sequence[Span], likeliest: Span | None) -> tuple[Span, ...]:
