@@ -257,19 +257,20 @@ def _worded(reply: ChatReply) -> str:
 
 
 def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, ...]:
-    """The rows of `highlights` in the order of the spans they were made from; what belongs to none stays before
-    the row it is read with."""
+    """The rows of `highlights` in the order of the spans they were made from."""
     spans = [
         span
         for span in picked
         if isinstance(span, Span) and isinstance(span.start, int) and isinstance(span.end, int)
     ]
-    ranks: list[float] = []
-    for item in reversed(highlights.items):
-        overlapping = (rank for rank, span in enumerate(spans) if overlap(item.span, span))
-        ranks.append(next(overlapping, ranks[-1] if ranks else len(spans)))
-    ranks.reverse()
-    return tuple(sorted(range(len(ranks)), key=lambda row: (ranks[row], row)))
+    ranks = [
+        next(
+            (rank for rank, span in enumerate(spans) if any(overlap(own, span) for own in item.chosen)),
+            len(spans),
+        )
+        for item in highlights.items
+    ]
+    return tuple(sorted(range(len(ranks)), key=ranks.__getitem__))
 
 
 def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Span
-from equipoise.rag.highlighters.features import is_fragment
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.reranking import passage_scores
+from equipoise.text.quotes import is_fragment
 
 READ = 3
 """Passages whose sentences are read."""
@@ -33,20 +33,22 @@ COST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's."""
+    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's;
+    `reach` is from where to where they are read."""
 
     passage: Passage
     start: int
     end: int
     first: int
     last: int
+    reach: tuple[int, int]
     score: float = 0.0
     beside: float = 0.0
 
     @property
     def text(self) -> str:
-        """The sentences and what lies between them."""
-        return self.passage.text[self.start : self.end]
+        """The sentences as they are read, and what lies between them."""
+        return self.passage.text[slice(*self.reach)]
 
     @property
     def span(self) -> Span:
@@ -59,8 +61,9 @@ class Window:
         return self.score + self.beside - COST * (self.last - self.first - 1)
 
     def overlaps(self, other: "Window") -> bool:
-        """Whether the two share a sentence."""
-        return self.passage == other.passage and self.first < other.last and other.first < self.last
+        """Whether the two are read over the same text."""
+        shared = min(self.reach[1], other.reach[1]) - max(self.reach[0], other.reach[0])
+        return self.passage == other.passage and shared > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +85,17 @@ def read(question: str, passages: Sequence[Passage], reranker: Reranker) -> Read
 
 
 def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reranker) -> list[Window]:
-    """Every sentence that is no fragment, scored, and the wider windows around the best of them; `passages` have their
-    scores."""
+    """Every sentence that says something where it is read, scored, and the wider windows around the best of them; of
+    fragments that are read over the same text the first. `passages` have their scores."""
     groups = {passage: sentences_of([passage]) for passage in passages}
-    single = _scored(
-        question,
-        [
-            _window(g, n, n + 1, passages[g[n].passage])
-            for g in groups.values()
-            for n in range(len(g))
-            if not is_fragment(g[n].text)
-        ],
-        reranker,
-    )
+    windows = [
+        _window(g, n, n + 1, passages[g[n].passage])
+        for g in groups.values()
+        for n in range(len(g))
+        if g[n].reach != (g[n].start, g[n].end) or not is_fragment(g[n].text)
+    ]
+    first = {(window.passage, window.reach): window for window in reversed(windows)}
+    single = _scored(question, list(reversed(first.values())), reranker)
     single = _by_cells(question, single, reranker)
     seeds = sorted(single, key=_place)[:SEEDS]
     wider = dict.fromkeys(w for seed in seeds for w in _around(seed, groups[seed.passage]))
@@ -145,7 +146,9 @@ def _place(window: Window) -> float:
 
 
 def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
-    """The windows of two to WIDEST sentences of one section that hold the seed."""
+    """The windows of two to WIDEST sentences of one section that hold the seed, unless it reaches beyond itself."""
+    if seed.reach != (seed.start, seed.end):
+        return
     above = [seed.passage.heading_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
         for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
@@ -154,7 +157,9 @@ def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
 
 
 def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> Window:
-    return Window(group[0].passage, group[first].start, group[last - 1].end, first, last, beside=beside)
+    start, end = group[first].start, group[last - 1].end
+    reach = group[first].reach if last - first == 1 else (start, end)
+    return Window(group[0].passage, start, end, first, last, reach, beside=beside)
 
 
 def _below_heading(window: Window) -> str:

@@ -12,11 +12,13 @@ from equipoise.text.visible import title
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage; `start` and `end` count in the passage's text."""
+    """A sentence of a passage; `start` and `end` count in the passage's text, and so does `reach`: from where to where
+    it is read."""
 
     passage: Passage
     start: int
     end: int
+    reach: tuple[int, int]
 
     @property
     def text(self) -> str:
@@ -32,7 +34,11 @@ class Sentence:
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     """What may be quoted of the passages, in order: the units they carry, else their sentences."""
-    return [Sentence(p, start, end) for p in passages for start, end in _units(p)]
+    return [
+        Sentence(passage, *unit, reach)
+        for passage in passages
+        for unit, reach in zip(_units(passage), passage.reaches or _units(passage), strict=True)
+    ]
 
 
 def _units(passage: Passage) -> Sequence[tuple[int, int]]:
