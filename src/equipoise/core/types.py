@@ -170,7 +170,7 @@ class Highlight:
 
     `spans` are (start, end) in the document of the canonical spans that it shows, `marks` their places in `text`; both
     empty where the whole quote is one. `start` and `end` are those of the whole quote, whose `text` is the document's,
-    but for "…" on a line of its own where its middle was left out (`text.quotes`). `page` and `line` are those of its
+    but for "…" in a paragraph of its own where its middle was left out (`text.quotes`). `page` and `line` are those of its
     first span, `heading` is the path of headings that stands under, and `paragraph` which block below the last of them
     it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.

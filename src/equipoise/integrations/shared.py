@@ -254,7 +254,7 @@ def _stands(one: Statement, documents: Mapping[str, Document]) -> bool:
         document = documents.get(item.doc_id)
         if document is None or document.written_by != one.author:
             return False
-        read = read_quotes([(span.start, span.end) for span in item.chosen], document)
+        read = read_quotes(item.chosen, document)
         if item not in (*read, *(replace(one, title="") for one in read)):
             return False
     return True

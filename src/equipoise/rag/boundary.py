@@ -93,11 +93,12 @@ def spans_of(highlights: Highlights) -> tuple[Span, ...]:
 
 
 def read_quotes(
-    spans: Iterable[Offsets], document: Document, passages: Sequence[Offsets] = ()
+    spans: Iterable[Span], document: Document, passages: Sequence[Offsets] = ()
 ) -> list[Highlight]:
     """The quotes of `document` that show canonical `spans` of it, in order; within the one of `passages` that each
     stands in, where these are given."""
-    return [_read(stretches, chosen, document) for stretches, chosen in wholes(document, spans, passages)]
+    offsets = ((span.start, span.end) for span in spans)
+    return [_read(stretches, chosen, document) for stretches, chosen in wholes(document, offsets, passages)]
 
 
 def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Document) -> Highlight:
@@ -153,7 +154,7 @@ def _quotes(canonical: Sequence[Span], documents: Mapping[str, Document], policy
     items: list[Highlight] = []
     for doc_id, spans in groupby(canonical, key=lambda span: span.doc_id):
         borders = chunks.passages(documents[doc_id]) if policy.within_passages else ()
-        items += read_quotes([(span.start, span.end) for span in spans], documents[doc_id], borders)
+        items += read_quotes(spans, documents[doc_id], borders)
     return Highlights(tuple(items))
 
 

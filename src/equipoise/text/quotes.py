@@ -18,7 +18,7 @@ LONGEST = 120
 """Words of a quote; beyond them stand only the sentences that were chosen, and what these are read with."""
 PARAGRAPH = 60
 """Words of a paragraph that is shown around a sentence of it."""
-GAP = "\n…\n"
+GAP = "\n\n…\n\n"
 """What stands in a quote for text that was left out of its middle."""
 
 _FEW_WORDS = 8
@@ -60,7 +60,7 @@ def wholes(
     of them was left out. Where `within` has stretches of the document, nothing is shown of others than those of a span.
     """
     quotes: list[tuple[set[Offsets], list[Offsets]]] = []
-    for span in (part for span in spans for part in _by_section(document, span)):
+    for span in (part for whole in spans for part in _by_section(document, whole)):
         shown, chosen = _inside(_shown(document, span), span, within), [span]
         while quotes and max(end for _, end in quotes[-1][0]) > min(shown)[0]:
             before, earlier = quotes.pop()
