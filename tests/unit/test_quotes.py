@@ -13,7 +13,7 @@ from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.search import usable
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
-from equipoise.text.quotes import LONGEST, reach
+from equipoise.text.quotes import LONGEST, reading
 from equipoise.text.sentences import units
 from equipoise.text.spans import DropReason, SpanPolicy
 
@@ -152,9 +152,18 @@ def test_what_says_nothing_even_with_what_is_shown_beside_it_is_never_chosen(tex
 def test_a_lead_in_is_read_with_what_it_leads_to():
     source = document(CODE)
     lead = CODE.index("Start it like so:")
-    assert CODE[slice(*reach(source, (lead, lead + 17)))] == ANNOUNCED
+    assert [CODE[start:end] for start, end in reading(source, (lead, lead + 17))] == [ANNOUNCED]
     first = CODE.index("It has")
-    assert reach(source, (first, first + 16)) == (first, first + 16)
+    assert reading(source, (first, first + 16)) == [(first, first + 16)]
+
+
+def test_an_item_is_read_with_its_parents_alone():
+    place = NESTED.index("- day: 7")
+    read = reading(document(NESTED), (place, place + len("- day: 7")))
+    assert [NESTED[start:end] for start, end in read] == ["- South pier\n  - day: 7"]
+    place = NESTED.index("- week: 30")
+    read = reading(document(NESTED), (place, place + len("- week: 30")))
+    assert [NESTED[start:end] for start, end in read] == ["- South pier", "- week: 30"]
 
 
 def test_short_pieces_picked_here_and_there_are_few():

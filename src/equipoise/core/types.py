@@ -44,8 +44,8 @@ class Passage:
     `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
     (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
     quoted of it; None where nobody has looked. `sections` are (start, heading) in `text` of those that begin in it.
-    `trust` is its document's. `reaches` are, for each of the sentences, from where to where it is read: a lead-in or a
-    fragment with what it is shown with; empty: each by itself.
+    `trust` is its document's. `readings` are, for each of the sentences, the (start, end) in `text` that are read for
+    it: what leads to it and itself, of a lead-in or a fragment all that is shown with it; empty: each by itself.
     """
 
     passage_id: int
@@ -62,7 +62,7 @@ class Passage:
     sentences: tuple[tuple[int, int], ...] | None = None
     sections: tuple[tuple[int, str], ...] = ()
     trust: Trust = Trust.TRUSTED
-    reaches: tuple[tuple[int, int], ...] = ()
+    readings: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     def heading_at(self, offset: int) -> str:
         """The nearest heading that text[offset] stands under, else the document's title."""
@@ -170,9 +170,9 @@ class Highlight:
 
     `spans` are (start, end) in the document of the canonical spans that it shows, `marks` their places in `text`; both
     empty where the whole quote is one. `start` and `end` are those of the whole quote, whose `text` is the document's,
-    but for "…" in a paragraph of its own where its middle was left out (`text.quotes`). `page` and `line` are those of its
-    first span, `heading` is the path of headings that stands under, and `paragraph` which block below the last of them
-    it is.
+    but for "…" in a paragraph of its own where its middle was left out (`text.quotes`). `page` and `line` are those of
+    its first span, `heading` is the path of headings that stands under, and `paragraph` which block below the last of
+    them it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
     `trust` is its document's: who may have written what is quoted.
     """

@@ -4,7 +4,7 @@ from bisect import bisect_left
 
 from equipoise.core.types import Document, Passage
 from equipoise.text.outline import headings_at, sections_within
-from equipoise.text.quotes import reach
+from equipoise.text.quotes import reading
 from equipoise.text.visible import title
 
 
@@ -13,7 +13,7 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
     first, stop = (bisect_left(document.sentences, (offset, 0)) for offset in (start, end))
     units = [unit for unit in document.sentences[first:stop] if unit[1] <= end]
     at = units[0][0] if units else start
-    reaches = {unit: reached for unit in units if (reached := reach(document, unit))}
+    readings = {unit: stretches for unit in units if (stretches := reading(document, unit))}
     return Passage(
         passage_id,
         document.doc_id,
@@ -26,10 +26,17 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
         document.line_at(start),
         headings_at(document, at),
         document.paragraph_at(at),
-        tuple((low - start, high - start) for low, high in reaches),
+        tuple((low - start, high - start) for low, high in readings),
         tuple((offset - start, heading) for offset, heading in sections_within(document, at, end)),
         document.trust,
-        tuple((max(low, start) - start, min(high, end) - start) for low, high in reaches.values()),
+        tuple(
+            tuple(
+                (max(low, start) - start, min(high, end) - start)
+                for low, high in stretches
+                if low < end and start < high
+            )
+            for stretches in readings.values()
+        ),
     )
 
 

@@ -69,17 +69,16 @@ def wholes(
     return [(_stretches(document, shown), chosen) for shown, chosen in quotes]
 
 
-def reach(document: Document, unit: Offsets) -> Offsets | None:
-    """From where to where a sentence has to be read to say something: itself, if it does alone; of a fragment or a
-    lead-in all that is shown with it; None where that says nothing either."""
+def reading(document: Document, unit: Offsets) -> list[Offsets]:
+    """The stretches over which a sentence has to be read to say something: what it is read with and itself; of a fragment
+    or a lead-in all that is shown with it; none where that says nothing either."""
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
     if not opens(text) and not is_fragment(text) and _states(document, unit, row):
-        return unit
+        return _stretches(document, {unit, *_read_with(document, row)})
     shown = _shown(document, unit)
-    if any(_states(document, piece, document.block_row(piece[0])) for piece in shown):
-        return min(shown)[0], max(end for _, end in shown)
-    return None
+    says = any(_states(document, piece, document.block_row(piece[0])) for piece in shown)
+    return _stretches(document, shown) if says else []
 
 
 def _states(document: Document, unit: Offsets, row: int) -> bool:
@@ -109,7 +108,7 @@ def _shown(document: Document, span: Offsets) -> set[Offsets]:
     wanted: set[Offsets] = set()
     for unit in _units(document, *span):
         row = document.block_row(unit[0])
-        needed |= {unit, *(piece for lead in _leads(document, row) for piece in _last(document, lead))}
+        needed |= {unit, *_read_with(document, row)}
         wanted |= {piece for other in _around(document, row, unit) for piece in _pieces(document, other)}
         if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
             needed |= set(own)
@@ -162,6 +161,10 @@ def _last(document: Document, row: int) -> Sequence[Offsets]:
     if found := _pieces(document, row):
         return found[-1:]
     return [(block.start, block.end)] if block.end - block.start <= _LONGEST_TERM else ()
+
+
+def _read_with(document: Document, row: int) -> Iterator[Offsets]:
+    return (piece for lead in _leads(document, row) for piece in _last(document, lead))
 
 
 def _leads(document: Document, row: int) -> Iterator[int]:

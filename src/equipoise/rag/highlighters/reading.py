@@ -34,21 +34,23 @@ COST = 0.2
 @dataclass(frozen=True, slots=True)
 class Window:
     """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's;
-    `reach` is from where to where they are read."""
+    `read` are the stretches of the passage that are read for them."""
 
     passage: Passage
     start: int
     end: int
     first: int
     last: int
-    reach: tuple[int, int]
     score: float = 0.0
     beside: float = 0.0
+    read: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:
         """The sentences as they are read, and what lies between them."""
-        return self.passage.text[slice(*self.reach)]
+        return "\n".join(
+            self.passage.text[start:end] for start, end in self.read or ((self.start, self.end),)
+        )
 
     @property
     def span(self) -> Span:
@@ -61,9 +63,12 @@ class Window:
         return self.score + self.beside - COST * (self.last - self.first - 1)
 
     def overlaps(self, other: "Window") -> bool:
-        """Whether the two are read over the same text."""
-        shared = min(self.reach[1], other.reach[1]) - max(self.reach[0], other.reach[0])
-        return self.passage == other.passage and shared > 0
+        """Whether one is read over a sentence of the other."""
+        return self.passage == other.passage and (self._reads(other) or other._reads(self))
+
+    def _reads(self, other: "Window") -> bool:
+        stretches = self.read or ((self.start, self.end),)
+        return any(start < other.end and other.start < end for start, end in stretches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +97,9 @@ def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reran
         _window(g, n, n + 1, passages[g[n].passage])
         for g in groups.values()
         for n in range(len(g))
-        if g[n].reach != (g[n].start, g[n].end) or not is_fragment(g[n].text)
+        if g[n].read != ((g[n].start, g[n].end),) or not is_fragment(g[n].text)
     ]
-    first = {(window.passage, window.reach): window for window in reversed(windows)}
+    first = {(window.passage, window.read): window for window in reversed(windows)}
     single = _scored(question, list(reversed(first.values())), reranker)
     single = _by_cells(question, single, reranker)
     seeds = sorted(single, key=_place)[:SEEDS]
@@ -134,7 +139,8 @@ def _said(about: str, cell: str) -> str:
 
 def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
     """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
-    rows = {window: made for window in windows if (made := cells(window.text))}
+    texts = {window: window.passage.text[window.start : window.end] for window in windows}
+    rows = {window: made for window, text in texts.items() if (made := cells(text))}
     best = sorted(rows, key=_place)[:SEEDS]
     scores = iter(reranker.scores(question, [cell for window in best for cell in rows[window]]))
     better = {window: max(float(next(scores)) for _ in rows[window]) for window in best}
@@ -146,8 +152,8 @@ def _place(window: Window) -> float:
 
 
 def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
-    """The windows of two to WIDEST sentences of one section that hold the seed, unless it reaches beyond itself."""
-    if seed.reach != (seed.start, seed.end):
+    """The windows of two to WIDEST sentences of one section that hold the seed, unless it is read with more."""
+    if seed.read != ((seed.start, seed.end),):
         return
     above = [seed.passage.heading_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
@@ -158,8 +164,8 @@ def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
 
 def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> Window:
     start, end = group[first].start, group[last - 1].end
-    reach = group[first].reach if last - first == 1 else (start, end)
-    return Window(group[0].passage, start, end, first, last, reach, beside=beside)
+    read = group[first].read if last - first == 1 else ((start, end),)
+    return Window(group[0].passage, start, end, first, last, beside=beside, read=read)
 
 
 def _below_heading(window: Window) -> str:

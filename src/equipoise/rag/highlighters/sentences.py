@@ -12,13 +12,13 @@ from equipoise.text.visible import title
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage; `start` and `end` count in the passage's text, and so does `reach`: from where to where
-    it is read."""
+    """A sentence of a passage; `start` and `end` count in the passage's text, and so do the stretches of it that are
+    `read` for it."""
 
     passage: Passage
     start: int
     end: int
-    reach: tuple[int, int]
+    read: tuple[tuple[int, int], ...]
 
     @property
     def text(self) -> str:
@@ -35,10 +35,14 @@ class Sentence:
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     """What may be quoted of the passages, in order: the units they carry, else their sentences."""
     return [
-        Sentence(passage, *unit, reach)
+        Sentence(passage, *unit, read)
         for passage in passages
-        for unit, reach in zip(_units(passage), passage.reaches or _units(passage), strict=True)
+        for unit, read in zip(_units(passage), passage.readings or _alone(passage), strict=True)
     ]
+
+
+def _alone(passage: Passage) -> Sequence[tuple[tuple[int, int], ...]]:
+    return [(unit,) for unit in _units(passage)]
 
 
 def _units(passage: Passage) -> Sequence[tuple[int, int]]:
