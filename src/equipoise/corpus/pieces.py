@@ -1,6 +1,7 @@
 """Passages as they are read, searched for and shown: a stretch of a document with what belongs to it."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from equipoise.core.types import Document, Passage
 from equipoise.text.outline import headings_at, sections_within
@@ -29,15 +30,14 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
         tuple((low - start, high - start) for low, high in readings),
         tuple((offset - start, heading) for offset, heading in sections_within(document, at, end)),
         document.trust,
-        tuple(
-            tuple(
-                (max(low, start) - start, min(high, end) - start)
-                for low, high in stretches
-                if low < end and start < high
-            )
-            for stretches in readings.values()
-        ),
+        tuple(_inside(stretches, start, end) for stretches in readings.values()),
     )
+
+
+def _inside(stretches: Iterable[tuple[int, int]], start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """What of the stretches lies in text[start:end], from its start."""
+    cut = ((max(low, start), min(high, end)) for low, high in stretches)
+    return tuple((low - start, high - start) for low, high in cut if low < high)
 
 
 def search_text(passage: Passage) -> str:

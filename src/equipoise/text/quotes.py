@@ -27,6 +27,10 @@ _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
 _STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
 _RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S")
+_STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
+_POINTS = re.compile(
+    r"\b(?:following|follows?|below|these|those|folgende\w{0,2}|unten|suivant\w{0,2})\b", re.IGNORECASE
+)
 _LETTERS = re.compile(r"[^\W\d_]++")
 _CAPTION = re.compile(
     r"(?:table|figure|fig|listing|tabelle|abbildung|abb|tableau)\.?+ [\dA-Z]{1,3}(?!\w)", re.IGNORECASE
@@ -70,8 +74,8 @@ def wholes(
 
 
 def reading(document: Document, unit: Offsets) -> list[Offsets]:
-    """The stretches over which a sentence has to be read to say something: what it is read with and itself; of a fragment
-    or a lead-in all that is shown with it; none where that says nothing either."""
+    """The stretches that have to be read for a sentence to say something: what leads to it and itself; of a fragment or
+    a lead-in all that is shown with it; none where that says nothing either."""
     text = document.text[slice(*unit)]
     row = document.block_row(unit[0])
     if not opens(text) and not is_fragment(text) and _states(document, unit, row):
@@ -176,9 +180,19 @@ def _leads(document: Document, row: int) -> Iterator[int]:
             above = _next(document, row, -1)
             label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
             lead = above if label and opens(_text(document, document.blocks[above])) else -1
-        if lead >= 0:
-            yield lead
+        if lead < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, lead)):
+            return
+        yield lead
         row = lead
+
+
+def _introduces(document: Document, row: int) -> bool:
+    """Whether a block leads to the list below it: a paragraph that ends in a full stop only stands above it, unless it
+    points there."""
+    last = next(iter(_last(document, row)), (0, 0))
+    text = document.text[slice(*last)]
+    paragraph = document.blocks[row].kind is BlockKind.PARAGRAPH
+    return not paragraph or not _STOPPED.search(text) or _POINTS.search(text) is not None
 
 
 def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
