@@ -50,6 +50,9 @@ STEPS = (
 )
 FARES = "The fares:\n\n- Children: 2\n- Adults: 4\n\nThey hold for a day."
 NESTED = "# Fares\n\n- North pier\n  - day: 5\n  - week: 20\n- South pier\n  - day: 7\n  - week: 30\n"
+ABOVE = (
+    "You get an estimate first.\n- Creep\n\n  The pages shift.\n- Gutter\n\n  The inner margin of a page.\n"
+)
 SENTENCES = "# Rules\n\n- Dogs stay on deck.\n- Bicycles are carried free of charge.\n"
 TABLE = "Table 2: Fares by sort\n\n| Sort | Fare |\n|---|---|\n| Adult with a bicycle | 3 |\n| Child | 1 |\n"
 LABEL = "# Help\n\nUse:\n\n.. code-block:: sh\n\n   ferry --help\n\nIt is long.\n"
@@ -74,6 +77,7 @@ LONG = f"First of all. {'It goes on and on without an end in sight. ' * 8}Last o
         (FARES, "- Adults: 4", "The fares:\n\n…\n\n- Adults: 4"),
         (FARES, "The fares:", FARES.partition("\n\nThey")[0]),
         (NESTED, "- day: 7", "- South pier\n  - day: 7"),
+        (ABOVE, "The pages shift.", "- Creep\n\n  The pages shift."),
         (SENTENCES, "- Dogs stay on deck.", "- Dogs stay on deck."),
         (TABLE, "| Child | 1 |", "Table 2: Fares by sort\n\n| Sort | Fare |\n\n…\n\n| Child | 1 |"),
         (TABLE, "| Sort | Fare |", TABLE.rstrip()),

@@ -95,7 +95,7 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
         return False
     bare = text[_marker_end(text) :]
     words = sum(1 for _ in _LETTERS.finditer(bare[:_LONGEST_TERM]))
-    led = block is not None and block.kind is BlockKind.ITEM and block.lead >= 0
+    led = block is not None and block.kind is BlockKind.ITEM and next(_leads(document, row), -1) >= 0
     return words > 1 or (
         words == 1 and (led or _ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
     )
@@ -234,15 +234,19 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
     """The other items of a list, and what is read with them, where they make one whole: steps, or what a lead-in or
-    heading names. A record ("Zone 2: 4.50") stands for itself, and so does a sentence of a list without a lead-in."""
-    item = document.blocks[row]
-    text = _text(document, item)
+    heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so does a sentence
+    of a list without a lead-in."""
+    text = _text(document, document.blocks[row])
     bare = text[_marker_end(text) :]
     step = _STEP.match(text) is not None
-    if not step and (_RECORD.match(bare) or (item.lead < 0 and is_closed(bare))):
+    lead = next(_leads(document, row), -1)
+    term = is_fragment(bare) and any(
+        document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
+    )
+    if not step and (term or _RECORD.match(bare) or (lead < 0 and is_closed(bare))):
         return
-    if item.lead >= 0:
-        yield from _led(document, item.lead)
+    if lead >= 0:
+        yield from _led(document, lead)
     else:
         yield from _run(document, row, -1)
         yield from _run(document, row, 1)
