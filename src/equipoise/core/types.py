@@ -202,6 +202,11 @@ class Highlight:
         """The canonical spans that it shows, in order."""
         return tuple(Span(self.doc_id, *span) for span in self.spans or ((self.start, self.end),))
 
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The texts of these spans."""
+        return tuple(self.text[start:end] for start, end in self.marks or ((0, len(self.text)),))
+
 
 @dataclass(frozen=True, slots=True)
 class Highlights:

@@ -77,7 +77,7 @@ def within_one_policy(
 
 def crossing_tags(tags: Set[Tag], highlights: Highlights) -> tuple[frozenset[Tag], tuple[Dropped, ...]]:
     """The tags that cross with `highlights`, and the others with their reason: see `text.polar.borne`."""
-    crossing = borne(tags, [item.text for item in highlights.items])
+    crossing = borne(tags, [text for item in highlights.items for text in item.marked])
     reason = DropReason.TWO_VERDICTS if len(tags) > 1 else DropReason.NOT_BORNE
     return crossing, tuple(Dropped(reason, quotation=tag.value) for tag in sorted(tags - crossing))
 

@@ -147,16 +147,19 @@ def asks_only_long(settings: Settings) -> bool:
 
 
 def is_short(highlights: Highlights) -> bool:
-    """Whether the quotes can be read as they are: one or two sentences, AS_IT_IS characters at most."""
-    return (
-        sum(len(item.text) for item in highlights.items) <= AS_IT_IS
-        and sentences(highlights) <= MOST_SENTENCES
-    )
+    """Whether the quotes can be read as they are: what was chosen of them are one or two sentences, AS_IT_IS characters at
+    most."""
+    chosen = [text for item in highlights.items for text in item.marked]
+    return sum(map(len, chosen)) <= AS_IT_IS and sum(map(_sentences, chosen)) <= MOST_SENTENCES
 
 
 def sentences(highlights: Highlights) -> int:
     """How many sentences the quotes have."""
-    return sum(len(sentence_spans(item.text)) for item in highlights.items)
+    return sum(_sentences(item.text) for item in highlights.items)
+
+
+def _sentences(text: str) -> int:
+    return len(sentence_spans(text))
 
 
 def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tuple[Message, ...]:
