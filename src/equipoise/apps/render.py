@@ -3,7 +3,7 @@
 Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
@@ -134,29 +134,32 @@ def _show_written(
 
 
 def lines(item: Highlight) -> list[list[tuple[str, str]]]:
-    """A quote as lines of (text, style): paragraphs, items and rows flow, code keeps its lines. What was chosen
-    is bold where something else is shown with it."""
-    text, marks = (
-        item.text,
-        item.marks if len(item.text) > sum(end - start for start, end in item.marks) else (),
-    )
+    """A quote as lines of (text, style): paragraphs, items and rows flow, code keeps its lines. What was chosen is bold
+    where more is shown."""
+    marks = item.marks if len(item.text) > sum(end - start for start, end in item.marks) else ()
+    borders = {border for mark in marks for border in mark}
     shown = []
-    for block in blocks(text):
-        is_code = block.kind is BlockKind.CODE
-        at = block.start
-        for line in (
-            text[block.start : block.end].splitlines(keepends=True) if is_code else [text[at : block.end]]
-        ):
-            cuts = sorted(
-                {at, at + len(line), *(m for mark in marks for m in mark if at < m < at + len(line))}
-            )
-            parts = [(text[a:b], any(low <= a < high for low, high in marks)) for a, b in pairwise(cuts)]
-            words = [
-                (part.rstrip() if is_code else _folded(part), "bold" if bold else "") for part, bold in parts
+    for start, end, fold in _rows(item.text):
+        cuts = sorted({start, end, *(border for border in borders if start < border < end)})
+        shown.append(
+            [
+                (fold(item.text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
+                for a, b in pairwise(cuts)
             ]
-            shown.append([part for part in words if part[0].strip()])
+        )
+    return [parts for line in shown if (parts := [part for part in line if part[0].strip()])]
+
+
+def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
+    """From where to where each line reaches that is shown for itself, and how its parts are written."""
+    for block in blocks(text):
+        if block.kind is not BlockKind.CODE:
+            yield block.start, block.end, _folded
+            continue
+        at = block.start
+        for line in text[block.start : block.end].splitlines(keepends=True):
+            yield at, at + len(line), str.rstrip
             at += len(line)
-    return [line for line in shown if line]
 
 
 def _folded(text: str) -> str:
@@ -215,5 +218,5 @@ def where(item: Highlight | Passage) -> str:
 
 
 def _is_quotes(answer: Answer) -> bool:
-    quotes = " ".join(flowing(item.text) for item in answer.highlights.items)
+    quotes = " ".join(flowing(item.text) for item in answer.quotes)
     return answer.text.split() == quotes.split()

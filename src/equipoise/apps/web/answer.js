@@ -32,7 +32,7 @@ export function Quotes({ result, open, start = 1 }) {
 }
 
 function Said({ result }) {
-  const quotes = (result.highlights ?? []).map((one) => one.text).join(" ");
+  const quotes = inOrder(result).map((one) => one.text).join(" ");
   if (!result.answer || plain(result.answer) === plain(quotes)) return null;
   return html`<p class="answer">${result.answer}</p>`;
 }
