@@ -149,7 +149,7 @@ def asks_only_long(settings: Settings) -> bool:
 
 
 def is_short(highlights: Highlights) -> bool:
-    """Whether the quotes can be read as they are: of what was chosen one or two sentences, AS_IT_IS characters at most."""
+    """Whether the quotes can be read as they are: one or two sentences were chosen, AS_IT_IS characters at most."""
     chosen = [text for item in highlights.items for text in item.marked]
     return sum(map(len, chosen)) <= AS_IT_IS and sum(map(_sentences, chosen)) <= MOST_SENTENCES
 
