@@ -100,6 +100,14 @@ def test_a_list_longer_than_a_quote_loses_its_middle_and_never_what_was_chosen()
     assert pieces[2].endswith(items[39])
 
 
+def test_a_lead_in_never_stands_without_the_beginning_of_what_it_leads_to():
+    code = "\n".join(f"    set option {n} to the value of {n}" for n in range(60))
+    text = f"{'It has many options, and all of them do something else. ' * 5}Set them so:\n\n{code}\n"
+    ((shown,), _) = quoted(text, "Set them so:")
+    assert "set option 0 " in shown
+    assert "\n…\n" in shown or not shown.rstrip().endswith(":")
+
+
 def test_two_spans_of_one_whole_are_one_quote_and_marked_in_it():
     source = document(LIST)
     chosen = ["- dogs without a lead;", "- carts."]

@@ -15,7 +15,8 @@ from equipoise.text.lines import is_closed
 Offsets = tuple[int, int]
 
 LONGEST = 120
-"""Words of a quote; beyond them stand only the sentences that were chosen, and what these are read with."""
+"""Words of a quote; beyond them stand only the sentences that were chosen, what these are read with, and the first of
+what they lead to."""
 PARAGRAPH = 60
 """Words of a paragraph that is shown around a sentence of it."""
 GAP = "\n\n…\n\n"
@@ -116,6 +117,8 @@ def _shown(document: Document, span: Offsets) -> set[Offsets]:
         wanted |= {piece for other in _around(document, row, unit) for piece in _pieces(document, other)}
         if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
             needed |= set(own)
+    if needed and opens(document.text[slice(*max(needed))]):
+        needed |= set(sorted(piece for piece in wanted if piece > max(needed))[:1])
     left = LONGEST - _words(document, needed)
     for piece in _ends_first(sorted(wanted - needed)):
         left -= _words(document, [piece])
