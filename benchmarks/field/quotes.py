@@ -59,9 +59,9 @@ def says_nothing(text: str) -> bool:
     >>> says_nothing("To install on Fedora:"), says_nothing("[6] 10."), says_nothing("Run: make")
     (True, True, False)
     """
-    return (
-        text.rstrip().endswith((":", "：")) or _EMPTY.fullmatch(text.strip()) is not None or not words(text)
-    )
+    last = blocks(text)[-1:]
+    announces = text.rstrip().endswith((":", "：")) and last[0].kind is not BlockKind.CODE
+    return announces or _EMPTY.fullmatch(text.strip()) is not None or not words(text)
 
 
 def _quotes(folder: Path, most: int, chance: random.Random) -> Iterator[Highlight]:

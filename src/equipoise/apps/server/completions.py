@@ -107,7 +107,8 @@ def numbered(result: Answer | Refusal, base: str) -> list[Quote]:
 def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
     """The pieces of what is said, numbers among them.
 
-    Each sentence has the number of the quote that supports it, and the last one those of all quotes that none has.
+    Sentences that one quote supports, one after the other, have its number behind the last of them; at the end stand
+    the numbers of the quotes that support none.
     Where untrusted documents are quoted apart, each line has the numbers of the quotes that it speaks of.
     """
     result = for_strangers(result)
@@ -136,19 +137,24 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
 
 
 def _sentences(text: str, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
-    left = {quote.number: quote for quote in quotes}
-    for piece in in_sentences(text):
-        sentence = piece.strip()
-        space = piece[len(piece.rstrip()) :]
-        yield into.add(piece[: len(piece) - len(space)])
-        best = max(quotes, key=lambda quote: quote.supports(sentence), default=None)
-        if best is not None and best.supports(sentence):
-            left.pop(best.number, None)
-            yield into.number(best)
-        if space:
+    pieces = in_sentences(text)
+    best = [_supporting(piece.strip(), quotes) for piece in pieces]
+    for piece, quote, following in zip(pieces, best, [*best[1:], None], strict=True):
+        sentence = piece.rstrip()
+        yield into.add(sentence)
+        if quote and quote is not following:
+            yield into.number(quote)
+        if space := piece[len(sentence) :]:
             yield into.add(space)
-    for quote in left.values():
-        yield into.number(quote)
+    for quote in quotes:
+        if quote not in best:
+            yield into.number(quote)
+
+
+def _supporting(sentence: str, quotes: Sequence[Quote]) -> Quote | None:
+    """The quote that supports a sentence best, None where none does."""
+    best = max(quotes, key=lambda quote: quote.supports(sentence), default=None)
+    return best if best and best.supports(sentence) else None
 
 
 def _testimony(others: Others, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
