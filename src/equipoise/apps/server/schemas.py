@@ -67,7 +67,7 @@ class Place(BaseModel):
 
 class Quote(Place):
     """What is shown of a document. `spans` are from where to where in it what was chosen stands, `marks` where in
-    `text`; "…" on a line of its own stands for what is left out between `start` and `end`."""
+    `text`; "…" in a paragraph of its own stands for what is left out between `start` and `end`."""
 
     spans: list[tuple[int, int]]
     marks: list[tuple[int, int]]
