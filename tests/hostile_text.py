@@ -8,7 +8,6 @@ from functools import partial
 
 from equipoise.core.types import Document, Span
 from equipoise.corpus.chunks import passages
-from equipoise.rag.highlighters.features import is_fragment
 from equipoise.rag.highlighters.quotations import declines
 from equipoise.text.align import align
 from equipoise.text.blocks import blocks
@@ -16,9 +15,10 @@ from equipoise.text.calls import calls
 from equipoise.text.fence import fenced
 from equipoise.text.normal import normalise
 from equipoise.text.numerals import quantities
-from equipoise.text.outline import headings_at, outlined, with_leads
+from equipoise.text.outline import headings_at, outlined
 from equipoise.text.polar import has_sides, is_yes_no, turned
 from equipoise.text.questions import split_questions
+from equipoise.text.quotes import is_fragment, reading, wholes
 from equipoise.text.references import follows_up, refers_back
 from equipoise.text.sentences import sentence_spans, units
 from equipoise.text.spans import canonicalize
@@ -48,14 +48,14 @@ def one_giant_sentence(text: str) -> object:
     return canonicalize([Span("d", at, at + 9) for at in range(0, len(text), 500)], {"d": document})
 
 
-def read_with_leads(text: str) -> object:
-    """The headings of a few places of a document of blocks, and what its last units are read with."""
+def quoted(text: str) -> object:
+    """The headings of a few places of a document of blocks, and what is shown of its last units."""
     structure = outlined(blocks(text))
     document = Document("d", text, "test", sentences=units(text, structure), blocks=structure)
     for row in range(0, len(structure), 1 + len(structure) // 20):
         headings_at(document, structure[row].start)
-    spans = [Span("d", *sentence) for sentence in document.sentences[-20:]]
-    return passages(document), canonicalize(with_leads(spans, {"d": document}), {"d": document})
+    last = document.sentences[-20:]
+    return passages(document), wholes(document, last), [reading(document, unit) for unit in last]
 
 
 def asked_of_itself(text: str) -> object:
@@ -79,8 +79,8 @@ FUNCTIONS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
          ".. a::\n\n   b\n\n", ".. a:", "....", ". . 1",
          "a  1\n", "1. A\n\n", "  - a\n\n", "~~~\n", "::\n\n  a\n", "---\n"),
     ),
-    "leads": (
-        read_with_leads,
+    "quotes": (
+        quoted,
         ("# a\n", "###### a\n\nb.\n\n", "- a\n", "a:\n\n- b\n\n", "| a | b |\n", "```\na\n\n", "1.1 A\n",
          "a. ", "<h1>a</h1>\n\n"),
     ),

@@ -13,7 +13,7 @@ from equipoise.core.protocols import Summarizer
 from equipoise.core.settings import Settings, SummarizeSettings
 from equipoise.core.types import Highlights, Span, Tag, Usage
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.boundary import read_span
+from equipoise.rag.boundary import read_quotes
 from equipoise.rag.build import SUMMARIZERS, make
 from equipoise.rag.components import Components
 from equipoise.rag.summarizers.extractive import joined
@@ -54,7 +54,7 @@ def highlights(store):
             document = store.document(doc_id)
             places = sorted(document.text.index(s) for s in sentences if s in document.text)
             by_start = {document.text.index(s): s for s in sentences if s in document.text}
-            items += [read_span(Span(doc_id, at, at + len(by_start[at])), document) for at in places]
+            items += [read_quotes([Span(doc_id, at, at + len(by_start[at]))], document)[0] for at in places]
         assert len(items) == len(sentences)
         return Highlights(tuple(items))
 

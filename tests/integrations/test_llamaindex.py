@@ -46,7 +46,7 @@ from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
 from serving import CATS, WAL, FirstSentence
 
-QUOTE = WAL.split(" It is")[0]
+QUOTE = WAL
 QUESTION = "Does logging work over a network?"
 CANARY = "zqxCANARYjvk"
 BAGGAGE = ContextVar("baggage", default="")

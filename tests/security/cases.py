@@ -16,7 +16,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat, ScriptedRequest
 from equipoise.models.structured import strict_schema
-from equipoise.rag.boundary import read_span, with_context
+from equipoise.rag.boundary import read_quotes, with_context
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever
@@ -216,7 +216,10 @@ def written(highlights, tags, guesses):
 def recomputed(library, highlights, *, context):
     """The highlights once more, from their spans and the store."""
     documents = {item.doc_id: library.store.document(item.doc_id) for item in highlights.items}
-    bare = replace(highlights, items=tuple(read_span(i.span, documents[i.doc_id]) for i in highlights.items))
+    bare = replace(
+        highlights,
+        items=tuple(q for i in highlights.items for q in read_quotes(i.chosen, documents[i.doc_id])),
+    )
     if not context:
         return bare
     return with_context(

@@ -192,20 +192,20 @@ def _(patch, heard):
 
 @mutant("in a title")
 def _(patch, heard):
-    def read_span(old, *args):
+    def read(old, *args):
         item = old(*args)
         return replace(item, title=f"{item.title} {heard[-1]}")
 
-    around(boundary, "read_span", patch, read_span)
+    around(boundary, "_read", patch, read)
 
 
 @mutant("in a quote")
 def _(patch, heard):
-    def read_span(old, *args):
+    def read(old, *args):
         item = old(*args)
         return replace(item, text=f"{item.text} {number(heard)}")
 
-    around(boundary, "read_span", patch, read_span)
+    around(boundary, "_read", patch, read)
 
 
 @mutant("in whether there is a context")

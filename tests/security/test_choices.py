@@ -1,8 +1,8 @@
 """The control budget counts what the boundary lets through: compared, case by case, with the real canonicalisation.
 
-Small corpora are made at random: sentences that repeat, passages, blocks that are read with earlier ones. For each, all
-proposals are put through `read_highlights` for every set of passages that may be shown, and the different results are
-counted. A proposal is a set of spans; since canonicalisation only sees which sentences a span reaches, one span for
+Small corpora are made at random: sentences that repeat, passages, blocks that are shown with earlier ones. For each,
+all proposals are put through `read_highlights` for every set of passages that may be shown, and the different results
+are counted. A proposal is a set of spans; since canonicalisation only sees which sentences a span reaches, one span for
 each such stretch is enough, and that too is checked: for every pair of offsets.
 """
 
@@ -18,7 +18,7 @@ from equipoise.core.types import Block, BlockKind, Document, Passage, Span
 from equipoise.maths.choices import bits, choices
 from equipoise.maths.marks import Unit
 from equipoise.maths.steps import Limits
-from equipoise.rag.boundary import read_highlights, within_one_policy
+from equipoise.rag.boundary import read_highlights, spans_of, within_one_policy
 from equipoise.rag.budget import Deployment, free_extracts, free_prompt
 from equipoise.rag.budget import counted as message_counted
 from equipoise.rag.inputs import inputs
@@ -44,7 +44,7 @@ def corpora(draw, most=4, documents=2, repeats=True):
 
 
 def document(name, texts, breaks, draw):
-    """A document of these sentences; `breaks` say where a passage begins. Each sentence is a block, some with leads."""
+    """A document of these sentences; `breaks` say where a passage begins. Each sentence is an item, some with leads."""
     starts = [sum(len(text) + 1 for text in texts[:row]) for row in range(len(texts))]
     sentences = tuple((start, start + len(text)) for start, text in zip(starts, texts, strict=True))
     blocks = tuple(
@@ -92,7 +92,7 @@ def outcomes(corpus, k, policy, proposed):
     for shown in subsets(passages, k):
         for spans in subsets(proposed):
             highlights, _ = read_highlights(spans, shown, documents, policy)
-            reached.add(tuple(item.span for item in highlights.items))
+            reached.add(spans_of(highlights))
     return reached - {()}
 
 
@@ -154,16 +154,14 @@ def messages(corpus, k, policy, tags, most):
     }
     groups = set()
     for size in range(1, most + 1):
-        for sets in combinations(sorted(reached, key=lambda quotes: [i.span for i in quotes.items]), size):
+        for sets in combinations(sorted(reached, key=spans_of), size):
             left = [kept for kept, _ in within_one_policy(sets, documents, policy)]
             for chosen in product(tags, repeat=size):
                 pairs = zip(left, chosen, strict=True)
-                groups.add(
-                    frozenset((tuple(i.span for i in quotes.items), tag) for quotes, tag in pairs if quotes)
-                )
+                groups.add(frozenset((spans_of(quotes), tag) for quotes, tag in pairs if quotes))
         for quotes in reached:  # the same quotes with several tags are different groups
             for chosen in combinations(tags, size):
-                groups.add(frozenset((tuple(i.span for i in quotes.items), tag) for tag in chosen))
+                groups.add(frozenset((spans_of(quotes), tag) for tag in chosen))
     return groups - {frozenset()}
 
 
@@ -184,7 +182,7 @@ def test_no_message_is_left_out(corpus, k, policy, tags):
 @settings(max_examples=30)
 @given(size=st.integers(1, 4), sentences=st.integers(1, 4), tags=st.integers(1, 2), most=st.integers(1, 2))
 def test_messages_are_counted_exactly_where_only_their_own_limits_bind(size, sentences, tags, most):
-    """No leads, no repeated texts, every passage shown, as many spans as sentences."""
+    """No repeated texts, every passage shown, as many spans as sentences."""
     texts = [f"N{n}." for n in range(size)]
     starts = [sum(len(text) + 1 for text in texts[:row]) for row in range(size)]
     spans = tuple((start, start + len(text)) for start, text in zip(starts, texts, strict=True))
@@ -213,7 +211,7 @@ def test_inputs_are_listed_as_many_as_are_counted(corpus, k, policy, context):
         assert frozenset() in tags
         assert len(tags) <= 2
     sentences = [Span(whole.doc_id, *sentence) for whole, _ in corpus for sentence in whole.sentences]
-    reached = {tuple(item.span for item in highlights.items) for highlights, _ in pairs}
+    reached = {spans_of(highlights) for highlights, _ in pairs}
     assert reached <= outcomes(corpus, k, policy, sentences)
 
 
@@ -237,14 +235,3 @@ def test_limits_that_are_too_wide_are_refused_in_a_sentence():
     units = [Unit(n, False, n) for n in range(5_000)]
     with pytest.raises(InputError, match=r"lower highlight\.max_sentences"):
         choices(units, Limits(100, 900, 1000, 5))
-
-
-def test_a_lead_that_is_dropped_as_a_repeat_of_what_is_dropped_as_a_piece_is_an_upper_bound():
-    """Sentence 5 then stands without its lead 4, whose text sentence 3 had, a piece too many."""
-    texts, leads = ["No.", "No.", "No.", "Cc.", "Cc.", "Not dd ee."], iter([0, 1, 0, 0, 4])
-    whole, passages = document("a", texts, [True, True, True, True, False, False], lambda _: next(leads))
-    policy = SpanPolicy(2, max_spans=3, max_sentences_per_span=3, max_sentences=4, max_pieces=1)
-    counts = counted([(whole, passages)], 3, policy)
-    sentences = [Span("a", *sentence) for sentence in whole.sentences]
-    assert counts.relaxed
-    assert counts.total >= len(outcomes([(whole, passages)], 3, policy, sentences)) == 16

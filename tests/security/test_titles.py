@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.types import Block, BlockKind, Document, Highlight, Highlights, Passage, Span
-from equipoise.rag.boundary import read_span
+from equipoise.rag.boundary import read_quotes
 from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.summarizers.llm import request
@@ -72,7 +72,8 @@ def test_whatever_breaks_a_line_is_folded(line):
 def test_titles_that_differ_in_the_part_cut_off_give_equal_requests(head, tails):
     long = (head + "title ") * MAX_TITLE
     first, second = (
-        Highlights((read_span(Span("d", 0, 4), Document("d", "Text", "d", long + tail)),)) for tail in tails
+        Highlights(tuple(read_quotes([Span("d", 0, 4)], Document("d", "Text", "d", long + tail))))
+        for tail in tails
     )
     assert first == second
     assert sent(first) == sent(second)
@@ -99,7 +100,7 @@ def test_headings_of_a_document_are_clean_lines_of_200_characters_together(texts
     headings = headings_at(document, len(text))
     assert sum(map(len, headings)) <= MAX_TITLE
     assert all(len(line.splitlines()) == 1 and line == clean(line) for line in headings)
-    item = read_span(Span("d", len(text), len(text) + 20), document)
+    item = read_quotes([Span("d", len(text), len(text) + 20)], document)[0]
     assert len(item.heading) <= MAX_TITLE
     assert item.heading == clean(item.heading)
     assert sent(Highlights((item,))) == sent(Highlights((replace(item, heading="", paragraph=None),)))

@@ -14,7 +14,7 @@ from equipoise.models.scripted import ScriptedChat
 from serving import WAITS_S, WAL, FirstSentence, wait_until
 
 QUESTION = "Does logging work over a network?"
-QUOTE = WAL.split(" It is")[0]
+QUOTE = WAL
 SAYS = '{"answer": "Write-ahead logging does not work over a network filesystem."}'
 ALWAYS = {"summarize": {"when": "always"}}
 

@@ -18,7 +18,7 @@ from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
-from equipoise.rag.boundary import MAX_CONTEXT, read_span, with_context
+from equipoise.rag.boundary import MAX_CONTEXT, read_quotes, with_context
 from equipoise.rag.components import Components
 from equipoise.rag.summarizers.llm import evidence, request, room
 from equipoise.text.sentences import sentence_spans
@@ -27,8 +27,8 @@ from hashed_words import HashedWords
 LEAVE = Document(
     "leave",
     "Staff may take study leave if:\n\n"
-    "- they have worked here for at least two years in one post;\n"
-    "- the head of their department has signed the blue form.\n\n"
+    "- they have worked here for at least two years in one post;\n\n"
+    "Besides, the head of their department has signed the blue form.\n\n"
     "Study leave is refused unless both of these are met.\n",
     "leave.md",
     "Study leave",
@@ -130,7 +130,7 @@ def document(*sentences, doc_id="d"):
 
 def contexts(source, passages, *quotes):
     spans = [Span("d", source.text.index(q), source.text.index(q) + len(q)) for q in quotes]
-    highlights = Highlights(tuple(read_span(span, source) for span in spans))
+    highlights = Highlights(tuple(read_quotes([span], source)[0] for span in spans))
     return [item.context for item in with_context(highlights, {"d": source}, passages).items]
 
 
@@ -177,7 +177,7 @@ class TestRequest:
         lines = [sentence_spans(passage.text)[n] for n in (1, 2)]
         documents = {"leave": store.document("leave")}
         items = tuple(
-            read_span(Span("leave", passage.start + a, passage.start + b), documents["leave"])
+            read_quotes([Span("leave", passage.start + a, passage.start + b)], documents["leave"])[0]
             for a, b in lines
         )
         plain = Highlights(items)
@@ -192,7 +192,7 @@ class TestRequest:
         (passage,) = store.passages_of("bread")
         source = store.document("bread")
         alone = with_context(
-            Highlights((read_span(Span("bread", passage.start, passage.end), source),)),
+            Highlights(tuple(read_quotes([Span("bread", passage.start, passage.end)], source))),
             {"bread": source},
             [passage],
         )

@@ -11,7 +11,7 @@ from equipoise.corpus.indexing import document_id, index
 from equipoise.corpus.loaders import load
 from equipoise.corpus.pieces import passage_at
 from equipoise.corpus.store import Store
-from equipoise.rag.boundary import read_span
+from equipoise.rag.boundary import read_quotes
 from equipoise.text.sentences import LONGEST_ROW, units
 from hashed_words import HashedWords
 
@@ -115,7 +115,7 @@ def test_blocks_come_back_from_the_store(stored):
 def test_where_a_quote_is_found(stored, name, data, quote, shown):
     document = stored(name, data, "#x" if name.endswith("jsonl") else "")
     start = document.text.index(quote)
-    item = read_span(Span(document.doc_id, start, start + len(quote)), document)
+    item = read_quotes([Span(document.doc_id, start, start + len(quote))], document)[0]
     assert where(item) == shown
     assert where(passage_at(1, start, start + len(quote), document)) == shown
     (told,) = Answer(quote, Highlights((item,))).to_dict()["highlights"]
@@ -124,4 +124,4 @@ def test_where_a_quote_is_found(stored, name, data, quote, shown):
 
 def test_a_page_goes_before_everything():
     document = Document("d", "One. Two.", "a.pdf", sentences=((0, 4), (5, 9)), pages=(0, 5))
-    assert where(read_span(Span("d", 5, 9), document)) == "a.pdf, page 2"
+    assert where(read_quotes([Span("d", 5, 9)], document)[0]) == "a.pdf, page 2"

@@ -13,7 +13,7 @@ from equipoise.core.types import Candidates, Flag, Highlight, Highlights, Passag
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
 from equipoise.rag.highlighters.baseline import extracts
-from equipoise.rag.highlighters.features import FEATURES, features, is_fragment
+from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.highlighters.sentence import Calibration, calibration
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
@@ -31,6 +31,7 @@ from equipoise.rag.summarizers.llm import (
     request,
     room,
 )
+from equipoise.text.quotes import is_fragment
 from hashed_words import HashedWords
 
 FOX = Passage(1, "fox", 10, 62, "The fox is red. Its limit is -5 °C.  It sleeps by day.", "Foxes")
@@ -349,9 +350,8 @@ class TestSync:
 
 
 def test_quotes_are_shown_in_the_order_in_which_they_were_picked():
-    """A lead that nobody picked stays before what it is read with."""
     items = tuple(Highlight("d", at, at + 5, "words", "d.txt") for at in (0, 10, 20, 30))
     picked = (Span("d", 21, 25), Span("d", 0, 5), Span("x", 0, 5), "no span", Span("d", None, 3))
-    assert best_first(Highlights(items), picked) == (1, 2, 0, 3)
+    assert best_first(Highlights(items), picked) == (2, 0, 1, 3)
     assert best_first(Highlights(items), ()) == (0, 1, 2, 3)
     assert best_first(Highlights(()), picked) == ()

@@ -130,10 +130,26 @@ class Kept:
         return np.zeros(len(texts))
 
 
+def passage_of(text):
+    structure = outlined(blocks(text))
+    document = Document("d", text, "d", "Gates", sentences=units(text, structure), blocks=structure)
+    return passage_at(0, 0, len(text), document)
+
+
 def settings_passage():
-    structure = outlined(blocks(SETTINGS))
-    document = Document("d", SETTINGS, "d", "Gates", sentences=units(SETTINGS, structure), blocks=structure)
-    return passage_at(0, 0, len(SETTINGS), document)
+    return passage_of(SETTINGS)
+
+
+def test_what_says_nothing_alone_is_read_once_with_all_that_is_shown_with_it():
+    text = "# Setup\n\nTo oil the gate:\n\n- the can\n- a rag\n\nIt takes a while.\n"
+    kept = Kept()
+    windows = windows_of("How do I oil it?", {passage_of(text): 0.0}, kept)
+    whole = text[text.index("To oil") : text.index("\n\nIt takes")]
+    assert [text[w.start : w.end] for w in windows if w.text == whole] == ["To oil the gate:"]
+    assert kept.texts.count(f"Setup\n{whole}") == 1
+    assert {w.text for w in windows} == {whole, "It takes a while."} | {
+        w.text for w in windows if w.last - w.first > 1
+    }
 
 
 def test_a_sentence_is_read_below_the_heading_it_stands_under():

@@ -1,36 +1,48 @@
-"""What people see of an answer: the best quote first, each with the line that leads to it."""
+"""What people see of an answer: the best quote first, as lines, what was chosen of it in bold."""
 
 import pytest
 
-from equipoise.apps.render import quotes, show
+from equipoise.apps.render import lines, show
 from equipoise.apps.terminal import Terminal
-from equipoise.core.results import Answer, Reason, Refusal
+from equipoise.core.results import Answer
 from equipoise.core.types import Highlight, Highlights
 
-LEAD = Highlight("d", 0, 20, "It has disadvantages:", "d.txt")
 ITEM = Highlight("d", 30, 50, "- It is slow.", "d.txt")
 OTHER = Highlight("e", 0, 10, "It is old.", "e.txt")
 
 
-def test_the_best_quote_comes_first_and_a_lead_stays_with_its_item():
-    highlights = Highlights((LEAD, ITEM, OTHER))
-    assert quotes(Answer("x", highlights, best_first=(2, 0, 1))) == [[OTHER], [LEAD, ITEM]]
-    assert quotes(Answer("x", highlights)) == [[LEAD, ITEM], [OTHER]]
-    assert quotes(Answer("x", highlights, best_first=(1, 0))) == [[LEAD, ITEM], [OTHER]]
+def test_the_best_quote_comes_first():
+    highlights = Highlights((ITEM, OTHER))
+    assert Answer("x", highlights, best_first=(1, 0)).quotes == (OTHER, ITEM)
+    assert Answer("x", highlights).quotes == (ITEM, OTHER)
 
 
-def test_a_lead_goes_with_nothing_from_elsewhere_or_above_it():
-    assert quotes(Answer("x", Highlights((LEAD, OTHER)))) == [[LEAD], [OTHER]]
-    assert quotes(
-        Answer("x", Highlights((ITEM, Highlight("d", 60, 70, "So:", "d.txt"))), best_first=(1, 0))
-    ) == [
-        [Highlight("d", 60, 70, "So:", "d.txt")],
-        [ITEM],
+def marked(text, *chosen):
+    marks = tuple((text.index(piece), text.index(piece) + len(piece)) for piece in chosen)
+    return lines(Highlight("d", 0, len(text), text, "d.txt", marks=marks))
+
+
+def test_a_quote_keeps_the_lines_of_lists_and_code_and_folds_those_of_paragraphs():
+    text = "It is\nold. Run this:\n\n```\nferry --now\n\n  --fast\n```\n\n- a coat\n\n…\n\n- a hat"
+    assert marked(text, "- a hat") == [
+        [("It is old. Run this:", "")],
+        [("```", "")],
+        [("ferry --now", "")],
+        [("  --fast", "")],
+        [("```", "")],
+        [("- a coat", "")],
+        [("…", "")],
+        [("- a hat", "bold")],
     ]
 
 
-def test_a_refusal_may_have_quotes_too():
-    assert quotes(Refusal(Reason.GUESS_TOO_FAR, "no", Highlights((OTHER,)))) == [[OTHER]]
+def test_what_was_chosen_is_bold_where_more_is_shown():
+    text = "It is old. It is slow.  It is dear."
+    assert marked(text, "It is slow.") == [
+        [("It is old. ", ""), ("It is slow.", "bold"), (" It is dear.", "")]
+    ]
+    assert marked(text, text) == [[("It is old. It is slow. It is dear.", "")]]
+    assert lines(OTHER) == [[("It is old.", "")]]
 
 
 @pytest.mark.parametrize("weak", [True, False])

@@ -174,7 +174,8 @@ def _passage(item: Mapping[str, Any]) -> Passage:
 
 def _highlight(item: Mapping[str, Any]) -> Highlight:
     place = {name: item[name] for name in ("source", "title", "page", "line", "heading", "paragraph")}
-    more = {"context": item.get("context", ""), "trust": Trust(item["trust"])}
+    more: dict[str, Any] = {"context": item.get("context", ""), "trust": Trust(item["trust"])}
+    more |= {name: tuple((start, end) for start, end in item[name]) for name in ("spans", "marks")}
     return Highlight(item["doc_id"], item["start"], item["end"], item["text"], **place, **more)
 
 

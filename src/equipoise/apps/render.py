@@ -3,15 +3,17 @@
 Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.results import Answer, Others, Refusal, SubAnswer
-from equipoise.core.types import Highlight, Passage, Trust
+from equipoise.core.types import BlockKind, Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
+from equipoise.text.blocks import blocks
 from equipoise.text.outline import path_line
 from equipoise.text.visible import flowing
 
@@ -78,10 +80,10 @@ def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
     elif result.trust is Trust.UNTRUSTED and result.others:
         _show_others(result.others, console)
         return
-    for rank, items in enumerate(quotes(result), 1):
-        item = items[-1]
+    for rank, item in enumerate(result.quotes if isinstance(result, Answer) else result.highlights.items, 1):
         console.print(styled((f"[{rank}] {_place(item)}", "cyan")))
-        console.paragraph(styled(" … ".join(flowing(quote.text) for quote in items)))
+        for line in lines(item):
+            console.paragraph(styled(*line))
         if item.context:
             console.paragraph(styled((f"read within: {' '.join(item.context.split())}", "dim")))
 
@@ -131,22 +133,38 @@ def _show_written(
         _show_others(result.others, console)
 
 
-def quotes(result: Answer | Refusal) -> list[list[Highlight]]:
-    """The quotes as they are shown, the best first where that is known, each after the lines that lead to it."""
-    items = result.highlights.items
-    order = result.best_first if isinstance(result, Answer) and len(result.best_first) == len(items) else ()
-    shown: list[list[Highlight]] = []
-    for item in [items[row] for row in order] or items:
-        if shown and _leads(shown[-1][-1], item):
-            shown[-1].append(item)
-        else:
-            shown.append([item])
-    return shown
+def lines(item: Highlight) -> list[list[tuple[str, str]]]:
+    """A quote as lines of (text, style): paragraphs, items and rows flow, code keeps its lines. What was chosen is bold
+    where more is shown."""
+    marks = item.marks if len(item.text) > sum(end - start for start, end in item.marks) else ()
+    borders = {border for mark in marks for border in mark}
+    shown = []
+    for start, end, fold in _rows(item.text):
+        cuts = sorted({start, end, *(border for border in borders if start < border < end)})
+        shown.append(
+            [
+                (fold(item.text[a:b]), "bold" if any(low <= a < high for low, high in marks) else "")
+                for a, b in pairwise(cuts)
+            ]
+        )
+    return [parts for line in shown if (parts := [part for part in line if part[0].strip()])]
 
 
-def _leads(before: Highlight, item: Highlight) -> bool:
-    same = before.doc_id == item.doc_id and before.end <= item.start
-    return same and before.text.rstrip().endswith((":", "："))
+def _rows(text: str) -> Iterator[tuple[int, int, Callable[[str], str]]]:
+    """From where to where each line reaches that is shown for itself, and how its parts are written."""
+    for block in blocks(text):
+        if block.kind is not BlockKind.CODE:
+            yield block.start, block.end, _folded
+            continue
+        at = block.start
+        for line in text[block.start : block.end].splitlines(keepends=True):
+            yield at, at + len(line), str.rstrip
+            at += len(line)
+
+
+def _folded(text: str) -> str:
+    """The text on one line; white space at its ends becomes one space, since more of the line stands beside it."""
+    return " " * text[:1].isspace() + flowing(text) + " " * text[-1:].isspace()
 
 
 def grouped(left: Sequence[LeftOut]) -> list[str]:
@@ -200,5 +218,5 @@ def where(item: Highlight | Passage) -> str:
 
 
 def _is_quotes(answer: Answer) -> bool:
-    quotes = " ".join(flowing(item.text) for item in answer.highlights.items)
+    quotes = " ".join(flowing(item.text) for item in answer.quotes)
     return answer.text.split() == quotes.split()

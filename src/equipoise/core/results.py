@@ -142,6 +142,11 @@ class Answer:
         every = {one.trust for one in self.highlights.items or read}
         return Trust.TRUSTED if every <= {Trust.TRUSTED} else Trust.UNTRUSTED
 
+    @property
+    def quotes(self) -> tuple[Highlight, ...]:
+        """The highlights in the order in which they are shown: the best first, where that is known."""
+        return tuple(self.highlights.items[row] for row in self.best_first) or self.highlights.items
+
     def to_dict(self) -> dict[str, Any]:
         """One object with the same keys for answers and refusals; `answer` and `reason` may be None.
 
@@ -291,4 +296,6 @@ def _highlight(item: Highlight) -> dict[str, Any]:
         "end": item.end,
         "text": item.text,
         "trust": item.trust.value,
+        "spans": [[span.start, span.end] for span in item.chosen],
+        "marks": [list(mark) for mark in item.marks or ((0, len(item.text)),)],
     } | ({"context": item.context} if item.context else {})

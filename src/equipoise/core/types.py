@@ -44,7 +44,8 @@ class Passage:
     `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
     (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
     quoted of it; None where nobody has looked. `sections` are (start, heading) in `text` of those that begin in it.
-    `trust` is its document's.
+    `trust` is its document's. `readings` are, for each of the sentences, the (start, end) in `text` that are read for
+    it: what leads to it and itself, of a lead-in or a fragment all that is shown with it; empty: each by itself.
     """
 
     passage_id: int
@@ -61,6 +62,7 @@ class Passage:
     sentences: tuple[tuple[int, int], ...] | None = None
     sections: tuple[tuple[int, str], ...] = ()
     trust: Trust = Trust.TRUSTED
+    readings: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     def heading_at(self, offset: int) -> str:
         """The nearest heading that text[offset] stands under, else the document's title."""
@@ -164,9 +166,13 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A canonical span with the text the store holds under it, and where a reader finds it.
+    """A quote: canonical spans with what a reader needs of the document around them, and where it is found.
 
-    `heading` is the path of headings it stands under, and `paragraph` which block below the last of them it is.
+    `spans` are (start, end) in the document of the canonical spans that it shows, `marks` their places in `text`; both
+    empty where the whole quote is one. `start` and `end` are those of the whole quote, whose `text` is the document's,
+    but for "…" in a paragraph of its own where its middle was left out (`text.quotes`). `page` and `line` are those of
+    its first span, `heading` is the path of headings that stands under, and `paragraph` which block below the last of
+    them it is.
     `context` is the text around it that a summarizer may read with it, empty where it is to read quotes only.
     `trust` is its document's: who may have written what is quoted.
     """
@@ -183,16 +189,28 @@ class Highlight:
     heading: str = ""
     paragraph: int | None = None
     trust: Trust = Trust.TRUSTED
+    spans: tuple[tuple[int, int], ...] = ()
+    marks: tuple[tuple[int, int], ...] = ()
 
     @property
     def span(self) -> Span:
-        """The span without its text."""
+        """From where to where it reaches, without its text."""
         return Span(self.doc_id, self.start, self.end)
+
+    @property
+    def chosen(self) -> tuple[Span, ...]:
+        """The canonical spans that it shows, in order."""
+        return tuple(Span(self.doc_id, *span) for span in self.spans or ((self.start, self.end),))
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The texts of these spans."""
+        return tuple(self.text[start:end] for start, end in self.marks or ((0, len(self.text)),))
 
 
 @dataclass(frozen=True, slots=True)
 class Highlights:
-    """Canonical highlights: document order, no overlaps, no repeats. Raises ValueError otherwise."""
+    """Quotes of canonical spans: document order, no overlaps, no repeats. Raises ValueError otherwise."""
 
     items: tuple[Highlight, ...] = ()
 

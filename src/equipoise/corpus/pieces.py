@@ -1,34 +1,43 @@
 """Passages as they are read, searched for and shown: a stretch of a document with what belongs to it."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from equipoise.core.types import Document, Passage
-from equipoise.text.outline import headings_at, is_label, sections_within
+from equipoise.text.outline import headings_at, sections_within
+from equipoise.text.quotes import reading
 from equipoise.text.visible import title
 
 
 def passage_at(passage_id: int, start: int, end: int, document: Document) -> Passage:
     """The passage text[start:end] of `document` with its headings, what may be quoted of it, and its place."""
     first, stop = (bisect_left(document.sentences, (offset, 0)) for offset in (start, end))
-    units = [(low - start, high - start) for low, high in document.sentences[first:stop] if high <= end]
-    text = document.text[start:end]
-    at = start + units[0][0] if units else start
+    units = [unit for unit in document.sentences[first:stop] if unit[1] <= end]
+    at = units[0][0] if units else start
+    readings = {unit: stretches for unit in units if (stretches := reading(document, unit))}
     return Passage(
         passage_id,
         document.doc_id,
         start,
         end,
-        text,
+        document.text[start:end],
         title(document.title),
         document.source,
         document.page_at(start),
         document.line_at(start),
         headings_at(document, at),
         document.paragraph_at(at),
-        tuple((low, high) for low, high in units if not is_label(text[low:high])) or tuple(units),
+        tuple((low - start, high - start) for low, high in readings),
         tuple((offset - start, heading) for offset, heading in sections_within(document, at, end)),
         document.trust,
+        tuple(_inside(stretches, start, end) for stretches in readings.values()),
     )
+
+
+def _inside(stretches: Iterable[tuple[int, int]], start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """What of the stretches lies in text[start:end], from its start."""
+    cut = ((max(low, start), min(high, end)) for low, high in stretches)
+    return tuple((low - start, high - start) for low, high in cut if low < high)
 
 
 def search_text(passage: Passage) -> str:

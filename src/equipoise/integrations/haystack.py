@@ -215,7 +215,8 @@ class Boundary(Written):
     def __init__(self, *, settings: Settings | None = None, trust_key: str = "") -> None:
         self.settings, self.trust_key = _checked(settings), trust_key
         chosen = parts.settings_of(settings)
-        self._policy, self._context = build.policy(chosen), chosen.summarize.context == "passage"
+        self._policy = replace(build.policy(chosen), within_passages=False)
+        self._context = chosen.summarize.context == "passage"
 
     @component.output_types(quotes=Quotes, dropped=list[dict[str, Any]])
     def run(self, picks: Picks, documents: list[Document]) -> dict[str, Any]:

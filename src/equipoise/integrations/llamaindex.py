@@ -330,9 +330,8 @@ class QueryEngine(CustomQueryEngine):
         """As `custom_query`."""
         library: Library = self.library
         result = await apart(library.aask(query_str, others=self.others))
-        items = result.highlights.items
-        order = (isinstance(result, Answer) and result.best_first) or range(len(items))
-        return response(result, [library_quote(items[row]) for row in order])
+        quotes = result.quotes if isinstance(result, Answer) else result.highlights.items
+        return response(result, [library_quote(item) for item in quotes])
 
 
 def query_engine(

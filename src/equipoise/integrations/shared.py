@@ -44,7 +44,7 @@ from equipoise.integrations.chunks import (
     named,
 )
 from equipoise.models.abilities import encode_questions
-from equipoise.rag.boundary import crossing_tags, read_highlights, read_span, with_context
+from equipoise.rag.boundary import crossing_tags, read_highlights, read_quotes, with_context
 from equipoise.rag.gathering import DETAILS, checked
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import OVER, accounted
@@ -254,8 +254,8 @@ def _stands(one: Statement, documents: Mapping[str, Document]) -> bool:
         document = documents.get(item.doc_id)
         if document is None or document.written_by != one.author:
             return False
-        read = read_span(item.span, document)
-        if item not in (read, replace(read, title="")):
+        read = read_quotes(item.chosen, document)
+        if item not in (*read, *(replace(one, title="") for one in read)):
             return False
     return True
 

@@ -61,7 +61,7 @@ def reader_of(part: str | Highlighter, made: Components, trust_key: str) -> Read
     highlighter, mode = parts.highlighter_of(part, made), mode_of(made.settings, trust_key)
     reads = replace(made, filter=NoFilter(), highlighter=None if isinstance(part, str) else part)
     witnesses = build.witnesses(reads) if mode == FIRST else None
-    return Reader(highlighter, build.policy(made.settings), mode, witnesses)
+    return Reader(highlighter, replace(build.policy(made.settings), within_passages=False), mode, witnesses)
 
 
 async def picked(

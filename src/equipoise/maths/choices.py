@@ -1,8 +1,8 @@
 """How many sets of sentences can be chosen under limits: exact, by dynamic programming over the sentences.
 
 The rules are those of canonical highlights (`text.spans`, `rag.boundary`), stated without texts: sentences in order,
-each in a passage; neighbours make one span, a longer run several; no two sentences with the same text; a sentence
-brings the ones it is read with, where their passage is shown. Every set that keeps the rules can be forced, by
+each in a passage; neighbours make one span, a longer run several; no two sentences with the same text. What is shown
+around a sentence follows from it, and is no choice. Every set that keeps the rules can be forced, by
 proposing it; whatever is proposed ends as one of them.
 """
 
@@ -13,7 +13,7 @@ from math import comb, factorial, log2
 
 from equipoise.maths.grid import Grid
 from equipoise.maths.marks import Mark, Unit, marks
-from equipoise.maths.steps import EMPTY, Limits, State, Steps, about_unit, merged, turned, without
+from equipoise.maths.steps import EMPTY, Limits, State, Steps, merged, without
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +47,26 @@ def choices(units: Sequence[Unit], limits: Limits, *, weights: Sequence[int] | N
     heavy = [1] * len(units) if weights is None else weights
     short = limits.short if limits.pieces < min(limits.spans, limits.sentences) else 0
     steps = Steps(_grid(units, limits, max(heavy, default=1)), limits, short)
-    followed = marks(units, short)
-    leading = {lead for unit in units for lead in unit.leads}
+    followed = marks(units)
     states: dict[State, int] = {EMPTY: steps.grid.one}
     open_: list[Mark] = []
     for row, unit in enumerate(units):
         if row and unit.passage != units[row - 1].passage:
-            ended = [m.is_lead and units[m.first].passage == units[row - 1].passage for m in open_]
-            states = merged((turned(state, ended), table) for state, table in states.items())
-        about = about_unit(open_, row, units, leading)
+            states = merged((state._replace(counted=False), table) for state, table in states.items())
         if not unit.follows:
-            states = merged(steps.closed(state, table, about) for state, table in states.items())
-        own = followed.by_row.get(row, ())
-        moves = (steps.moves(state, table, (unit, heavy[row], about, own)) for state, table in states.items())
+            states = merged(steps.closed(state, table) for state, table in states.items())
+        if row in followed.by_row:
+            open_.append(followed.by_row[row])
+            states = {state._replace(free=(*state.free, True)): table for state, table in states.items()}
+        texts = [units[mark.first].text for mark in open_]
+        text = texts.index(unit.text) if unit.text in texts else None
+        moves = (steps.moves(state, table, unit, heavy[row], text) for state, table in states.items())
         states = merged(chain.from_iterable(moves))
-        open_ += own
         stays = [mark.last > row for mark in open_]
         if not all(stays):
             states = merged((without(state, stays), table) for state, table in states.items())
             open_ = [mark for mark, stay in zip(open_, stays, strict=True) if stay]
-    last = about_unit(open_, len(units), units, leading)
-    ended_tables = (steps.closed(state, table, last) for state, table in states.items())
-    total = sum(table for state, table in ended_tables if state.pieces <= limits.pieces)
+    total = sum(steps.closed(state, table)[1] for state, table in states.items())
     cells = {place: count for place, count in steps.grid.cells(total) if count and any(place)}
     return Choices(cells, followed.relaxed)
 

@@ -4,6 +4,8 @@
 highlights that it made, and `with_context` of (highlights, shown passages, their documents); the question is not
 among their arguments, and this module does not import its type.
 
+Spans are counted; what is shown around them (`text.quotes`) follows from them and their document, so it adds no choice.
+
 What an attacker controls who picks spans at will is the choice of a canonical set within the policy, and with it
 which documents are named. Each of those brings one title: one line of at most 200 characters, which whoever wrote the
 document chose. A title is never chosen apart from a quote, so it adds no input to the countable ones, but its text
@@ -13,10 +15,13 @@ counts like that of a quote: in a corpus that anybody may write to, it is the at
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import groupby
 
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span, Tag
-from equipoise.text.outline import headings_at, path_line, with_leads
+from equipoise.corpus import chunks
+from equipoise.text.outline import headings_at, path_line
 from equipoise.text.polar import borne
+from equipoise.text.quotes import GAP, Offsets, wholes
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
 from equipoise.text.visible import title
 
@@ -32,9 +37,8 @@ def read_highlights(
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
     """Canonical highlights with their text read from `documents`, and what was dropped with its reason.
 
-    Every sentence of them stands in `passages`, also where a span that grew to whole sentences reached further. With
-    a list item, code or a row comes what it is read with (`text.outline.with_leads`), as spans of their own that count
-    towards the limits, where that stands in `passages` too.
+    Every canonical sentence stands in `passages`, also where a span that grew to whole sentences reached further. What
+    a quote shows around it is the document's, unless `policy` keeps it within the passages.
     """
     shown: list[Span] = []
     hidden: list[Dropped] = []
@@ -43,15 +47,14 @@ def read_highlights(
             shown.append(span)  # what is no span at all gets its reason below
         else:
             hidden.append(Dropped(DropReason.NOT_SHOWN, span))
-    highlights, dropped = _canonical(shown, documents, policy)
-    sentences = [span for item in highlights.items for span in _sentences(item.span, documents)]
+    canonical, dropped = canonicalize(shown, documents, policy)
+    sentences = [sentence for span in canonical for sentence in _sentences(span, documents)]
     inside = [span for span in sentences if _covered(span, passages)]
-    hidden += [Dropped(DropReason.NOT_SHOWN, span) for span in sentences if span not in inside]
-    read = [span for span in with_leads(inside, documents) if _covered(span, passages)]
-    if set(read) != set(sentences):
-        highlights, more = _canonical(read, documents, policy)
+    if len(inside) < len(sentences):
+        hidden += [Dropped(DropReason.NOT_SHOWN, span) for span in sentences if span not in inside]
+        canonical, more = canonicalize(inside, documents, policy)
         dropped = (*dropped, *more)
-    return highlights, (*hidden, *dropped)
+    return _quotes(canonical, documents, policy), (*hidden, *dropped)
 
 
 def within_one_policy(
@@ -66,38 +69,60 @@ def within_one_policy(
     if len(sets) < 2:
         return [(highlights, ()) for highlights in sets]
     together, _ = _canonical(
-        (item.span for highlights in sets for item in highlights.items), documents, policy
+        (span for highlights in sets for span in spans_of(highlights)), documents, policy
     )
-    kept = {_folded(s, documents) for item in together.items for s in _sentences(item.span, documents)}
+    kept = {_folded(s, documents) for span in spans_of(together) for s in _sentences(span, documents)}
     return [_left_of(highlights, kept, documents, policy) for highlights in sets]
 
 
 def crossing_tags(tags: Set[Tag], highlights: Highlights) -> tuple[frozenset[Tag], tuple[Dropped, ...]]:
     """The tags that cross with `highlights`, and the others with their reason: see `text.polar.borne`."""
-    crossing = borne(tags, [item.text for item in highlights.items])
+    crossing = borne(tags, [text for item in highlights.items for text in item.marked])
     reason = DropReason.TWO_VERDICTS if len(tags) > 1 else DropReason.NOT_BORNE
     return crossing, tuple(Dropped(reason, quotation=tag.value) for tag in sorted(tags - crossing))
 
 
 def all_of(sets: Iterable[Highlights], documents: Mapping[str, Document], policy: SpanPolicy) -> Highlights:
     """The canonical highlights of all `sets` together, without contexts."""
-    return _canonical((item.span for highlights in sets for item in highlights.items), documents, policy)[0]
+    return _canonical((span for highlights in sets for span in spans_of(highlights)), documents, policy)[0]
 
 
-def read_span(span: Span, document: Document) -> Highlight:
-    """The text that `document` holds under `span`, and where a reader finds it."""
+def spans_of(highlights: Highlights) -> tuple[Span, ...]:
+    """The canonical spans that the quotes show, in order."""
+    return tuple(span for item in highlights.items for span in item.chosen)
+
+
+def read_quotes(
+    spans: Iterable[Span], document: Document, passages: Sequence[Offsets] = ()
+) -> list[Highlight]:
+    """The quotes of `document` that show canonical `spans` of it, in order; within the one of `passages` that each
+    stands in, where these are given."""
+    offsets = ((span.start, span.end) for span in spans)
+    return [_read(stretches, chosen, document) for stretches, chosen in wholes(document, offsets, passages)]
+
+
+def _read(stretches: Sequence[Offsets], chosen: Sequence[Offsets], document: Document) -> Highlight:
+    """The text that `document` holds under the stretches of one quote, and where a reader finds it."""
+    marks: list[Offsets] = []
+    at = 0
+    for start, end in stretches:
+        marks += [(at + low - start, at + high - start) for low, high in chosen if start <= low < end]
+        at += end - start + len(GAP)
+    first = chosen[0][0]
     return Highlight(
-        span.doc_id,
-        span.start,
-        span.end,
-        document.text[span.start : span.end],
+        document.doc_id,
+        stretches[0][0],
+        stretches[-1][1],
+        GAP.join(document.text[start:end] for start, end in stretches),
         document.source,
         title(document.title),
-        document.page_at(span.start),
-        document.line_at(span.start),
-        heading=path_line("", headings_at(document, span.start)),
-        paragraph=document.paragraph_at(span.start),
+        document.page_at(first),
+        document.line_at(first),
+        heading=path_line("", headings_at(document, first)),
+        paragraph=document.paragraph_at(first),
         trust=document.trust,
+        spans=tuple(chosen),
+        marks=tuple(marks),
     )
 
 
@@ -112,7 +137,7 @@ def with_context(
     MAX_CONTEXT characters, in whole sentences around the highlight; empty where there is nothing around it.
     """
     items = [
-        replace(item, context=_surrounding(item.span, documents[item.doc_id], passages))
+        replace(item, context=_surrounding(item, documents[item.doc_id], passages))
         for item in highlights.items
     ]
     return Highlights(tuple(items))
@@ -122,13 +147,21 @@ def _canonical(
     spans: Iterable[Span], documents: Mapping[str, Document], policy: SpanPolicy
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
     canonical, dropped = canonicalize(spans, documents, policy)
-    return Highlights(tuple(read_span(span, documents[span.doc_id]) for span in canonical)), dropped
+    return _quotes(canonical, documents, policy), dropped
+
+
+def _quotes(canonical: Sequence[Span], documents: Mapping[str, Document], policy: SpanPolicy) -> Highlights:
+    items: list[Highlight] = []
+    for doc_id, spans in groupby(canonical, key=lambda span: span.doc_id):
+        borders = chunks.passages(documents[doc_id]) if policy.within_passages else ()
+        items += read_quotes(spans, documents[doc_id], borders)
+    return Highlights(tuple(items))
 
 
 def _left_of(
     highlights: Highlights, kept: set[str], documents: Mapping[str, Document], policy: SpanPolicy
 ) -> tuple[Highlights, tuple[Dropped, ...]]:
-    sentences = [span for item in highlights.items for span in _sentences(item.span, documents)]
+    sentences = [sentence for span in spans_of(highlights) for sentence in _sentences(span, documents)]
     stays = [_folded(span, documents) in kept for span in sentences]
     if all(stays):
         return highlights, ()
@@ -168,7 +201,8 @@ def _covered(span: Span, passages: Sequence[Passage]) -> bool:
     return at >= span.end
 
 
-def _surrounding(span: Span, document: Document, passages: Sequence[Passage]) -> str:
+def _surrounding(item: Highlight, document: Document, passages: Sequence[Passage]) -> str:
+    span = Span(item.doc_id, item.chosen[0].start, item.chosen[-1].end)
     around = [p for p in passages if p.doc_id == span.doc_id and p.start < span.end and span.start < p.end]
     reach = max(0, MAX_CONTEXT - (span.end - span.start)) // 2
     first = max(span.start - reach, min((p.start for p in around), default=span.start))

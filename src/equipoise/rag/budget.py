@@ -163,18 +163,17 @@ def _of_a_message(units: Sequence[Unit], deployment: Deployment) -> int:
     another place by each question. Where short spans may be dropped, sentences count that no question is left with."""
     most = deployment.questions
     limits = replace(deployment.limits, passages=deployment.k * most, pieces=NO_LIMIT)
-    loose = [replace(unit, leads=()) for unit in units]
     times = Counter(unit.text for unit in units)
     unused = any(unit.words < deployment.policy.min_words for unit in units)
     groups = range(0 if unused else 1, most + 1)
     if len(times) == len(units):
         sizes = Counter[int]()
-        for (_, _, sentences), count in choices(loose, limits).counts.items():
+        for (_, _, sentences), count in choices(units, limits).counts.items():
             sizes[sentences] += count
         by_groups = [sum(n * (2**i - (not unused)) ** size for size, n in sizes.items()) for i in groups]
     else:
         weights = [[(1 + times[unit.text]) ** i - (not unused) for unit in units] for i in groups]
-        by_groups = [choices(loose, limits, weights=each).total for each in weights]
+        by_groups = [choices(units, limits, weights=each).total for each in weights]
     unions = by_groups.pop(0) if unused else 0
     return families(by_groups, tags=1 + deployment.tags, unions=unions)
 

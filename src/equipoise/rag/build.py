@@ -128,7 +128,7 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
         **_searching(components, *_answering(settings)),
         highlighter=highlighter(components),
         summarizer=summarizer(components),
-        policy=policy(settings),
+        policy=replace(policy(settings), within_passages=True) if components.filter else policy(settings),
         monitor=None if least is None else Monitor(components.encoder, least),
         context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
         speller=speller(components, *_answering(settings)),
@@ -149,7 +149,7 @@ def witnesses(components: Components) -> Witnesses:
     gathering = Gathering(
         **_searching(components, Trust.UNTRUSTED) | {"filter": NoFilter()},
         highlighter=reader,
-        policy=replace(policy(settings), max_spans=QUOTES),
+        policy=replace(policy(settings), max_spans=QUOTES, within_passages=False),
         models=_models(components),
     )
     stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
@@ -294,7 +294,14 @@ def policy(settings: Settings) -> SpanPolicy:
         max_sentences_per_span=chosen.max_sentences_per_span,
         max_sentences=chosen.max_sentences,
         max_pieces=chosen.max_pieces,
+        within_passages=_takes_out(settings),
     )
+
+
+def _takes_out(settings: Settings) -> bool:
+    """Whether a filter may take passages out of documents that are quoted: of trusted ones none does by itself."""
+    name = settings.filter.name
+    return name != "none" if settings.trust.mode == "equal" else name not in (AUTO, *UNBOUNDED)
 
 
 def components(settings: Settings, store: Store, **given: Unpack[Objects]) -> Components:

@@ -11,7 +11,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Highlights, Passage, Span, Tag
 from equipoise.maths.marks import Unit
 from equipoise.maths.steps import Limits
-from equipoise.rag.boundary import crossing_tags, read_highlights, with_context
+from equipoise.rag.boundary import crossing_tags, read_highlights, spans_of, with_context
 from equipoise.rag.budget import Deployment
 from equipoise.rag.quotable import Quotable, joined_spans, joined_units
 
@@ -79,7 +79,7 @@ def _unchanged(
 ) -> Highlights | None:
     """The highlights of these sentences where they are canonical, None where others come out."""
     highlights, _ = read_highlights(spans, shown, documents, deployment.policy)
-    if [sentence for item in highlights.items for sentence in _sentences(item.span, documents)] != spans:
+    if [sentence for span in spans_of(highlights) for sentence in _sentences(span, documents)] != spans:
         return None
     return with_context(highlights, documents, shown) if deployment.context else highlights
 

@@ -37,6 +37,7 @@ from equipoise.rag.highlighters.quotations import documents_text
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.search import Search
+from equipoise.rag.summarizers.extractive import joined
 from equipoise.rag.witnesses import Heard, Witnesses, untrusted_answer
 from equipoise.text.questions import Question, one_question
 from equipoise.text.spans import overlap
@@ -110,7 +111,7 @@ class HighlightSummarize(Gathering):
         ended = [await self._ended(evidence, summaries) for evidence in gathered]
         results = tuple(beside(result, said) for result, said in zip(ended, heard, strict=True))
         if len(results) == 1:
-            return Asked(results, results[0].highlights)
+            return Asked((_best_quote_first(results[0]),), results[0].highlights)
         documents |= _documents(said.candidates for said in heard if said and said.candidates)
         told = [result for result in results if _is_witnessed(result)]
         # each author's quotes have been cut by themselves
@@ -257,19 +258,20 @@ def _worded(reply: ChatReply) -> str:
 
 
 def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, ...]:
-    """The rows of `highlights` in the order of the spans they were made from; what belongs to none stays before
-    the row it is read with."""
+    """The rows of `highlights` in the order of the spans they were made from."""
     spans = [
         span
         for span in picked
         if isinstance(span, Span) and isinstance(span.start, int) and isinstance(span.end, int)
     ]
-    ranks: list[float] = []
-    for item in reversed(highlights.items):
-        overlapping = (rank for rank, span in enumerate(spans) if overlap(item.span, span))
-        ranks.append(next(overlapping, ranks[-1] if ranks else len(spans)))
-    ranks.reverse()
-    return tuple(sorted(range(len(ranks)), key=lambda row: (ranks[row], row)))
+    ranks = [
+        next(
+            (rank for rank, span in enumerate(spans) if any(overlap(own, span) for own in item.chosen)),
+            len(spans),
+        )
+        for item in highlights.items
+    ]
+    return tuple(sorted(range(len(ranks)), key=ranks.__getitem__))
 
 
 def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
@@ -287,6 +289,14 @@ def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
     if result.reason is Reason.NOTHING_HIGHLIGHTED or not found.trace.passages:
         return result
     return _refuse(*because(Reason.NOTHING_HIGHLIGHTED), found)
+
+
+def _best_quote_first(result: Answer | Refusal) -> Answer | Refusal:
+    """The result; quotes that are the answer in the order in which they are shown. Of several questions, whose order
+    somebody chose, they stay in the documents' order."""
+    if isinstance(result, Refusal) or result.text != joined(result.highlights.items, result.trace.tags):
+        return result
+    return replace(result, text=joined(result.quotes, result.trace.tags))
 
 
 def _is_witnessed(result: Answer | Refusal) -> bool:

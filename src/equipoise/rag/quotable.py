@@ -4,7 +4,7 @@
 shown, exactly if it keeps the rules that `maths.choices` counts by. The tests compare the two.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -13,7 +13,6 @@ from itertools import chain, islice
 from equipoise.core.types import Document, Passage, Span
 from equipoise.corpus.store import Store
 from equipoise.maths.marks import MANY, Unit
-from equipoise.text.outline import leads
 from equipoise.text.tokens import WORD
 
 
@@ -21,7 +20,7 @@ from equipoise.text.tokens import WORD
 class Quotable:
     """A document, its passages, and its sentences that stand in them: as units and, row by row, as spans.
 
-    Numbers of passages, and rows of leads, count within the document.
+    Numbers of passages count within the document.
     """
 
     document: Document
@@ -53,37 +52,30 @@ def quotable(document: Document, passages: Sequence[Passage], texts: Texts) -> Q
     """The sentences of `document` that stand in `passages`, which do not overlap, in order."""
     ordered = sorted(passages, key=lambda passage: passage.start)
     starts = [passage.start for passage in ordered]
-    row_of: dict[int, int] = {}
     units: list[Unit] = []
     spans: list[Span] = []
+    last = -1
     for index, (start, end) in enumerate(document.sentences):
         place = _passage_of(start, end, ordered, starts)
         if place == _NOWHERE:
             continue
-        named = (bisect_left(document.sentences, lead) for lead in leads(document, start))
-        rows = tuple(row_of[lead] for lead in named if lead in row_of)
         passage = None if place == _SEVERAL else place
         number = texts.number(document.text[start:end])
-        follows = bool(units) and index - 1 in row_of
+        follows = bool(units) and index - 1 == last
         between = _words(document.text[spans[-1].end : start]) if follows else 0
-        units.append(Unit(passage, follows, number, rows, _words(document.text[start:end]), between))
+        units.append(Unit(passage, follows, number, _words(document.text[start:end]), between))
         spans.append(Span(document.doc_id, start, end))
-        row_of[index] = len(units) - 1
+        last = index
     return Quotable(document, tuple(ordered), tuple(units), tuple(spans))
 
 
 def joined_units(documents: Iterable[Quotable]) -> list[Unit]:
-    """The units of all `documents`, rows and passages numbered through."""
+    """The units of all `documents`, passages numbered through."""
     joined: list[Unit] = []
     passages = 0
     for whole in documents:
-        rows = len(joined)
         joined += [
-            replace(
-                unit,
-                passage=None if unit.passage is None else unit.passage + passages,
-                leads=tuple(lead + rows for lead in unit.leads),
-            )
+            replace(unit, passage=None if unit.passage is None else unit.passage + passages)
             for unit in whole.units
         ]
         passages += len(whole.passages)

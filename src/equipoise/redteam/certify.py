@@ -140,7 +140,7 @@ def fingerprint(documents: Sequence[Quotable]) -> str:
 def _too_large(documents: Sequence[Quotable], deployment: Deployment, count: int, most: int) -> str:
     """One sentence: how large it is, and with what it would be small enough."""
     units, policy = joined_units(documents), deployment.policy
-    steps = [{"max_spans": 1}, {"max_spans": 1, "max_sentences_per_span": 1}]
+    steps: list[dict[str, Any]] = [{"max_spans": 1}, {"max_spans": 1, "max_sentences_per_span": 1}]
     said = f"one question can choose among {_plainly(count)} inputs here, and at most {most:,} are certified"
     for changes in steps:
         smaller = counted(units, replace(deployment, policy=replace(policy, **changes), questions=1)).question

@@ -32,7 +32,7 @@ from equipoise.core.types import (
 )
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.rag.boundary import read_span
+from equipoise.rag.boundary import read_quotes
 from equipoise.rag.retrieval import HybridRetriever
 from equipoise.testing.corpus import ANSWER, DOCUMENTS, ODD, QUESTION, small_store
 
@@ -178,7 +178,7 @@ def check_summarizer(summarizer: Summarizer) -> None:
     _is(summarizer, Summarizer)
     document = DOCUMENTS[0]
     start = document.text.index(ANSWER)
-    highlights = Highlights((read_span(Span(document.doc_id, start, start + len(ANSWER)), document),))
+    highlights = Highlights(tuple(read_quotes([Span(document.doc_id, start, start + len(ANSWER))], document)))
     for tags in (frozenset[Tag](), frozenset({Tag.YES}), frozenset({Tag.NO})):
         first, again = (sync.run(summarizer.summarize(highlights, tags=tags)) for _ in range(2))
         _held(any(map(str.isalnum, first.answer)), f"an answer has words, not {first.answer!r}")

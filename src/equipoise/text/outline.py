@@ -1,15 +1,11 @@
-"""Under which headings a place of a document stands, and what is shown with a quote."""
+"""Under which headings a place of a document stands."""
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from equipoise.core.types import Block, BlockKind, Document, Span
-from equipoise.text.lines import is_closed
+from equipoise.core.types import Block, BlockKind, Document
 from equipoise.text.visible import MAX_TITLE, title
 
-_LABEL_WORDS = 8
-_BULLETS = ("- ", "* ", "• ")
 _LOOK = 2_000  # characters of a heading that are looked at
 _RULES = frozenset("=-~*_^\"'#+`:.")
 
@@ -81,43 +77,3 @@ def path_line(name: str, headings: Sequence[str]) -> str:
     'The manual > Limits > Attached databases'
     """
     return title(" > ".join(part for part in (title(name), *headings) if part))
-
-
-def is_label(text: str) -> bool:
-    """True for a few words that only name what follows: they are shown with it, and never chosen themselves."""
-    return text.endswith(":") and len(text) <= MAX_TITLE and len(text.split()) < _LABEL_WORDS
-
-
-def with_leads(spans: Iterable[Span], documents: Mapping[str, Document]) -> tuple[Span, ...]:
-    """`spans` (of whole units), and for each unit what it is read with: the last unit of its block's lead, and of
-    that one's lead, as far as it goes. A function of the set of spans; what it adds twice adds nothing."""
-    extended: dict[Span, None] = {}
-    for span in spans:
-        document = documents[span.doc_id]
-        sentences = document.sentences
-        first, stop = (bisect_left(sentences, (offset, 0)) for offset in (span.start, span.end))
-        for start, end in sentences[first:stop]:
-            extended.setdefault(Span(span.doc_id, start, end))
-            for low, high in leads(document, start):
-                extended.setdefault(Span(span.doc_id, low, high))
-    return tuple(extended)
-
-
-def leads(document: Document, offset: int) -> Iterable[tuple[int, int]]:
-    """(start, end) of the sentences that the unit at `offset` is read with, the nearest first."""
-    row = document.block_row(offset)
-    while row >= 0 and (row := document.blocks[row].lead) >= 0:
-        block = document.blocks[row]
-        last = bisect_left(document.sentences, (block.end, 0)) - 1
-        if last >= 0 and document.sentences[last][0] >= block.start and _reads(document, last, offset):
-            yield document.sentences[last]
-
-
-def _reads(document: Document, row: int, offset: int) -> bool:
-    """Whether the sentence at `row` says something to the one at `offset`: the title of a list item, a few words that
-    are no sentence, does so only right above it."""
-    start, end = document.sentences[row]
-    text = document.text[start:end]
-    beside = row + 1 < len(document.sentences) and document.sentences[row + 1][0] == offset
-    is_title = text.startswith(_BULLETS) and len(text.split()) < _LABEL_WORDS and not is_closed(text)
-    return beside or not is_title

@@ -14,7 +14,6 @@ from typing import TypeGuard
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Dropped, Span
-from equipoise.text.outline import leads
 from equipoise.text.tokens import WORD
 
 
@@ -62,8 +61,9 @@ class SpanPolicy:
     `min_words`: whole words a proposed span must have unless it covers whole sentences.
     `max_spans`: spans in the set. `max_sentences_per_span`: a longer run of sentences is split.
     `max_sentences`: sentences in the whole set. `max_pieces`: spans in the set that have fewer than `min_words` words
-    and are not what another one is read with: each says little by itself, but many of them, picked here and there,
-    say what no document does (H&S section 8.2).
+    and do not go on from another one: each says little by itself, but many of them, picked here and there, say what no
+    document does (H&S section 8.2). `within_passages`: what is shown around a span stays in the passage that it stands
+    in, for filters that take out others.
     """
 
     min_words: int = 6
@@ -71,11 +71,12 @@ class SpanPolicy:
     max_sentences_per_span: int = 5
     max_sentences: int = 20
     max_pieces: int = 2
+    within_passages: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not _is_int(value) or value < 1:
+            if field.name != "within_passages" and (not _is_int(value) or value < 1):
                 raise InputError(f"{field.name} is {value!r}: give a whole number of 1 or more")
 
 
@@ -268,19 +269,12 @@ def _within(
 
 
 def _pieces(runs: list[Run], documents: Mapping[str, Document], policy: SpanPolicy) -> list[Run]:
-    """The runs of fewer than `min_words` words that neither go on from another one nor are what one is read with."""
+    """The runs of fewer than `min_words` words that do not go on from another one."""
     short = [run for run in runs if not _has_words(_span(run, documents), documents, policy.min_words)]
     if len(short) <= policy.max_pieces:
         return short
     ends = {(doc_id, indices.stop) for doc_id, indices in runs}
-    kept = {(doc_id, documents[doc_id].sentences[index][0]) for doc_id, indices in runs for index in indices}
-    read_with = {(doc_id, lead[0]) for doc_id, start in kept for lead in leads(documents[doc_id], start)}
-    return [
-        (doc_id, indices)
-        for doc_id, indices in short
-        if (doc_id, indices.start) not in ends
-        and (len(indices) > 1 or (doc_id, documents[doc_id].sentences[indices[0]][0]) not in read_with)
-    ]
+    return [(doc_id, indices) for doc_id, indices in short if (doc_id, indices.start) not in ends]
 
 
 def _has_words(span: Span, documents: Mapping[str, Document], least: int) -> bool:

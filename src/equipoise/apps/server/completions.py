@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from equipoise.apps.render import quotes, where
+from equipoise.apps.render import where
 from equipoise.apps.server.answering import in_sentences
 from equipoise.apps.server.views import for_strangers, shown_source, testimony
 from equipoise.core.results import Answer, Others, Refusal
@@ -24,34 +24,34 @@ WEAK = "(Weak evidence: this may not be what was asked.)\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote with its number, from 1; `items` are the lines that lead to it, and it."""
+    """A quote with its number, from 1."""
 
     number: int
-    items: tuple[Highlight, ...]
+    item: Highlight
     base: str
 
     @property
     def text(self) -> str:
         """As it is read."""
-        return " … ".join(flowing(highlight.text) for highlight in self.items)
+        return flowing(self.item.text)
 
     @property
     def name(self) -> str:
         """Where it stands, and that it is untrusted where it is."""
-        last = self.items[-1]
-        mark = "" if last.trust is Trust.TRUSTED else f" ({last.trust})"
-        return where(last).replace(last.source, shown_source(last.source), 1) + mark
+        item = self.item
+        mark = "" if item.trust is Trust.TRUSTED else f" ({item.trust})"
+        return where(item).replace(item.source, shown_source(item.source), 1) + mark
 
     @property
     def trust(self) -> Trust:
         """Who may have written it."""
-        return self.items[-1].trust
+        return self.item.trust
 
     @property
     def url(self) -> str:
         """A page that shows it in its document; different for every quote."""
-        last = self.items[-1]
-        return f"{self.base}/?{urlencode({'doc': last.doc_id, 'start': last.start, 'end': last.end})}"
+        first = self.item.chosen[0]
+        return f"{self.base}/?{urlencode({'doc': first.doc_id, 'start': first.start, 'end': first.end})}"
 
     def event(self) -> dict[str, Any]:
         """Open WebUI's source event."""
@@ -63,7 +63,7 @@ class Quote:
         """How many words of `sentence` it has; 0 where the sentence says what it does not."""
         if sentence in self.text:
             return len(sentence)
-        if unsupported(sentence, [self.text, *(highlight.title for highlight in self.items)]):
+        if unsupported(sentence, [self.text, self.item.title]):
             return 0
         return len(set(content_words(sentence)) & set(content_words(self.text)))
 
@@ -100,13 +100,15 @@ class Written:
 
 def numbered(result: Answer | Refusal, base: str) -> list[Quote]:
     """The quotes in the order in which they are shown."""
-    return [Quote(number, tuple(items), base) for number, items in enumerate(quotes(result), 1)]
+    items = result.quotes if isinstance(result, Answer) else result.highlights.items
+    return [Quote(number, item, base) for number, item in enumerate(items, 1)]
 
 
 def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
     """The pieces of what is said, numbers among them.
 
-    Each sentence has the number of the quote that supports it, and the last one those of all quotes that none has.
+    Sentences that one quote supports, one after the other, have its number behind the last of them; at the end stand
+    the numbers of the quotes that support none.
     Where untrusted documents are quoted apart, each line has the numbers of the quotes that it speaks of.
     """
     result = for_strangers(result)
@@ -135,19 +137,24 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
 
 
 def _sentences(text: str, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
-    left = {quote.number: quote for quote in quotes}
-    for piece in in_sentences(text):
-        sentence = piece.strip()
-        space = piece[len(piece.rstrip()) :]
-        yield into.add(piece[: len(piece) - len(space)])
-        best = max(quotes, key=lambda quote: quote.supports(sentence), default=None)
-        if best is not None and best.supports(sentence):
-            left.pop(best.number, None)
-            yield into.number(best)
-        if space:
+    pieces = in_sentences(text)
+    best = [_supporting(piece.strip(), quotes) for piece in pieces]
+    for piece, quote, following in zip(pieces, best, [*best[1:], None], strict=True):
+        sentence = piece.rstrip()
+        yield into.add(sentence)
+        if quote and quote is not following:
+            yield into.number(quote)
+        if space := piece[len(sentence) :]:
             yield into.add(space)
-    for quote in left.values():
-        yield into.number(quote)
+    for quote in quotes:
+        if quote not in best:
+            yield into.number(quote)
+
+
+def _supporting(sentence: str, quotes: Sequence[Quote]) -> Quote | None:
+    """The quote that supports a sentence best, None where none does."""
+    best = max(quotes, key=lambda quote: quote.supports(sentence), default=None)
+    return best if best and best.supports(sentence) else None
 
 
 def _testimony(others: Others, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
@@ -158,7 +165,7 @@ def _testimony(others: Others, into: Written, quotes: Sequence[Quote]) -> Iterat
             yield into.add(("\n" if row else "\n\n") + line)
             spans = {item.span for statement in statements for item in statement.highlights}
             for quote in quotes:
-                if any(item.span in spans for item in quote.items):
+                if quote.item.span in spans:
                     yield into.number(quote)
 
 

@@ -48,7 +48,7 @@ class AskBody(BaseModel):
 
 
 class Place(BaseModel):
-    """A quote, or a passage: where it stands, and its text."""
+    """A passage: where it stands, and its text."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -65,13 +65,21 @@ class Place(BaseModel):
     trust: Trust
 
 
+class Quote(Place):
+    """What is shown of a document. `spans` are from where to where in it what was chosen stands, `marks` where in
+    `text`; "…" in a paragraph of its own stands for what is left out between `start` and `end`."""
+
+    spans: list[tuple[int, int]]
+    marks: list[tuple[int, int]]
+
+
 class OneStatement(BaseModel):
     """What one author of untrusted documents says, in quotes; `impersonates` is the trusted document that theirs looks
     like."""
 
     author: str
     impersonates: str | None
-    highlights: list[Place]
+    highlights: list[Quote]
 
 
 class OneClaim(BaseModel):
@@ -124,7 +132,7 @@ class AskReply(BaseModel):
     spelling: list[list[str]]
     probability: float | None
     tags: list[str]
-    highlights: list[Place]
+    highlights: list[Quote]
     best_first: list[int]
     nearest: list[Place]
     passages: list[Place]

@@ -3,14 +3,19 @@
 import { html } from "./vendor/preact.js";
 import { fromOthers, Others } from "./others.js";
 import { Plot } from "./plot.js";
-import { brief, inOrder, place, plain, REASONS } from "./words.js";
+import { brief, chosen, inOrder, parts, place, plain, REASONS } from "./words.js";
+
+// A quote, what was chosen of it in bold where more is shown.
+export function Words({ one }) {
+  const all = parts(one);
+  return all.map(([words, bold]) => (bold && all.length > 1 ? html`<b>${words}</b>` : words));
+}
 
 export function Quote({ number, one, open }) {
   return html`<li>
-    <button class="quote" onClick=${() => open(one)}>
+    <button class="quote" onClick=${() => open(chosen(one))}>
       ${number ? html`<span class="number">[${number}]</span>` : null}
-      ${one.lead ? html`<span class="quiet">${one.lead} … </span>` : null}
-      <span class="words">${number ? one.text : brief(one.text)}</span>
+      <span class="words">${number ? html`<${Words} one=${one} />` : brief(one.text)}</span>
       <span class="place">${place(one)}</span>
     </button>
   </li>`;
@@ -27,7 +32,7 @@ export function Quotes({ result, open, start = 1 }) {
 }
 
 function Said({ result }) {
-  const quotes = (result.highlights ?? []).map((one) => one.text).join(" ");
+  const quotes = inOrder(result).map((one) => one.text).join(" ");
   if (!result.answer || plain(result.answer) === plain(quotes)) return null;
   return html`<p class="answer">${result.answer}</p>`;
 }

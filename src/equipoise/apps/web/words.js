@@ -52,20 +52,22 @@ export function support(claim) {
   return `${claim.independent} independent sources say so${listed ? ` (also ${listed})` : ""}.`;
 }
 
-// The quotes, best first; a line that only leads to the next one ("The exceptions are:") stands in one with it.
+// The quotes, best first.
 export function inOrder(result) {
-  const order = result.best_first ?? [];
   const all = result.highlights ?? [];
-  const sorted = order.length === all.length ? order.map((row) => all[row]) : all;
-  const shown = [];
-  for (const one of sorted) {
-    const before = shown[shown.length - 1];
-    const leads = before && before.doc_id === one.doc_id && before.end <= one.start && /[:：]$/.test(before.text.trimEnd());
-    if (leads) shown.pop();
-    shown.push(leads ? { ...one, lead: `${before.lead ? `${before.lead} … ` : ""}${before.text}` } : one);
-  }
-  return shown;
+  const order = result.best_first ?? [];
+  return order.length === all.length ? order.map((row) => all[row]) : all;
 }
+
+// The text of a quote in parts, [words, whether they were chosen]; offsets are code points, strings here UTF-16.
+export function parts(one) {
+  const letters = Array.from(one.text);
+  const ends = [...(one.marks ?? []).flat(), letters.length];
+  return ends.map((end, row) => [letters.slice(ends[row - 1] ?? 0, end).join(""), row % 2 === 1]).filter(([words]) => words);
+}
+
+// Where a quote is opened: at what was chosen of it.
+export const chosen = (one) => (one.spans?.length ? { ...one, start: one.spans[0][0], end: one.spans[0][1] } : one);
 
 const BRIEF = 280;
 

@@ -12,6 +12,7 @@ from equipoise.core.types import Array
 from equipoise.models.abilities import encode_questions
 from equipoise.rag.highlighters.sentences import Sentence
 from equipoise.text.function_words import FUNCTION_WORDS
+from equipoise.text.quotes import AMOUNT
 from equipoise.text.tokens import content_words, names, numbers
 
 FEATURES = (
@@ -32,12 +33,6 @@ FEATURES = (
 _NUMBER = re.compile(r"\b(?:how (?:many|much|long|old|far|large|big|tall|often|fast)|what (?:year|percent\w*|number"
                      r"|amount|age)|when|in which year)\b", re.IGNORECASE)  # fmt: skip
 _NAME = re.compile(r"\b(?:who|whom|whose|where|which (?:country|city|person|company))\b", re.IGNORECASE)
-_ENDED = re.compile(r"[.!?;:\u2026]['\"\u2019\u201d)\]]*$")
-_AMOUNT = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
-    r"|eighty|ninety|hundred|thousand|million|billion|half|twice|once|dozen|century|decade|never|always)s?\b",
-    re.IGNORECASE,
-)
 
 
 def features(question: str, sentences: Sequence[Sentence], encoder: Encoder) -> NDArray[np.float64]:
@@ -57,11 +52,6 @@ def features(question: str, sentences: Sequence[Sentence], encoder: Encoder) -> 
         **_lexical(question, sentences, neighbours, passages),
     }
     return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in FEATURES])
-
-
-def is_fragment(text: str) -> bool:
-    """Whether a sentence is a heading or the like: short, no end mark, no number. It answers nothing itself."""
-    return len(text.split()) < 8 and not _ENDED.search(text) and not _AMOUNT.search(text)
 
 
 def _lexical(
@@ -95,7 +85,7 @@ def _lexical(
 def _kinds(question: str, sentences: Sequence[Sentence], asked: set[str]) -> Sequence[bool | None]:
     """Whether each sentence holds a number or a name where the question wants one; None: wants neither."""
     if _NUMBER.search(question):
-        return [bool(_AMOUNT.search(sentence.text)) for sentence in sentences]
+        return [bool(AMOUNT.search(sentence.text)) for sentence in sentences]
     if _NAME.search(question):
         return [any(name.casefold() not in asked for name in names(sentence.text)) for sentence in sentences]
     return [None] * len(sentences)

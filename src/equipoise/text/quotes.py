@@ -1,0 +1,303 @@
+"""What is shown for a sentence that was chosen: the whole that a reader needs, as stretches of its document.
+
+A lead-in comes with its list, steps, code or table, these come with their lead-in, a row with its header, a definition
+with its term, a sentence with its paragraph where that is short. All of it is a function of the document and the
+sentences chosen.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from equipoise.core.types import Block, BlockKind, Document
+from equipoise.text.lines import is_closed
+
+Offsets = tuple[int, int]
+
+LONGEST = 120
+"""Words of a quote; beyond them stand only the sentences that were chosen, what these are read with, and the first of
+what they lead to."""
+PARAGRAPH = 60
+"""Words of a paragraph that is shown around a sentence of it."""
+GAP = "\n\n…\n\n"
+"""What stands in a quote for text that was left out of its middle."""
+
+_FEW_WORDS = 8
+_FAR = 200  # blocks that are looked at on either side
+_LONGEST_TERM = 200
+_MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
+_STEP = re.compile(r"\(?+(?:\d{1,3}+|[a-z]|#)[.)]\s", re.IGNORECASE)
+_RECORD = re.compile(r"[^.:–—]{1,60}(?:: | [–—] )\S")
+_STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
+_POINTS = re.compile(
+    r"\b(?:following|follows?|below|these|those|folgende\w{0,2}|unten|suivant\w{0,2})\b", re.IGNORECASE
+)
+_LETTERS = re.compile(r"[^\W\d_]++")
+_CAPTION = re.compile(
+    r"(?:table|figure|fig|listing|tabelle|abbildung|abb|tableau)\.?+ [\dA-Z]{1,3}(?!\w)", re.IGNORECASE
+)
+_ELSEWHERE = re.compile(r"(?:see|see also|siehe(?: auch)?|voir(?: aussi)?|further reading)\b", re.IGNORECASE)
+AMOUNT = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
+    r"|eighty|ninety|hundred|thousand|million|billion|half|twice|once|dozen|century|decade|never|always)s?\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"[.!?;:\u2026。！？][\"'\u2019\u201d)\]]*$")
+
+
+def is_fragment(text: str) -> bool:
+    """Whether a sentence is a heading or the like: short, no end mark, no number. It answers nothing by itself."""
+    return len(text.split()) < _FEW_WORDS and not _ENDED.search(text) and not AMOUNT.search(text)
+
+
+def opens(text: str) -> bool:
+    """Whether a sentence only leads to what comes after it: it ends in a colon, or is the title of a table."""
+    return text.rstrip("*_ ").endswith((":", "：")) or _CAPTION.match(text) is not None
+
+
+def wholes(
+    document: Document, spans: Iterable[Offsets], within: Sequence[Offsets] = ()
+) -> list[tuple[list[Offsets], list[Offsets]]]:
+    """For `spans` of whole sentences, in order: the stretches of each quote, and the spans that stand in it, of a span
+    over several sections one for each.
+
+    What is shown of two spans is one quote where it overlaps. Stretches are in order and do not touch: text between two
+    of them was left out. Where `within` has stretches of the document, nothing is shown of others than those of a span.
+    """
+    quotes: list[tuple[set[Offsets], list[Offsets]]] = []
+    for span in (part for whole in spans for part in _by_section(document, whole)):
+        shown, chosen = _inside(_shown(document, span), span, within), [span]
+        while quotes and max(end for _, end in quotes[-1][0]) > min(shown)[0]:
+            before, earlier = quotes.pop()
+            shown, chosen = shown | before, earlier + chosen
+        quotes.append((shown, chosen))
+    return [(_stretches(document, shown), chosen) for shown, chosen in quotes]
+
+
+def reading(document: Document, unit: Offsets) -> list[Offsets]:
+    """The stretches that have to be read for a sentence to say something: what leads to it and itself; of a fragment or
+    a lead-in all that is shown with it; none where that says nothing either."""
+    text = document.text[slice(*unit)]
+    row = document.block_row(unit[0])
+    if not opens(text) and not is_fragment(text) and _states(document, unit, row):
+        return _stretches(document, {unit, *_read_with(document, row)})
+    shown = _shown(document, unit)
+    says = any(_states(document, piece, document.block_row(piece[0])) for piece in shown)
+    return _stretches(document, shown) if says else []
+
+
+def _states(document: Document, unit: Offsets, row: int) -> bool:
+    """Whether it says something where it stands."""
+    text = document.text[slice(*unit)]
+    block = document.blocks[row] if row >= 0 else None
+    if block and block.kind in (BlockKind.CODE, BlockKind.ROW):
+        return True
+    if opens(text) or (_ELSEWHERE.match(text) and len(text.split()) < _FEW_WORDS):
+        return False
+    bare = text[_marker_end(text) :]
+    words = sum(1 for _ in _LETTERS.finditer(bare[:_LONGEST_TERM]))
+    led = block is not None and block.kind is BlockKind.ITEM and next(_leads(document, row), -1) >= 0
+    return words > 1 or (
+        words == 1 and (led or _ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
+    )
+
+
+def _marker_end(text: str) -> int:
+    marker = _MARKER.match(text)
+    return marker.end() if marker else 0
+
+
+def _shown(document: Document, span: Offsets) -> set[Offsets]:
+    """The pieces that are shown for one span: its sentences and what they are read with, then what fits."""
+    needed: set[Offsets] = set()
+    wanted: set[Offsets] = set()
+    for unit in _units(document, *span):
+        row = document.block_row(unit[0])
+        needed |= {unit, *_read_with(document, row)}
+        wanted |= {piece for other in _around(document, row, unit) for piece in _pieces(document, other)}
+        if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
+            needed |= set(own)
+    if needed and opens(document.text[slice(*max(needed))]):
+        needed |= set(sorted(piece for piece in wanted if piece > max(needed))[:1])
+    left = LONGEST - _words(document, needed)
+    for piece in _ends_first(sorted(wanted - needed)):
+        left -= _words(document, [piece])
+        if left < 0:
+            break
+        needed.add(piece)
+    return needed or {span}
+
+
+def _by_section(document: Document, span: Offsets) -> list[Offsets]:
+    """The span, cut where a heading stands between its sentences."""
+    parts: list[Offsets] = []
+    for unit in _units(document, *span):
+        rows = (
+            range(document.block_row(parts[-1][1] - 1) + 1, document.block_row(unit[0]))
+            if parts
+            else range(0)
+        )
+        if parts and not any(document.blocks[row].kind is BlockKind.HEADING for row in rows):
+            parts[-1] = (parts[-1][0], unit[1])
+        else:
+            parts.append(unit)
+    return parts or [span]
+
+
+def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> set[Offsets]:
+    """The pieces that stand in one of the stretches that the span reaches into; all where there are none."""
+    own = [(low, high) for low, high in within if low < span[1] and span[0] < high]
+    inside = {p for p in shown if any(low <= p[0] and p[1] <= high for low, high in own)}
+    return (inside or {span}) if within else shown
+
+
+def _units(document: Document, start: int, end: int) -> Sequence[Offsets]:
+    first, stop = (bisect_left(document.sentences, (offset, 0)) for offset in (start, end))
+    return document.sentences[first:stop]
+
+
+def _pieces(document: Document, row: int) -> Sequence[Offsets]:
+    """What may be quoted of a block."""
+    return _units(document, document.blocks[row].start, document.blocks[row].end) if row >= 0 else ()
+
+
+def _last(document: Document, row: int) -> Sequence[Offsets]:
+    """The last sentence of a block that others are read with; of a term or column names, which are not quoted by
+    themselves, the block."""
+    block = document.blocks[row]
+    if found := _pieces(document, row):
+        return found[-1:]
+    return [(block.start, block.end)] if block.end - block.start <= _LONGEST_TERM else ()
+
+
+def _read_with(document: Document, row: int) -> Iterator[Offsets]:
+    return (piece for lead in _leads(document, row) for piece in _last(document, lead))
+
+
+def _leads(document: Document, row: int) -> Iterator[int]:
+    """The blocks that a block is read with, nearest first; a heading with a colon leads what stands right below it."""
+    while row >= 0:
+        block = document.blocks[row]
+        lead = block.lead
+        if lead < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
+            above = _next(document, row, -1)
+            label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
+            lead = above if label and opens(_text(document, document.blocks[above])) else -1
+        if lead < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, lead)):
+            return
+        yield lead
+        row = lead
+
+
+def _introduces(document: Document, row: int) -> bool:
+    """Whether a block leads to the list below it: a paragraph that ends in a full stop only stands above it, unless it
+    points there."""
+    last = next(iter(_last(document, row)), (0, 0))
+    text = document.text[slice(*last)]
+    paragraph = document.blocks[row].kind is BlockKind.PARAGRAPH
+    return not paragraph or not _STOPPED.search(text) or _POINTS.search(text) is not None
+
+
+def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
+    """The blocks that belong to the sentence `unit` of block `row`."""
+    if row < 0:
+        return
+    block = document.blocks[row]
+    if block.kind is BlockKind.CODE:
+        yield row
+    own = _pieces(document, row)
+    last = document.text[slice(*own[-1])]
+    if unit == own[-1] or (opens(last) and _words(document, own) <= PARAGRAPH):
+        yield from list(_led(document, row)) or _below(document, row, last)
+    chain = (row, *_leads(document, row))
+    item = next((at for at in chain if document.blocks[at].kind is BlockKind.ITEM), -1)
+    if item >= 0:
+        yield from _siblings(document, item)
+
+
+def _led(document: Document, row: int) -> Iterator[int]:
+    """The blocks below that are read with this one, and those that are read with them."""
+    for below in range(row + 1, min(row + _FAR, len(document.blocks))):
+        if row in _leads(document, below):
+            yield below
+        elif document.blocks[below].kind is not BlockKind.ASIDE:
+            return
+
+
+def _below(document: Document, row: int, text: str) -> Iterator[int]:
+    """What a lead-in or a title that nothing is read with leads to: the list, code, table or paragraph below."""
+    below = _next(document, row, 1)
+    title = document.blocks[row].kind is BlockKind.PARAGRAPH and is_fragment(text)
+    if below < 0 or document.blocks[below].kind is BlockKind.HEADING or not (opens(text) or title):
+        return
+    yield below
+    if document.blocks[below].kind is not BlockKind.PARAGRAPH:
+        yield from _run(document, below, 1)
+
+
+def _siblings(document: Document, row: int) -> Iterator[int]:
+    """The other items of a list, and what is read with them, where they make one whole: steps, or what a lead-in or
+    heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so does a sentence
+    of a list without a lead-in."""
+    text = _text(document, document.blocks[row])
+    bare = text[_marker_end(text) :]
+    step = _STEP.match(text) is not None
+    lead = next(_leads(document, row), -1)
+    term = is_fragment(bare) and any(
+        document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
+    )
+    if not step and (term or _RECORD.match(bare) or (lead < 0 and is_closed(bare))):
+        return
+    if lead >= 0:
+        yield from _led(document, lead)
+    else:
+        yield from _run(document, row, -1)
+        yield from _run(document, row, 1)
+
+
+def _run(document: Document, row: int, step: int) -> Iterator[int]:
+    """The blocks on one side of a block that go on with its list, code or table."""
+    kind = document.blocks[row].kind
+    for at in range(row + step, row + step * _FAR, step):
+        if not 0 <= at < len(document.blocks):
+            return
+        chain = (at, *_leads(document, at))
+        if any(document.blocks[place].kind is kind for place in chain):
+            yield at
+        elif document.blocks[at].kind is not BlockKind.ASIDE:
+            return
+
+
+def _next(document: Document, row: int, step: int) -> int:
+    """The row of the nearest block on one side that is no aside, -1 for none."""
+    at = row + step
+    while 0 <= at < len(document.blocks) and document.blocks[at].kind is BlockKind.ASIDE:
+        at += step
+    return at if at < len(document.blocks) else -1
+
+
+def _text(document: Document, block: Block) -> str:
+    return document.text[block.start : block.end].strip()
+
+
+def _words(document: Document, pieces: Iterable[Offsets]) -> int:
+    return sum(len(document.text[slice(*piece)].split()) for piece in pieces)
+
+
+def _ends_first(pieces: Sequence[Offsets]) -> Iterator[Offsets]:
+    """The first, the last, the second, the last but one: so what does not fit is the middle."""
+    for row in range((len(pieces) + 1) // 2):
+        yield pieces[row]
+        if row < len(pieces) - row - 1:
+            yield pieces[-row - 1]
+
+
+def _stretches(document: Document, pieces: Iterable[Offsets]) -> list[Offsets]:
+    """The pieces in order, neighbours as one: nothing that may be quoted stands between them."""
+    joined: list[Offsets] = []
+    for start, end in sorted(pieces):
+        if joined and not _units(document, joined[-1][1], start):
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
