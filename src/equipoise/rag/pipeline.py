@@ -67,7 +67,7 @@ class HighlightSummarize(Gathering):
 
     `policy` holds for a message, however many questions it has. With a `monitor` an answer is refused whose guessed
     questions are all too far from the one that was asked. With `context` the summarizer also reads the passages
-    around the highlights.
+    around the highlights. A refusal ends with `contact`, the way on that the operator names.
 
     With `witnesses` everything else here reads the trusted documents alone: where they answer, the answer is a function
     of (question, trusted documents). What untrusted documents say is heard where they do not, or where it is asked for,
@@ -78,6 +78,7 @@ class HighlightSummarize(Gathering):
     monitor: Monitor | None = None
     context: bool = False
     witnesses: Witnesses | None = None
+    contact: str = ""
 
     async def ask(
         self,
@@ -104,11 +105,16 @@ class HighlightSummarize(Gathering):
         if observer and self.monitor is None:
             parts = zip(questions, gathered, heard, strict=True)
             observer.quotes(
-                [SubAnswer(q.text, beside(_so_far(evidence), said)) for q, evidence, said in parts]
+                [
+                    SubAnswer(q.text, pointed(beside(_so_far(evidence), said), self.contact))
+                    for q, evidence, said in parts
+                ]
             )
         summaries = await self._summaries(gathered)
         ended = [await self._ended(evidence, summaries) for evidence in gathered]
-        results = tuple(beside(result, said) for result, said in zip(ended, heard, strict=True))
+        results = tuple(
+            pointed(beside(result, said), self.contact) for result, said in zip(ended, heard, strict=True)
+        )
         if len(results) == 1:
             return Asked(results, results[0].highlights)
         documents |= _documents(said.candidates for said in heard if said and said.candidates)
@@ -287,6 +293,13 @@ def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
     if result.reason is Reason.NOTHING_HIGHLIGHTED or not found.trace.passages:
         return result
     return _refuse(*because(Reason.NOTHING_HIGHLIGHTED), found)
+
+
+def pointed(result: Answer | Refusal, contact: str) -> Answer | Refusal:
+    """The result; a refusal ends with the way on that the operator names."""
+    if isinstance(result, Answer) or not contact:
+        return result
+    return replace(result, detail=f"{result.detail} {contact}")
 
 
 def _is_witnessed(result: Answer | Refusal) -> bool:
