@@ -52,7 +52,8 @@ class Witness:
         if isinstance(pipeline, Reception):
             return replace(pipeline, inner=self.of_pipeline(pipeline.inner))
         if isinstance(pipeline, QuestionSplitter):
-            return replace(pipeline, pipeline=self.of_pipeline(pipeline.pipeline))
+            inner = pipeline.pipeline
+            return replace(pipeline, pipeline=replace(inner, filter=_WatchedFilter(inner.filter, self)))
         if isinstance(pipeline, HighlightSummarize):
             return replace(pipeline, filter=_WatchedFilter(pipeline.filter, self))
         return pipeline
