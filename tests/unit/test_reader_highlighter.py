@@ -139,7 +139,7 @@ def settings_passage():
 def test_a_sentence_is_read_below_the_heading_it_stands_under():
     passage, kept = settings_passage(), Kept()
     assert passage.headings == ("gate_width",)
-    assert [heading for _, heading in passage.sections] == ["gate_colour"]
+    assert [path[-1] for _, path in passage.sections] == ["gate_colour"]
     windows_of("What is the default width?", {passage: 0.0}, kept)
     read_as = dict(text.split("\n")[::-1] for text in kept.texts if text.count("\n") == 1)
     assert read_as["Default: 30."] == "gate_width"
@@ -155,7 +155,7 @@ def test_no_window_goes_on_below_the_next_heading():
 
 
 def test_a_place_above_all_headings_stands_under_the_title():
-    passage = Passage(0, "d", 0, 30, "a" * 30, "Gates", sections=((10, "Width"),))
+    passage = Passage(0, "d", 0, 30, "a" * 30, "Gates", sections=((10, ("Width",)),))
     assert [passage.heading_at(offset) for offset in (0, 9, 10, 29)] == ["Gates", "Gates", "Width", "Width"]
 
 

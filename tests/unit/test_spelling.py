@@ -138,6 +138,10 @@ def test_the_nearest_word_has_the_fewest_slips_then_likely_ones_then_the_most_pa
     assert meant("xxxx", counts, counts.get) == meant("x", [], counts.get) == ""
 
 
+def test_an_umlaut_may_be_written_in_two_letters():
+    assert meant("fuer", {"für": 1, "feuer": 9}, {"für": 1, "feuer": 9}.get) == "für"
+
+
 def test_a_misspelt_word_is_near_to_the_beginning_of_its_stem():
     assert near_stems("calibraton", ["calibr", "cat", "collabor"]) == ["calibr"]
     assert near_stems("x", []) == []

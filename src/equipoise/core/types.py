@@ -43,7 +43,8 @@ class Passage:
 
     `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
     (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
-    quoted of it; None where nobody has looked. `sections` are (start, heading) in `text` of those that begin in it.
+    quoted of it; None where nobody has looked. `sections` are (start, path) in `text` of those that begin in it, a path
+    being headings as in `headings`.
     `trust` is its document's.
     """
 
@@ -59,13 +60,17 @@ class Passage:
     headings: tuple[str, ...] = ()
     paragraph: int | None = None
     sentences: tuple[tuple[int, int], ...] | None = None
-    sections: tuple[tuple[int, str], ...] = ()
+    sections: tuple[tuple[int, tuple[str, ...]], ...] = ()
     trust: Trust = Trust.TRUSTED
+
+    def path_at(self, offset: int) -> tuple[str, ...]:
+        """The document's title and the headings that text[offset] stands under, highest first."""
+        inner = [path for start, path in self.sections if start <= offset]
+        return (self.title, *(inner[-1] if inner else self.headings))
 
     def heading_at(self, offset: int) -> str:
         """The nearest heading that text[offset] stands under, else the document's title."""
-        inner = [heading for start, heading in self.sections if start <= offset]
-        return [self.title, *self.headings, *inner][-1]
+        return self.path_at(offset)[-1]
 
 
 @dataclass(frozen=True, slots=True)

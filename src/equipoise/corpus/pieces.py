@@ -26,7 +26,7 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
         headings_at(document, at),
         document.paragraph_at(at),
         tuple((low, high) for low, high in units if not is_label(text[low:high])) or tuple(units),
-        tuple((offset - start, heading) for offset, heading in sections_within(document, at, end)),
+        tuple((offset - start, path) for offset, path in sections_within(document, at, end)),
         document.trust,
     )
 

@@ -48,6 +48,7 @@ _RARE = frozenset(
 _IDENTIFIER = re.compile(r"\w[_/\\@=:.#]+\w|^\W{0,2}[-/`~$]\w|[`_$]")
 _ALIKE = ({"c", "k"}, {"c", "s"}, {"f", "p"}, {"f", "v"}, {"g", "j"}, {"k", "q"}, {"s", "z"})
 _NEIGHBOURS = [{*pair} for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row)]
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _LONGEST = 30
 _ENDINGS = ("ed", "er", "est", "ing")
 _VOWELS = frozenset("aeiouy")
@@ -181,6 +182,9 @@ def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) 
     where none is near. A short word and a name have likely slips alone, a name one of them, other words one unlikely
     one: a plain word that nobody has is near to many."""
     lower = typed.lower()
+    words = list(words)
+    if same := [word for word in words if word != lower == word.translate(_UMLAUTS)]:
+        return same[0]
     named = typed.istitle()
     most = 0 if len(typed) < PLAIN or named else 1
     rated = [
