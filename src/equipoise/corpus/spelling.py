@@ -8,7 +8,7 @@ from jellyfish import metaphone
 from rapidfuzz.distance import OSA, Levenshtein
 from rapidfuzz.process import cdist
 
-from equipoise.text.function_words import FUNCTION_WORDS
+from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
 from equipoise.text.tokens import WORD
 
@@ -48,7 +48,6 @@ _RARE = frozenset(
 _IDENTIFIER = re.compile(r"\w[_/\\@=:.#]+\w|^\W{0,2}[-/`~$]\w|[`_$]")
 _ALIKE = ({"c", "k"}, {"c", "s"}, {"f", "p"}, {"f", "v"}, {"g", "j"}, {"k", "q"}, {"s", "z"})
 _NEIGHBOURS = [{*pair} for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row)]
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _LONGEST = 30
 _ENDINGS = ("ed", "er", "est", "ing")
 _VOWELS = frozenset("aeiouy")
@@ -183,7 +182,7 @@ def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) 
     one: a plain word that nobody has is near to many."""
     lower = typed.lower()
     words = list(words)
-    if same := [word for word in words if word != lower == word.translate(_UMLAUTS)]:
+    if same := [word for word in words if word != lower == word.translate(UMLAUTS)]:
         return same[0]
     named = typed.istitle()
     most = 0 if len(typed) < PLAIN or named else 1

@@ -51,7 +51,9 @@ def sections_within(document: Document, start: int, end: int) -> tuple[tuple[int
     """(offset in the document, path of `headings_at`) of each heading that begins in text[start + 1:end], in order."""
     rows = range(document.block_row(start) + 1, document.block_row(end - 1) + 1)
     inner = [block for block in map(document.blocks.__getitem__, rows) if block.kind is BlockKind.HEADING]
-    return tuple((block.start, headings_at(document, block.start)) for block in inner if _words_of(document, block))
+    return tuple(
+        (block.start, headings_at(document, block.start)) for block in inner if _words_of(document, block)
+    )
 
 
 def _words_of(document: Document, block: Block) -> str:
