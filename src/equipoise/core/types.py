@@ -75,10 +75,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage with the score of one ranking (higher is better)."""
+    """A passage with the score of one ranking (higher is better); `near`: like enough to the question to be shown to
+    who asked in vain."""
 
     passage: Passage
     score: float
+    near: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

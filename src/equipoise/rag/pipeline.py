@@ -43,7 +43,7 @@ from equipoise.text.spans import overlap
 from equipoise.text.tokens import has_words
 
 NEAREST = 3
-"""Passages that a refusal names for want of an answer."""
+"""Passages that a refusal names for want of an answer, where so many are near."""
 UNANSWERABLE = "UNANSWERABLE"
 MANY = 1_000
 """Quotes of witnesses in a message: no limit, since no model reads them."""
@@ -339,5 +339,5 @@ def _place(group: Group) -> tuple[object, ...]:
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
     read = journal.trace.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
-    nearest = tuple(candidate.passage for candidate in read[:NEAREST])
+    nearest = tuple(candidate.passage for candidate in read if candidate.near)[:NEAREST]
     return Refusal(reason, detail, highlights or Highlights(), journal.trace, nearest=nearest)

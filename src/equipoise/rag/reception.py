@@ -46,5 +46,5 @@ class Reception:
 
     def _subjects(self) -> str:
         titles = [f"“{title(one, TITLE)}”" for one in self.store.subjects(NAMED)]
-        about = f", for example about {' or '.join(filter(None, (', '.join(titles[:-1]), titles[-1])))}"
-        return f"Ask a question about the documents{about if titles else ''}."
+        listed = " or ".join(filter(None, (", ".join(titles[:-1]), *titles[-1:])))
+        return f"Ask a question about the documents{f', for example about {listed}' if listed else ''}."
