@@ -99,7 +99,8 @@ def test_amounts_are_no_names_of_things():
 
 
 @pytest.mark.parametrize(
-    "question", ["Is it open on 24 June?", "?", "ward", "5 ward", "3", "Ward-5 E E9 in 99"]
+    "question",
+    ["Is it open on 24 June?", "?", "ward", "5 ward", "3", "Ward-5 E E9 in 99", "ward ² ²³²³ in 2019"],
 )
 def test_any_question_leaves_windows_in_their_order(question):
     every = windows(WARDS)

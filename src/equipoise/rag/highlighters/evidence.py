@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
 from equipoise.core.types import Query
+from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.reading import Reading, Window
-from equipoise.text.function_words import FUNCTION_WORDS
+from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
 from equipoise.text.tokens import STOP_WORDS, content_words, names, numbers, words
 
@@ -110,30 +111,49 @@ def features(query: Query, reading: Reading) -> Floats:
     every = "\n".join(
         "\n".join((passage.title, *passage.headings, passage.text)) for passage in reading.passages
     )
-    named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
+    named = [name for each in _names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
     measured = measures(question, every)
+    said = _absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
         "passage": max(float(reading.scores[0]), window) / SCALE,
         "window": window / SCALE,
-        "missing_names": missing(named, every),
+        "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent([n for n in numbers(question) if n not in measured], numbers(every)),
         "missing_compounds": compounds_missing(question, every),
         "misplaced_numbers": numbers_misplaced(question, every, measured),
-        **_unheard(query, frozenset(named)),
+        **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
     return np.array([values[name] for name in FEATURES])
 
 
-def _unheard(query: Query, named: Set[str]) -> dict[str, float]:
-    """Whether the question has an unknown word, or a name, that no document has, and how many other ones, 0 to 1; the
-    words that ask, those of the calendar and numbers aside."""
-    said = {word for word in query.unheard if word not in _SAYING_NOTHING and not quantities(word)}
-    known = said - set(query.unknown)
+def _names(question: str) -> list[str]:
+    """The names of a question; in German, which writes all nouns with a capital, only those with two or a digit."""
+    every = names(question)
+    return [name for name in every if sum(map(str.isupper, name)) > 1] if is_foreign(question) else every
+
+
+def _absent_words(query: Query, text: str) -> frozenset[str]:
+    """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
+    features of their own, aside. One that is not English may be part of a longer word: "Beitrag" in "Jahresbeitrag"."""
+    there = text.casefold().translate(UMLAUTS)
+    parts = query.unheard if is_foreign(query.text) else query.unknown
+    return frozenset(
+        word
+        for word in query.unheard
+        if word not in _SAYING_NOTHING
+        and not quantities(word)
+        and not (word in parts and len(word) >= STEM and word.translate(UMLAUTS) in there)
+    )
+
+
+def _unheard(said: Set[str], unknown: Set[str], named: Set[str]) -> dict[str, float]:
+    """Whether the absent words that are `said` hold an unknown word, or a name, and how many other ones, 0 to 1."""
+    known = said - unknown
     return {
-        "unheard_unknown": float(not said.isdisjoint(query.unknown)),
+        "unheard_unknown": float(not said.isdisjoint(unknown)),
         "unheard_names": float(bool(known & named)),
         "unheard_words": min(MOST_UNHEARD, len(known - named)) / MOST_UNHEARD,
     }

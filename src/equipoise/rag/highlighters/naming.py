@@ -32,18 +32,23 @@ Kind = Callable[[str], list[Mention]]
 
 def about(question: str, windows: Sequence[Window]) -> list[Window]:
     """The windows that are not about something else of a kind than what the question names, in their order."""
-    text = "\n".join("\n".join((*_above(window), window.passage.text)) for window in windows)
+    paths = dict.fromkeys(map(_above, windows))
+    passages = dict.fromkeys(window.passage.text for window in windows)
     fitting = list(windows)
-    for kind, asked in _labels(question, text).items():
+    for kind, asked in _labels(question, "\n".join([*passages, *map("\n".join, paths)])).items():
         fitting = [window for window in fitting if _fits(kind, asked, window)]
-    years = frozenset(word for word in words(question) if _is_year(word))
-    if any(_holds(mention, years) for window in windows for mention in _own_years(window)):
-        fitting = [window for window in fitting if all(_holds(one, years) for one in _own_years(window)[:1])]
+    years = frozenset(filter(_is_year, words(question)))
+    if years and any(_holds(mention, years) for window in windows for mention in _years(window)):
+        fitting = [window for window in fitting if all(_holds(mention, years) for mention in _years(window))]
     named = frozenset(stem(word) for name in names(question) for word in words(name) if word not in CALENDAR)
     said = frozenset(map(stem, words(question)))
-    paths = dict.fromkeys(_above(window) for window in windows)
-    fitting = [window for window in fitting if not any(_beside(window, path, said, named) for path in paths)]
-    return _rows_with(named, fitting)
+    wanted = {own: [_instead(own, path, said, named) for path in paths] for own in paths}
+    fitting = [
+        window
+        for window in fitting
+        if all(other <= _told(window.text) for other in wanted[_above(window)] if other)
+    ]
+    return _rows_with(named, fitting) if named else fitting
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
@@ -101,15 +106,17 @@ def _holds(mention: Mention, asked: frozenset[str]) -> bool:
     """Whether one of those asked for is in the mention, or between the least and the greatest number of it."""
     if not asked.isdisjoint(mention):
         return True
-    bounds = [float(one) for one in mention if one.isdigit()]
-    return len(bounds) > 1 and any(min(bounds) <= float(one) <= max(bounds) for one in asked if one.isdigit())
+    bounds = [float(one) for one in mention if one.isdecimal()]
+    return len(bounds) > 1 and any(
+        min(bounds) <= float(one) <= max(bounds) for one in asked if one.isdecimal()
+    )
 
 
 def _is_year(word: str) -> bool:
-    return word.isdigit() and len(word) == 4 and int(word) in YEARS
+    return word.isdecimal() and len(word) == 4 and int(word) in YEARS
 
 
-def _own_years(window: Window) -> list[Mention]:
+def _years(window: Window) -> list[Mention]:
     """The years of the window, else of the nearest thing above it that has any; none or one mention."""
     places = (window.text, *reversed(_above(window)))
     years = (tuple(filter(_is_year, words(place))) for place in places)
@@ -122,15 +129,17 @@ def _above(window: Window) -> tuple[str, ...]:
     return (PurePosixPath(passage.source).stem, *passage.path_at(window.start))
 
 
-def _beside(window: Window, path: tuple[str, ...], said: frozenset[str], named: frozenset[str]) -> bool:
-    """Whether the question names a heading of `path`, or what it differs in from that of the window, and not that of
-    the window, which does not name it either."""
-    pairs = zip(path[1:], _above(window)[1:], strict=False)
-    theirs, own = next(((_told(a), _told(b)) for a, b in pairs if a != b), (frozenset(), frozenset()))
-    differs, instead = theirs - own, own - theirs
-    series = bool(theirs & own) and len(theirs) == len(own)
-    wanted = bool(differs) and differs <= said and (series or differs <= named)
-    return wanted and bool(instead - said) and not differs <= _told(window.text)
+def _instead(
+    own: tuple[str, ...], path: tuple[str, ...], said: frozenset[str], named: frozenset[str]
+) -> frozenset[str]:
+    """What the question names of `path` that sets it apart from `own`, which it does not name; empty where it names
+    both or neither. Headings count that it has by name, and such of a series: "Lyon depot", "Turin depot"."""
+    pairs = zip(path[1:], own[1:], strict=False)
+    theirs, ours = next(((_told(a), _told(b)) for a, b in pairs if a != b), (_told(""), _told("")))
+    differs = theirs - ours
+    series = bool(theirs & ours) and len(theirs) == len(ours)
+    wanted = differs <= said and (series or differs <= named) and not ours - theirs <= said
+    return differs if wanted else frozenset()
 
 
 def _told(text: str) -> frozenset[str]:
