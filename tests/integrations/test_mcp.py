@@ -361,3 +361,9 @@ def test_over_http_it_listens_on_this_machine_only(docs, tmp_path):
 
 def test_every_tool_is_tried_here():
     assert set(TOOLS) == {"ask", "search", "read", "documents"}
+
+
+def test_a_greeting_is_told_what_can_be_asked(library):
+    said = call(library, "ask", question="Hello!").structured_content
+    assert (said["refused"], said["reason"], said["nearest"]) == (True, "no question", [])
+    assert said["detail"] == "Ask a question about the documents, for example about “Logging”."

@@ -203,3 +203,11 @@ def test_the_boundary_reads_again_what_others_are_said_to_say():
         told = replace(quotes.others, claims=(replace(claim, statements=(wrong, said)),))
         read_again, _ = crossed(Picks(others=told), documents, trusting.build.policy(parts.settings_of(None)))
         assert read_again.others == quotes.others
+
+
+def test_small_talk_picks_nothing_and_the_contact_of_the_settings_is_told():
+    quotes, result, asked = read(TRUSTED, "Thanks, bye!")
+    assert quotes == Quotes() and asked == []
+    assert isinstance(result, Refusal)
+    pointed = asyncio.run(summarized(parts.summarizer_of("auto", parts.components()), Quotes(), "Call us."))
+    assert pointed.detail.endswith(" Call us.")

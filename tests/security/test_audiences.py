@@ -20,6 +20,7 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.monitor import Monitor
+from equipoise.rag.reception import Reception
 from equipoise.rag.several import QuestionSplitter
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
@@ -189,7 +190,9 @@ def test_the_reasons_of_a_message(store):
     assert_clean(result)
     ended = [part.result.reason if isinstance(part.result, Refusal) else None for part in result.sub_answers]
     assert ended == [None, Reason.TOO_MANY_QUOTES, Reason.TOO_MANY_QUESTIONS]
-    reached = {reason for reason, _ in CASES.values()} | set(ended[1:])
+    greeted = asyncio.run(Reception(made, store).ask("Hello!"))
+    assert_clean(greeted)
+    reached = {reason for reason, _ in CASES.values()} | set(ended[1:]) | {greeted.reason}
     assert reached == set(Reason), "a Reason is not reached here: add its case"
 
 

@@ -134,3 +134,16 @@ def test_pages_of_other_hosts_are_turned_away(served, headers):
 def test_the_own_page_is_let_in(served):
     own = {"Origin": "http://127.0.0.1:8080", "Sec-Fetch-Site": "same-origin"}
     assert served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker() | own).status_code == 200
+
+
+@pytest.mark.parametrize("route", ["/v1/ask", "/v1/chat/completions"])
+def test_a_greeting_is_answered_without_charge(served, route):
+    made, secret = served.keys.create("small", questions=1)
+    headers = {"Authorization": f"Bearer {secret}"}
+    chat = {"model": "equipoise", "messages": [{"role": "user", "content": "Hello, who are you?"}]}
+    for _ in range(2):
+        body = {"question": "Hello, who are you?"} if route == "/v1/ask" else chat
+        response = served.client.post(route, json=body, headers=headers)
+        assert response.status_code == 200
+        assert "Ask a question about the documents" in response.text and "no question" in response.text
+    assert served.keys.spent(made) == (0, 0)

@@ -155,7 +155,7 @@ def test_what_says_nothing_alone_is_read_once_with_all_that_is_shown_with_it():
 def test_a_sentence_is_read_below_the_heading_it_stands_under():
     passage, kept = settings_passage(), Kept()
     assert passage.headings == ("gate_width",)
-    assert [heading for _, heading in passage.sections] == ["gate_colour"]
+    assert [path[-1] for _, path in passage.sections] == ["gate_colour"]
     windows_of("What is the default width?", {passage: 0.0}, kept)
     read_as = dict(text.split("\n")[::-1] for text in kept.texts if text.count("\n") == 1)
     assert read_as["Default: 30."] == "gate_width"
@@ -171,7 +171,7 @@ def test_no_window_goes_on_below_the_next_heading():
 
 
 def test_a_place_above_all_headings_stands_under_the_title():
-    passage = Passage(0, "d", 0, 30, "a" * 30, "Gates", sections=((10, "Width"),))
+    passage = Passage(0, "d", 0, 30, "a" * 30, "Gates", sections=((10, ("Width",)),))
     assert [passage.heading_at(offset) for offset in (0, 9, 10, 29)] == ["Gates", "Gates", "Width", "Width"]
 
 
@@ -370,3 +370,33 @@ def test_words_that_no_document_has_are_features(reranker):
     assert values["unheard_unknown"] == 1.0
     assert values["unheard_names"] == 0.0
     assert values["unheard_words"] == pytest.approx(2 / 3)
+
+
+def features_of(question, text, **more):
+    reading = read(question, passages(text), Kept())
+    return dict(zip(FEATURES, features(Query(question, **more), reading).tolist(), strict=True))
+
+
+def test_words_that_ask_and_amounts_are_not_missed():
+    text = "A trunk may weigh up to 30 kg. Nobody pays more."
+    told = features_of("How much may a trunk of 45 kg cost?", text, unheard=("45", "cost", "much"))
+    assert told["anything_absent"] == 0.0
+    told = features_of("What does the cello cost?", text, unheard=("cello", "cost"), unknown=("cello",))
+    assert told["unheard_unknown"] == told["anything_absent"] == 1.0
+
+
+def test_a_name_that_no_document_has_counts_whole():
+    text = "The ferry Viola sails at nine."
+    assert features_of("When does the ferry Avola sail?", text, unheard=("avola",))["missing_names"] == 1.0
+    assert features_of("When does the ferry Viola sail?", text)["missing_names"] == 0.0
+
+
+def test_capitals_alone_make_no_names():
+    text = "The guarantee on frames is ten years."
+    assert (
+        features_of("HOW LONG IS THE GUARANTEE ON FRAMES", text, unheard=("long",))["anything_absent"] == 0.0
+    )
+    german = "Der Jahresbeitrag liegt bei 84 Euro."
+    told = features_of("Wie hoch ist der Beitrag im Jahr?", german, unheard=("wie", "hoch", "beitrag", "im"))
+    assert (told["missing_names"], told["unheard_names"]) == (0.0, 0.0)
+    assert told["unheard_words"] < 1.0

@@ -282,9 +282,10 @@ class TestBuild:
             self.check(store)
 
     def check(self, store):
-        pipeline = build.pipeline("hs", self.components(store, most=3))
+        pipeline = build.pipeline("hs", self.components(store, most=3)).inner
         assert isinstance(pipeline, QuestionSplitter)
         assert isinstance(pipeline.pipeline, HighlightSummarize)
         assert pipeline.most == 3
-        assert isinstance(build.pipeline("hs", self.components(store, split=False)), HighlightSummarize)
+        single = build.pipeline("hs", self.components(store, split=False))
+        assert isinstance(single.inner, HighlightSummarize)
         assert isinstance(build.pipeline("vanilla", self.components(store)), Vanilla)

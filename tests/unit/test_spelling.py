@@ -43,7 +43,8 @@ def store(tmp_path_factory):
         ("How high may the resevoir be?", {"resevoir": "reservoir"}),
         ("Where are kayacks and infaltable boats alowed?",
          {"kayacks": "kayaks", "infaltable": "inflatable", "alowed": "allowed"}),
-        ("What is opend in BRENERODE?", {"opend": "opened", "BRENERODE": "brennerode"}),
+        ("What is opend in BRENERODE?", {"opend": "opened"}),  # a name
+        ("WHEN IS THE RESEVOIR FULL?", {"RESEVOIR": "reservoir"}),
         ("Which acount has a boat?", {"acount": "account"}),
         ("When is the sluice opened?", {}),
         ("Are houses or ducks sold there?", {}),  # words of English that the documents have not
@@ -80,8 +81,7 @@ def test_a_word_that_the_documents_lack_is_the_nearest_one_of_english(store, que
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("wat dose teh weir do wen menny boats pass", {"wat": "what", "dose": "does", "teh": "the", "wen": "when",
-                                                       "menny": "many"}),
+        ("wat dose teh weir do wen menny boats pass", {"wat": "what", "teh": "the", "wen": "when", "menny": "many"}),
         ("wich boat evry day", {"wich": "which", "evry": "every"}),
         ("how meny thing shoud I pay taht tehy want", {"meny": "many", "shoud": "should", "taht": "that",
                                                        "tehy": "they"}),
@@ -103,6 +103,22 @@ def test_a_small_word_stays_where_a_document_has_it_or_the_language_is_another(t
         assert opened.partition(Trust.TRUSTED).corrections("wich dose", {}) == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which init system does the hive use?", {}),
+        ("Is there a menu for the diet, or only toner, wool and a coin for the byte node?", {}),
+        ("What is CACHEDIR, and where is TURBINEDIR?", {}),
+        ("What does --no-resevoir do in sluise.conf, /etc/sluise or `sluise`?", {}),
+        ("Wie viel Wasser hat die Sluise nicht?", {"Sluise": "sluice"}),  # as the documents write it
+        ("Combien de graphicals sont très grands dans la ville ?", {}),
+        ("Does Turbane sell boats?", {}),
+    ],
+)
+def test_identifiers_plain_words_names_and_other_languages_stay(store, question, expected):
+    assert dict(store.partition(Trust.TRUSTED).corrections(question, english_words())) == expected
+
+
 def test_who_spells_by_ear_is_understood():
     assert near("kalibrate", ["calibrate", "celebrate"]) == ["calibrate"]
     assert near("scrue", ["screw", "score"]) == ["screw"]
@@ -112,12 +128,18 @@ def test_who_spells_by_ear_is_understood():
 
 def test_the_nearest_word_has_the_fewest_slips_then_likely_ones_then_the_most_passages():
     counts = {"cart": 1, "card": 9, "chart": 99, "cat": 3}
-    assert meant("carz", counts, counts.get) == "card"
+    assert meant("cartt", counts, counts.get) == "cart"
+    assert meant("carf", counts, counts.get) == "card"
+    assert meant("carz", counts, counts.get) == ""  # no hand makes that slip
     assert meant("crat", counts, counts.get) == "cart"
     assert (
         meant("wich", ["with", "which"], {"with": 9, "which": 1}.get) == "which"
     )  # a letter is left out more often
     assert meant("xxxx", counts, counts.get) == meant("x", [], counts.get) == ""
+
+
+def test_an_umlaut_may_be_written_in_two_letters():
+    assert meant("fuer", {"für": 1, "feuer": 9}, {"für": 1, "feuer": 9}.get) == "für"
 
 
 def test_a_misspelt_word_is_near_to_the_beginning_of_its_stem():

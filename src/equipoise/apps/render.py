@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
-from equipoise.core.results import Answer, Others, Refusal, SubAnswer
+from equipoise.core.results import Answer, Others, Reason, Refusal, SubAnswer
 from equipoise.core.types import BlockKind, Highlight, Passage, Trust
 from equipoise.corpus.files import LeftOut
 from equipoise.rag import saying
@@ -107,6 +107,9 @@ def _show_others(others: Others, console: Terminal) -> None:
 
 
 def _show_refusal(result: Refusal, console: Terminal) -> None:
+    if result.reason is Reason.NO_QUESTION:
+        console.print(styled(one_line(result.detail)))
+        return
     detail = f" ({result.reason.value}): {one_line(result.detail)}"
     console.print(styled(("No answer", "bold yellow"), detail))
     show_passages(result.nearest, console, title="Nearest passages:")

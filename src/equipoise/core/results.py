@@ -27,6 +27,7 @@ DIGITS = 6
 class Reason(StrEnum):
     """Why a question was refused."""
 
+    NO_QUESTION = "no question"
     NOTHING_RETRIEVED = "nothing retrieved"
     NOTHING_HIGHLIGHTED = "nothing highlighted"
     MODEL_DECLINED = "model declined"

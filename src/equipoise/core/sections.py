@@ -158,11 +158,15 @@ class QuestionSettings(_Section):
     """Whether the questions of one message are answered apart, and how many of them.
 
     `spelling`: a word that neither the documents have nor English is read as the word of the documents it is near to.
+    `reply` is said to a greeting and to whatever else asks nothing ("": titles of trusted documents to ask about), and
+    `contact` behind every refusal ("": nothing), such as "Write to desk@example.org."
     """
 
     split: bool = True
     spelling: bool = True
     most: int = Field(default=5, ge=2, le=20)
+    reply: str = Field(default="", max_length=500)
+    contact: str = Field(default="", max_length=500)
 
 
 class MonitorSettings(_Section):

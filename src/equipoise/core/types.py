@@ -43,9 +43,10 @@ class Passage:
 
     `source`, and `page` or `line` of its first character, or which `paragraph` below the last of its `headings`
     (highest first) it begins with, say where a reader finds it. `sentences` are (start, end) in `text` of what may be
-    quoted of it; None where nobody has looked. `sections` are (start, heading) in `text` of those that begin in it.
-    `trust` is its document's. `readings` are, for each of the sentences, the (start, end) in `text` that are read for
-    it: what leads to it and itself, of a lead-in or a fragment all that is shown with it; empty: each by itself.
+    quoted of it; None where nobody has looked. `sections` are (start, path) in `text` of those that begin in it, a path
+    being headings as in `headings`. `trust` is its document's. `readings` are, for each of the sentences, the (start,
+    end) in `text` that are read for it: what leads to it and itself, of a lead-in or a fragment all that is shown with
+    it; empty: each by itself.
     """
 
     passage_id: int
@@ -60,22 +61,28 @@ class Passage:
     headings: tuple[str, ...] = ()
     paragraph: int | None = None
     sentences: tuple[tuple[int, int], ...] | None = None
-    sections: tuple[tuple[int, str], ...] = ()
+    sections: tuple[tuple[int, tuple[str, ...]], ...] = ()
     trust: Trust = Trust.TRUSTED
     readings: tuple[tuple[tuple[int, int], ...], ...] = ()
 
+    def path_at(self, offset: int) -> tuple[str, ...]:
+        """The document's title and the headings that text[offset] stands under, highest first."""
+        inner = [path for start, path in self.sections if start <= offset]
+        return (self.title, *(inner[-1] if inner else self.headings))
+
     def heading_at(self, offset: int) -> str:
         """The nearest heading that text[offset] stands under, else the document's title."""
-        inner = [heading for start, heading in self.sections if start <= offset]
-        return [self.title, *self.headings, *inner][-1]
+        return self.path_at(offset)[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage with the score of one ranking (higher is better)."""
+    """A passage with the score of one ranking (higher is better); `near`: like enough to the question to be shown to
+    who asked in vain."""
 
     passage: Passage
     score: float
+    near: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from equipoise.core.types import Passage
 from equipoise.corpus.pieces import search_text
-from equipoise.corpus.spelling import Correction, chosen, near_stems, small, unknown
+from equipoise.corpus.spelling import Correction, chosen, is_foreign, near_stems, small, unknown
 from equipoise.corpus.stems import Stems
 from equipoise.text.function_words import FUNCTION_WORDS
 
@@ -106,12 +106,13 @@ class Keywords:
         self, text: str, known: Mapping[str, int], holding: Callable[[str], Iterable[Passage]]
     ) -> tuple[Correction, ...]:
         """See `store.Searching.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
-        slips = dict(small(text, known))
+        english = {} if is_foreign(text) else known
+        slips = dict(small(text, english))
         unheard = self.unheard(list(slips))
         pairs = {word: slips[word] for word in unheard}
         for word, stems in self.misspelt(text, known):
             if word not in pairs:
-                pairs[word] = chosen(word, self._words(stems, holding), self.passages, known)
+                pairs[word] = chosen(word, self._words(stems, holding), self.passages, english)
         return tuple(pair for pair in pairs.items() if pair[1])
 
     def _words(self, stems: Iterable[str], holding: Callable[[str], Iterable[Passage]]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def passage_at(passage_id: int, start: int, end: int, document: Document) -> Pas
         headings_at(document, at),
         document.paragraph_at(at),
         tuple((low - start, high - start) for low, high in readings),
-        tuple((offset - start, heading) for offset, heading in sections_within(document, at, end)),
+        tuple((offset - start, path) for offset, path in sections_within(document, at, end)),
         document.trust,
         tuple(_inside(stretches, start, end) for stretches in readings.values()),
     )

@@ -1,12 +1,14 @@
 """Words that a question has and nobody knows, and the word of the corpus or of English that was probably meant."""
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from jellyfish import metaphone
 from rapidfuzz.distance import OSA, Levenshtein
 from rapidfuzz.process import cdist
 
+from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
 from equipoise.text.tokens import WORD
 
@@ -25,8 +27,6 @@ PLAIN = 6
 toner) are near to a common one."""
 HEARD, PREFIX = 2, 3
 """Slips of a word that sounds like the right one, and letters that are right then: an ear gets the end wrong."""
-RARE = 5_000
-"""Rank from which on a common word of English is rarer than a slip in one of `SMALL`, where no document has it."""
 _SMALL = """
     about after all also and any are because been before being between both but can could did does
     doing down during each every few for from get had has have her here his how into its make many
@@ -36,7 +36,18 @@ _SMALL = """
 """
 SMALL = frozenset(_SMALL.split())
 """Words of English that questions are full of. No document is found by them, but a reader stumbles over "wat dose"."""
+_SHORT = {"wat": "what", "wen": "when", "thru": "through", "cuz": "because"}
+"""Words that few lists of English lack and that are hardly ever meant."""
+_RARE = frozenset(
+    """
+    awl doss dud dues fro hawse hew hod hoe hos inti mooch mush oar oud thyme whet whey whin whine whit
+    wile wont
+    """.split()  # noqa: SIM905
+)
+"""Words that are near to one of SMALL and in few lists of common ones."""
+_IDENTIFIER = re.compile(r"\w[_/\\@=:.#]+\w|^\W{0,2}[-/`~$]\w|[`_$]")
 _ALIKE = ({"c", "k"}, {"c", "s"}, {"f", "p"}, {"f", "v"}, {"g", "j"}, {"k", "q"}, {"s", "z"})
+_NEIGHBOURS = [{*pair} for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row)]
 _LONGEST = 30
 _ENDINGS = ("ed", "er", "est", "ing")
 _VOWELS = frozenset("aeiouy")
@@ -46,12 +57,26 @@ Correction = tuple[str, str]
 
 
 def unknown(text: str, known: Container[str]) -> list[str]:
-    """The different words of `text`, at most MOST, that could be misspelt: letters only, long enough, not `known`,
-    and neither numbers nor names such as XRGA or onRedirect."""
-    words = dict.fromkeys(match.group() for match in WORD.finditer(text))
-    fitting = (word for word in words if word.isalpha() and SHORTEST <= len(word) <= _LONGEST)
-    plain = (word for word in fitting if not _is_name(word))
-    return [word for word in plain if not is_known(word, known) and not quantities(word)][:MOST]
+    """The different words of `text`, at most MOST, that could be misspelt: `plain` ones that are long enough, not
+    `known`, no function words of another language, and no numbers."""
+    words = (word for word in plain(text) if len(word) >= SHORTEST and word.casefold() not in FUNCTION_WORDS)
+    return [word for word in words if not is_known(word, known) and not quantities(word)][:MOST]
+
+
+def plain(text: str) -> list[str]:
+    """The different words of `text` that are no names: letters only, none in capitals (unless all of the text is) or
+    with a capital inside, none out of an identifier such as init.d, /etc/fstab, --no-sync or `dirs`."""
+    shouted = text.isupper()
+    whole = (token for token in text.split() if not _IDENTIFIER.search(token))
+    words = dict.fromkeys(match.group() for token in whole for match in WORD.finditer(token))
+    fitting = (word for word in words if word.isalpha() and len(word) <= _LONGEST)
+    return [word for word in fitting if word[1:].islower() or (shouted and len(word) > ACRONYM)]
+
+
+def is_foreign(text: str) -> bool:
+    """Whether more of its words are function words of German or French than of English."""
+    words = [word.casefold() for word in plain(text)]
+    return sum(word in FUNCTION_WORDS for word in words) > sum(word in SMALL for word in words)
 
 
 def strange(words: Iterable[str], known: Container[str]) -> tuple[str, ...]:
@@ -62,10 +87,6 @@ def strange(words: Iterable[str], known: Container[str]) -> tuple[str, ...]:
 def is_known(word: str, known: Container[str]) -> bool:
     """Whether one of the word's forms is among the words in lower case; what is a number is."""
     return word.isdigit() or any(form in known for form in _forms(word))
-
-
-def _is_name(word: str) -> bool:
-    return len(word) <= ACRONYM if word.isupper() else not word[1:].islower()
 
 
 def _forms(word: str) -> Iterator[str]:
@@ -123,20 +144,21 @@ def _is_near(typed: str, word: str, slips: int, begins: str = "") -> bool:
     return heard and not _differs(begins or typed, word)
 
 
-def small(text: str, known: Mapping[str, int]) -> list[Correction]:
+def small(text: str, known: Container[str]) -> list[Correction]:
     """The words of `text` that are probably one of SMALL, misspelt, where no document has them: in lower case, three
-    letters or more, rare in English or none of its words. `known` as in `chosen`; empty for other languages."""
-    words = dict.fromkeys(match.group() for match in WORD.finditer(text)) if known else {}
-    plain = (word for word in words if word.isalpha() and word.islower() and 3 <= len(word) <= _LONGEST)
-    rare = [word for word in plain if word not in SMALL and known.get(word, RARE) >= RARE]
+    letters or more, none of English. Empty where nothing is `known`, for other languages."""
+    words = [word for word in plain(text) if word.islower() and len(word) >= 3] if known else []
     slips = {
-        word: {right: OSA.distance(word, right) for right in SMALL if _is_small(word, right)} for word in rare
+        word: {right: OSA.distance(word, right) for right in SMALL if _is_small(word, right)}
+        for word in words
+        if word not in known and word not in _RARE and word not in SMALL
     }
-    return [
-        (word, min(rights, key=lambda right: (rights[right], _differs(word, right), known.get(right, RARE))))
+    meant = [
+        (word, min(rights, key=lambda right: (rights[right], _differs(word, right), right)))
         for word, rights in slips.items()
         if rights
     ]
+    return [*meant, *((word, _SHORT[word]) for word in words if word in _SHORT)]
 
 
 def _differs(typed: str, word: str) -> bool:
@@ -147,7 +169,7 @@ def _differs(typed: str, word: str) -> bool:
 def _is_small(typed: str, right: str) -> bool:
     """Whether two letters changed places, a longer word has lost one, or both sound alike."""
     slips = OSA.distance(typed, right)
-    if slips > (HEARD if len(typed) >= SHORTEST else 1) or not begins_like(typed, right):
+    if slips > (HEARD if len(typed) > SHORTEST else 1) or not begins_like(typed, right):
         return False
     longer = len(typed) > SHORTEST and len(right) == len(typed) + 1
     slip = slips == 1 and (longer or sorted(typed) == sorted(right))
@@ -156,13 +178,20 @@ def _is_small(typed: str, right: str) -> bool:
 
 def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) -> str:
     """The word of `words` that was probably meant: the fewest slips, the fewest unlikely ones, then the commonest; ""
-    where none is near."""
+    where none is near. A short word and a name have likely slips alone, a name one of them, other words one unlikely
+    one: a plain word that nobody has is near to many."""
     lower = typed.lower()
+    words = list(words)
+    if same := [word for word in words if word != lower == word.translate(UMLAUTS)]:
+        return same[0]
+    named = typed.istitle()
+    most = 0 if len(typed) < PLAIN or named else 1
     rated = [
         (OSA.distance(lower, word), _unlikely(lower, word), -commonness(word), word)
         for word in near(lower, words)
     ]
-    return min(rated)[-1] if rated else ""
+    likely = [rate for rate in rated if rate[1] <= most and not (named and rate[0] > 1)]
+    return min(likely)[-1] if likely else ""
 
 
 def chosen(typed: str, words: Iterable[str], times: Callable[[str], float], ranks: Mapping[str, int]) -> str:
@@ -201,7 +230,8 @@ def _slips(word: str) -> int:
 
 
 def _unlikely(typed: str, word: str) -> int:
-    """Slips that a hand or an ear rarely makes: a consonant for another letter, and a letter too many that is not the
+    """Slips that a hand or an ear rarely makes: a consonant for a letter that neither sounds like it nor lies beside
+    it, and a letter too many that is not the
     one beside it. Left-out letters are the commonest of all."""
     count = 0
     if sorted(typed) == sorted(word):
@@ -215,7 +245,7 @@ def _unlikely(typed: str, word: str) -> int:
             )
         elif edit.tag == "replace":
             both = {letter, word[edit.dest_pos]}
-            count += not (both <= _VOWELS or both in _ALIKE)
+            count += not (both <= _VOWELS or both in _ALIKE or both in _NEIGHBOURS)
     return count
 
 

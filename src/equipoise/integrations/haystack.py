@@ -269,7 +269,9 @@ class Summarizer(Written):
         return await self._answer(quotes, blocking=False)
 
     async def _answer(self, quotes: Quotes, *, blocking: bool) -> dict[str, Any]:
-        result = await summarized(self._made.get(blocking=blocking), quotes)
+        result = await summarized(
+            self._made.get(blocking=blocking), quotes, parts.settings_of(self.settings).question.contact
+        )
         answered, told = isinstance(result, Answer), result.to_dict()
         return {
             "answer": result.text if isinstance(result, Answer) else result.detail,

@@ -221,10 +221,14 @@ class Summarizer(RunnableSerializable[Quotes, AIMessage]):
         return await self._acall_with_config(self._aanswer, input, config)
 
     def _answer(self, quotes: Quotes) -> AIMessage:
-        return _message(sync.run(summarized(self._part(blocking=True), quotes)))
+        return _message(sync.run(summarized(self._part(blocking=True), quotes, self._contact)))
 
     async def _aanswer(self, quotes: Quotes) -> AIMessage:
-        return _message(await summarized(self._part(blocking=False), quotes))
+        return _message(await summarized(self._part(blocking=False), quotes, self._contact))
+
+    @property
+    def _contact(self) -> str:
+        return parts.settings_of(self.settings).question.contact
 
     def _part(self, *, blocking: bool) -> Any:  # noqa: ANN401
         return _part(self, lambda made: parts.summarizer_of(self.part, made), blocking)

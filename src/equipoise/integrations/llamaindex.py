@@ -255,6 +255,7 @@ class Synthesizer(BaseSynthesizer):
         callback_manager: CallbackManager | None = None,
     ) -> None:
         super().__init__(llm=MockLLM(), callback_manager=callback_manager)
+        self._contact = parts.settings_of(settings).question.contact
         self._parts = {
             blocking: parts.summarizer_of(part, components(settings, chat, None, blocking=blocking))
             for blocking in (True, False)
@@ -305,7 +306,7 @@ class Synthesizer(BaseSynthesizer):
         dispatcher.event(SynthesizeStartEvent(query=NO_QUESTION))
         payload: dict[str, Any] = {EventPayload.QUERY_STR: NO_QUESTION}
         with self.callback_manager.event(CBEventType.SYNTHESIZE, payload=payload) as event:
-            result = await summarized(self._parts[blocking], quotes)
+            result = await summarized(self._parts[blocking], quotes, self._contact)
             written = response(result, [*nodes, *more])
             event.on_end(payload={EventPayload.RESPONSE: written})
         dispatcher.event(SynthesizeEndEvent(query=NO_QUESTION, response=written))

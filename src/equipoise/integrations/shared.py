@@ -45,8 +45,9 @@ from equipoise.integrations.chunks import (
 )
 from equipoise.models.abilities import encode_questions
 from equipoise.rag.boundary import crossing_tags, read_highlights, read_quotes, with_context
-from equipoise.rag.gathering import DETAILS, checked
+from equipoise.rag.gathering import because, checked
 from equipoise.rag.journal import Journal
+from equipoise.rag.pipeline import pointed
 from equipoise.rag.search import OVER, accounted
 from equipoise.rag.witnesses import Heard, untrusted_answer
 from equipoise.text.spans import SpanPolicy
@@ -186,21 +187,21 @@ def crossed(
     return Quotes(highlights, tags, others), (*dropped, *unborne)
 
 
-async def summarized(summarizer: Summarizer, quotes: Quotes) -> Answer | Refusal:
+async def summarized(summarizer: Summarizer, quotes: Quotes, contact: str = "") -> Answer | Refusal:
     """The answer that rests on the quotes; where there are none, what others say, and a refusal where these say nothing
-    either, and where the summarizer's model fails."""
+    either, and where the summarizer's model fails, with the `contact` of the settings."""
     if not isinstance(quotes, Quotes):
         raise InputError(f"quotes come from a boundary of this package, not of type {type(quotes).__name__}")
     if not quotes.highlights:
         if quotes.others and quotes.others.claims:
             return untrusted_answer(Heard(quotes.others, None, Journal()), Journal())
-        return Refusal(Reason.NOTHING_HIGHLIGHTED, DETAILS[Reason.NOTHING_HIGHLIGHTED])
+        return pointed(Refusal(*because(Reason.NOTHING_HIGHLIGHTED)), contact)
     tags = tuple(sorted(quotes.tags))
     try:
         summary = await apart(summarizer.summarize(quotes.highlights, tags=quotes.tags))
     except ModelError as error:
         trace = Trace(failure=str(error), usage=error.usage, tags=tags)
-        return Refusal(Reason.MODEL_FAILED, DETAILS[Reason.MODEL_FAILED], quotes.highlights, trace)
+        return pointed(Refusal(*because(Reason.MODEL_FAILED), quotes.highlights, trace), contact)
     trace = Trace(
         guessed_questions=summary.guessed_questions,
         unsupported=summary.unsupported,

@@ -21,7 +21,9 @@ from equipoise.rag.impersonation import impersonated_among
 from equipoise.rag.sources import authors_of
 from equipoise.rag.witnesses import Witnesses
 from equipoise.text.questions import one_question
+from equipoise.text.small_talk import asked
 from equipoise.text.spans import SpanPolicy
+from equipoise.text.tokens import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,9 @@ async def picked(
     """What answers the question, and what untrusted chunks say where nothing does, or with `others`. Raises
     QuestionError and ModelError."""
     query, read = checked(question), chunk_documents.read_in(reader.mode)
+    known = {word for document in read.documents.values() for word in words(document.text)}
+    if not asked(query.text, lambda text: set(words(text)) - known):
+        return Picked(Picks(), Proposal(()))
     proposal = await reader.highlighter.highlight(query, read.passages) if read.passages else Proposal(())
     picks = Picks.of(proposal)
     if reader.witnesses is None:

@@ -35,6 +35,7 @@ from equipoise.rag.impersonation import impersonated
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.pipeline import HighlightSummarize, Vanilla
 from equipoise.rag.quotas import QuotaFilter
+from equipoise.rag.reception import Reception
 from equipoise.rag.retrieval import Interleaved, OfTrust
 from equipoise.rag.search import Search
 from equipoise.rag.several import QuestionSplitter
@@ -105,7 +106,8 @@ def make(kind: str, table: Mapping[str, str], name: str, components: Components)
 
 
 def pipeline(name: str, components: Components) -> Pipeline:
-    """The pipeline `hs` or `vanilla` for messages as people type them: with `hs`, several questions are answered apart.
+    """The pipeline `hs` or `vanilla` for messages as people type them: with `hs`, several questions are answered apart,
+    and small talk is not asked.
 
     Plain RAG has the whole message in its prompt and answers it as it is.
     """
@@ -114,7 +116,8 @@ def pipeline(name: str, components: Components) -> Pipeline:
     if name != "hs":
         raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
     single, question = highlight_summarize(components), components.settings.question
-    return QuestionSplitter(single, question.most) if question.split else single
+    inner = QuestionSplitter(single, question.most) if question.split else single
+    return Reception(inner, components.store, question.reply)
 
 
 def highlight_summarize(components: Components) -> HighlightSummarize:
@@ -134,6 +137,7 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
         speller=speller(components, *_answering(settings)),
         listener=listener(components, *_answering(settings)),
         witnesses=witnesses(components) if settings.trust.mode == "trusted-first" else None,
+        contact=settings.question.contact,
         models=_models(components) | chosen,
     )
 

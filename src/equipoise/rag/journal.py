@@ -9,6 +9,10 @@ from equipoise.core.protocols import Observer
 from equipoise.core.results import Trace
 from equipoise.core.types import Candidates, Flag, ScoredPassage, Usage
 
+NEAR = 0.2
+"""Cosine of question and passage from which on it is near, with the encoder that ships: of the best three passages for
+questions that have nothing to do with the documents one in ten is (docs/decisions.md, "Nearest")."""
+
 
 @dataclass(slots=True)
 class Journal:
@@ -57,8 +61,9 @@ class Journal:
 
     def filtered(self, kept: Candidates, flagged: tuple[Flag, ...]) -> None:
         """Notes the passages that go on to be read, and those that were taken out."""
-        pairs = zip(kept.passages, kept.scores, strict=True)
-        passages = tuple(ScoredPassage(passage, float(score)) for passage, score in pairs)
+        near = kept.embeddings @ kept.query_embedding >= NEAR
+        rows = zip(kept.passages, kept.scores, near, strict=True)
+        passages = tuple(ScoredPassage(passage, float(score), bool(close)) for passage, score, close in rows)
         self.trace = replace(self.trace, passages=passages, flagged=flagged)
 
 

@@ -44,7 +44,7 @@ from equipoise.text.spans import overlap
 from equipoise.text.tokens import has_words
 
 NEAREST = 3
-"""Passages that a refusal names for want of an answer."""
+"""Passages that a refusal names for want of an answer, where so many are near."""
 UNANSWERABLE = "UNANSWERABLE"
 MANY = 1_000
 """Quotes of witnesses in a message: no limit, since no model reads them."""
@@ -68,7 +68,7 @@ class HighlightSummarize(Gathering):
 
     `policy` holds for a message, however many questions it has. With a `monitor` an answer is refused whose guessed
     questions are all too far from the one that was asked. With `context` the summarizer also reads the passages
-    around the highlights.
+    around the highlights. A refusal ends with `contact`, the way on that the operator names.
 
     With `witnesses` everything else here reads the trusted documents alone: where they answer, the answer is a function
     of (question, trusted documents). What untrusted documents say is heard where they do not, or where it is asked for,
@@ -79,6 +79,7 @@ class HighlightSummarize(Gathering):
     monitor: Monitor | None = None
     context: bool = False
     witnesses: Witnesses | None = None
+    contact: str = ""
 
     async def ask(
         self,
@@ -105,11 +106,16 @@ class HighlightSummarize(Gathering):
         if observer and self.monitor is None:
             parts = zip(questions, gathered, heard, strict=True)
             observer.quotes(
-                [SubAnswer(q.text, beside(_so_far(evidence), said)) for q, evidence, said in parts]
+                [
+                    SubAnswer(q.text, pointed(beside(_so_far(evidence), said), self.contact))
+                    for q, evidence, said in parts
+                ]
             )
         summaries = await self._summaries(gathered)
         ended = [await self._ended(evidence, summaries) for evidence in gathered]
-        results = tuple(beside(result, said) for result, said in zip(ended, heard, strict=True))
+        results = tuple(
+            pointed(beside(result, said), self.contact) for result, said in zip(ended, heard, strict=True)
+        )
         if len(results) == 1:
             return Asked((_best_quote_first(results[0]),), results[0].highlights)
         documents |= _documents(said.candidates for said in heard if said and said.candidates)
@@ -299,6 +305,13 @@ def _best_quote_first(result: Answer | Refusal) -> Answer | Refusal:
     return replace(result, text=joined(result.quotes, result.trace.tags))
 
 
+def pointed(result: Answer | Refusal, contact: str) -> Answer | Refusal:
+    """The result; a refusal ends with the way on that the operator names."""
+    if isinstance(result, Answer) or not contact:
+        return result
+    return replace(result, detail=f"{result.detail} {contact}")
+
+
 def _is_witnessed(result: Answer | Refusal) -> bool:
     """Whether it rests on untrusted documents, which have no part in what a message may quote of the trusted ones."""
     return isinstance(result, Answer) and result.trust is Trust.UNTRUSTED and result.others is not None
@@ -336,5 +349,5 @@ def _place(group: Group) -> tuple[object, ...]:
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
     read = journal.trace.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
-    nearest = tuple(candidate.passage for candidate in read[:NEAREST])
+    nearest = tuple(candidate.passage for candidate in read if candidate.near)[:NEAREST]
     return Refusal(reason, detail, highlights or Highlights(), journal.trace, nearest=nearest)

@@ -25,5 +25,7 @@ _FRENCH = """
     que quel quelle quelles quels qui quoi selon seront sont tes tous tout toute toutes très une vers vos votre
     vous à été
 """
-FUNCTION_WORDS = frozenset(f"{_GERMAN} {_FRENCH}".split())
+UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+"""How they are written where there are none."""
+FUNCTION_WORDS = frozenset(f"{_GERMAN} {_FRENCH} {_GERMAN.translate(UMLAUTS)}".split())
 """Lower case."""

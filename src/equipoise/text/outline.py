@@ -43,11 +43,13 @@ def headings_at(document: Document, offset: int) -> tuple[str, ...]:
     return tuple(line for line in reversed(path) if line)
 
 
-def sections_within(document: Document, start: int, end: int) -> tuple[tuple[int, str], ...]:
-    """(offset in the document, heading) of each heading that begins in text[start + 1:end], in order."""
+def sections_within(document: Document, start: int, end: int) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """(offset in the document, path of `headings_at`) of each heading that begins in text[start + 1:end], in order."""
     rows = range(document.block_row(start) + 1, document.block_row(end - 1) + 1)
     inner = [block for block in map(document.blocks.__getitem__, rows) if block.kind is BlockKind.HEADING]
-    return tuple((block.start, line) for block in inner if (line := _words_of(document, block)))
+    return tuple(
+        (block.start, headings_at(document, block.start)) for block in inner if _words_of(document, block)
+    )
 
 
 def _words_of(document: Document, block: Block) -> str:

@@ -12,7 +12,7 @@ from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.views import for_strangers, outcome
 from equipoise.apps.server.witness import Testimony
-from equipoise.core.results import Answer, Refusal, SubAnswer
+from equipoise.core.results import Answer, Reason, Refusal, SubAnswer
 from equipoise.rag.gathering import checked
 from equipoise.text.sentences import sentence_spans
 
@@ -121,6 +121,8 @@ class Turn:
 
     def _account(self, result: Answer | Refusal | None, ended: str, seconds: float) -> None:
         service, ask = self.service, self.ask
+        if isinstance(result, Refusal) and result.reason is Reason.NO_QUESTION:
+            service.keys.give_back(ask.key)
         service.keys.charge(ask.key, self.testimony.tokens)
         service.metrics.question(ended, self.testimony.tokens)
         entry = {

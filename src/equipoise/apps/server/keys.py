@@ -121,7 +121,7 @@ class Keys:
             self._add(key, moment, questions=1)
 
     def give_back(self, key: Key, now: float | None = None) -> None:
-        """Take back the count of a question that was not even begun."""
+        """Take back the count of a question that was not even begun, or was none."""
         self._spend(key, now, questions=-1)
 
     def charge(self, key: Key, tokens: int, now: float | None = None) -> None:

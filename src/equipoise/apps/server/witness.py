@@ -16,6 +16,7 @@ from equipoise.core.types import Candidates, ChatOptions, ChatReply, Filtered, M
 from equipoise.maths.biasdef import bias_def
 from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.rag.pipeline import HighlightSummarize
+from equipoise.rag.reception import Reception
 from equipoise.rag.several import QuestionSplitter
 
 DIGITS = 4
@@ -48,6 +49,8 @@ class Witness:
 
     def of_pipeline(self, pipeline: Pipeline) -> Pipeline:
         """`pipeline`, of which the candidates are written down where they are wanted."""
+        if isinstance(pipeline, Reception):
+            return replace(pipeline, inner=self.of_pipeline(pipeline.inner))
         if isinstance(pipeline, QuestionSplitter):
             inner = pipeline.pipeline
             return replace(pipeline, pipeline=replace(inner, filter=_WatchedFilter(inner.filter, self)))

@@ -3,7 +3,7 @@
 import { html } from "./vendor/preact.js";
 import { fromOthers, Others } from "./others.js";
 import { Plot } from "./plot.js";
-import { brief, chosen, inOrder, parts, place, plain, REASONS } from "./words.js";
+import { brief, chosen, inOrder, NO_QUESTION, parts, place, plain } from "./words.js";
 
 // A quote, what was chosen of it in bold where more is shown.
 export function Words({ one }) {
@@ -39,8 +39,8 @@ function Said({ result }) {
 
 function Refused({ result, open }) {
   const nearest = result.nearest ?? [];
-  return html`<p class="answer">No answer.</p>
-    <p>${REASONS[result.reason] ?? result.detail}</p>
+  return html`${result.reason === NO_QUESTION ? null : html`<p class="answer">No answer.</p>`}
+    <p>${result.detail}</p>
     ${result.failure ? html`<p class="bad">${result.failure}</p>` : null}
     ${nearest.length
       ? html`<h3>Nearest passages, to look for yourself</h3>

@@ -7,7 +7,7 @@ import { Documents } from "./documents.js";
 import * as history from "./history.js";
 import { fromOthers } from "./others.js";
 import { Reader } from "./reader.js";
-import { STAGES } from "./words.js";
+import { NO_QUESTION, STAGES } from "./words.js";
 
 function KeyForm({ needed, saved }) {
   const input = useRef(null);
@@ -52,7 +52,7 @@ const EARLIER = 20; // questions that the server takes with a new one
 const EMPTY = { stages: [], parts: [], text: "" };
 
 function ending(result) {
-  if (result.refused) return "No answer.";
+  if (result.refused) return result.reason === NO_QUESTION ? "" : "No answer.";
   return fromOthers(result) ? "Answered from untrusted documents." : "Answered.";
 }
 

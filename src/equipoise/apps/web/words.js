@@ -1,13 +1,6 @@
-// What is said in words. Where a reason is not here, the server's own sentence is shown.
+// What is said in words.
 
-export const REASONS = {
-  "nothing highlighted": "What was found does not seem to answer the question, so nothing is claimed.",
-  "model declined": "The language model says that the documents do not answer this.",
-  "model failed": "Something failed while the question was answered. Ask it again later.",
-  "guess too far": "What was found answers another question than yours.",
-  "too many questions": "The message holds more questions than are answered at once.",
-  "too many quotes": "The questions of this message need more quotes than one message may have.",
-};
+export const NO_QUESTION = "no question"; // the reason of a refusal that only greets back
 
 export const STAGES = {
   retrieved: "passages found",

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
 from equipoise.core.types import Query
+from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.reading import Reading, Window
+from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
+from equipoise.text.numerals import quantities
 from equipoise.text.tokens import STOP_WORDS, content_words, names, numbers, words
 
 FEATURES = (
@@ -45,6 +48,17 @@ ALIKE = 80.0
 STEM = 5
 CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
 """Names that a text may write as numbers."""
+ASKING = frozenset(
+    """
+    long much many often old cost costs get gets got allowed possible
+    permitted okay ok right correct true wrong please want wants know tell explain say mean means happens happen
+    difference called name hello hi thanks
+    """.split()  # noqa: SIM905
+)
+"""Words of questions that say how something is asked for, and not what: an answer rarely has them."""
+_SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS
+UNIT = 2
+"""Words behind a number that may be its unit: "30 working days"."""
 NEAR = 4
 """Words on both sides of a number that are looked at."""
 MOST_QUESTION = 500
@@ -92,34 +106,79 @@ def calibration() -> Calibration:
 
 def features(query: Query, reading: Reading) -> Floats:
     """(features,) of a reading with at least one window."""
-    question = query.last or query.text
+    typed = query.last or query.text
+    question = typed.lower() if typed.isupper() else typed
     every = "\n".join(
         "\n".join((passage.title, *passage.headings, passage.text)) for passage in reading.passages
     )
-    named = [name for each in names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
+    named = [name for each in _names(question)[:MOST_WORDS] if (name := each.casefold()) not in CALENDAR]
+    measured = measures(question, every)
+    said = _absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
         "passage": max(float(reading.scores[0]), window) / SCALE,
         "window": window / SCALE,
-        "missing_names": missing(named, every),
+        "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
-        "missing_numbers": _absent(numbers(question), numbers(every)),
+        "missing_numbers": _absent([n for n in numbers(question) if n not in measured], numbers(every)),
         "missing_compounds": compounds_missing(question, every),
-        "misplaced_numbers": numbers_misplaced(question, every),
-        **_unheard(query, frozenset(named)),
+        "misplaced_numbers": numbers_misplaced(question, every, measured),
+        **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
     return np.array([values[name] for name in FEATURES])
 
 
-def _unheard(query: Query, named: Set[str]) -> dict[str, float]:
-    """Whether the question has an unknown word, or a name, that no document has, and how many other ones, 0 to 1."""
-    known = set(query.unheard) - set(query.unknown)
+def _names(question: str) -> list[str]:
+    """The names of a question; in German, which writes all nouns with a capital, only those with two or a digit."""
+    every = names(question)
+    return [name for name in every if sum(map(str.isupper, name)) > 1] if is_foreign(question) else every
+
+
+def _absent_words(query: Query, text: str) -> frozenset[str]:
+    """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
+    features of their own, aside. One that is not English may be part of a longer word: "Beitrag" in "Jahresbeitrag"."""
+    there = text.casefold().translate(UMLAUTS)
+    parts = query.unheard if is_foreign(query.text) else query.unknown
+    return frozenset(
+        word
+        for word in query.unheard
+        if word not in _SAYING_NOTHING
+        and not quantities(word)
+        and not (word in parts and len(word) >= STEM and word.translate(UMLAUTS) in there)
+    )
+
+
+def _unheard(said: Set[str], unknown: Set[str], named: Set[str]) -> dict[str, float]:
+    """Whether the absent words that are `said` hold an unknown word, or a name, and how many other ones, 0 to 1."""
+    known = said - unknown
     return {
-        "unheard_unknown": float(bool(query.unknown)),
+        "unheard_unknown": float(not said.isdisjoint(unknown)),
         "unheard_names": float(bool(known & named)),
         "unheard_words": min(MOST_UNHEARD, len(known - named)) / MOST_UNHEARD,
     }
+
+
+def measures(question: str, text: str) -> frozenset[str]:
+    """The numbers of the question that are amounts ("37 kg", "my 12 year old"): one of the UNIT words behind them
+    stands behind a number of the text, too. A text says of amounts from where to where, and seldom which is asked."""
+    asked, told = words(question), words(text)
+    there = {unit for at, word in enumerate(told) if _is_number(word) for unit in _units(told, at)}
+    found = (n for n in range(len(asked)) if _is_number(asked[n]) and not there.isdisjoint(_units(asked, n)))
+    return frozenset(asked[n] for n in found)
+
+
+def _units(said: Sequence[str], n: int) -> list[str]:
+    behind = said[n + 1 : n + 1 + UNIT]
+    return [
+        word.removesuffix("s")
+        for word in behind
+        if word not in STOP_WORDS | CALENDAR and not _is_number(word)
+    ]
+
+
+def _is_number(word: str) -> bool:
+    return word.replace(".", "").isdigit()
 
 
 def compounds_missing(question: str, text: str) -> float:
@@ -130,14 +189,18 @@ def compounds_missing(question: str, text: str) -> float:
     return sum(compound not in there for compound in compounds) / len(compounds) if compounds else 0.0
 
 
-def numbers_misplaced(question: str, text: str) -> float:
-    """The share of the question's words with a digit that the text nowhere has within NEAR words of a word that they
-    stand beside in the question: "CLIPS 9", "the 29th amendment"."""
+def numbers_misplaced(question: str, text: str, measured: Set[str] = frozenset()) -> float:
+    """The share of the question's words with a digit, those that are `measured` aside, that the text nowhere has within
+    NEAR words of a word that they stand beside in the question: "CLIPS 9", "the 29th amendment"."""
     asked, there = words(question), words(text)
     places: dict[str, list[int]] = {}
     for place, word in enumerate(there):
         places.setdefault(word, []).append(place)
-    wanted = [n for n, word in enumerate(asked[:MOST_QUESTION]) if any(map(str.isdigit, word))]
+    wanted = [
+        n
+        for n, word in enumerate(asked[:MOST_QUESTION])
+        if any(map(str.isdigit, word)) and word not in measured
+    ]
     return sum(not _is_beside(n, asked, there, places) for n in wanted) / len(wanted) if wanted else 0.0
 
 

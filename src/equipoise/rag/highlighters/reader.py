@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
+from equipoise.rag.highlighters.naming import about
 from equipoise.rag.highlighters.reading import read
 from equipoise.rag.reranking import reader_of
 
@@ -34,6 +35,7 @@ class ReaderHighlighter:
 
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         reading = read(query.text, passages, reader_of(self.reranker, query))
+        reading = replace(reading, windows=tuple(about(query.last or query.text, reading.windows)))
         if not reading.windows:
             return Proposal(())
         probability = self.fitted.probability(features(query, reading))

@@ -116,6 +116,13 @@ def distinct(windows: Iterable[Window]) -> tuple[Window, ...]:
     return tuple(kept)
 
 
+def is_row(text: str) -> bool:
+    """Whether it is a row of a table below its header: `name: value; name: value`, or cells between bars."""
+    parts = text.split(BETWEEN_CELLS)
+    named = sum(_NAMED.match(part) is not None for part in parts)
+    return (len(parts) > 1 and 2 * named > len(parts)) or (" | " in text and "---" not in text)
+
+
 def cells(text: str) -> list[str]:
     """Each column of a long table row as a sentence about the first one, which says what the row is about; none for
     other text. A row is `name: value; name: value`, as `corpus/loaders/tables.py` writes it; the reader was trained on
@@ -155,7 +162,7 @@ def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
     """The windows of two to WIDEST sentences of one section that hold the seed, unless it is read with more."""
     if seed.read != ((seed.start, seed.end),):
         return
-    above = [seed.passage.heading_at(sentence.start) for sentence in group]
+    above = [seed.passage.path_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
         for first in range(max(0, seed.first - size + 1), min(seed.first, len(group) - size) + 1):
             if above[first] == above[first + size - 1]:

@@ -1,0 +1,152 @@
+"""What a question names must be what a window is about: ward 3 is not answered by the rule of ward 5.
+
+A window is about the last thing of a kind that is named in it, before it in its section, in the headings above it, in
+the title or in the file name of its document, in this order. Kinds are told by the documents: what a question names one
+of, they name others of.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise, takewhile
+from pathlib import PurePosixPath
+
+from equipoise.rag.highlighters.evidence import CALENDAR, measures
+from equipoise.rag.highlighters.reading import Window, is_row
+from equipoise.text.facts import YEARS
+from equipoise.text.support import stem
+from equipoise.text.tokens import STOP_WORDS, names, words
+
+_JOINING = frozenset(
+    {"to", "and", "or", "until", "through", "bis", "und", "oder", "à", "et", "ou", "a", "y", "no"}
+)
+_CODE = re.compile(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]\w*+(?:[./-]\w++)*+")
+_SCALE = frozenset("age aged size weigh weighs weighing cost costs costing rated worth".split())  # noqa: SIM905
+"""Words that stand before amounts, not before the number of a thing."""
+
+Mention = tuple[str, ...]
+"""The numbers or codes of one kind that stand together; from the least to the greatest where there are several."""
+Kind = Callable[[str], list[Mention]]
+"""Finds the mentions of a kind in a text, in order."""
+
+
+def about(question: str, windows: Sequence[Window]) -> list[Window]:
+    """The windows that are not about something else of a kind than what the question names, in their order."""
+    paths = dict.fromkeys(map(_above, windows))
+    passages = dict.fromkeys(window.passage.text for window in windows)
+    fitting = list(windows)
+    for kind, asked in _labels(question, "\n".join([*passages, *map("\n".join, paths)])).items():
+        fitting = [window for window in fitting if _fits(kind, asked, window)]
+    years = frozenset(filter(_is_year, words(question)))
+    if years and any(_holds(mention, years) for window in windows for mention in _years(window)):
+        fitting = [window for window in fitting if all(_holds(mention, years) for mention in _years(window))]
+    named = frozenset(stem(word) for name in names(question) for word in words(name) if word not in CALENDAR)
+    said = frozenset(map(stem, words(question)))
+    wanted = {own: [_instead(own, path, said, named) for path in paths] for own in paths}
+    fitting = [
+        window
+        for window in fitting
+        if all(other <= _told(window.text) for other in wanted[_above(window)] if other)
+    ]
+    return _rows_with(named, fitting) if named else fitting
+
+
+def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
+    """What the question names by a number ("ward 3") or a code ("E06") of a kind of which the text names some."""
+    found: dict[Kind, frozenset[str]] = {}
+    codes: dict[str, set[str]] = {}
+    for code in _CODE.findall(question):
+        codes.setdefault(_shape(code), set()).add(code)
+    labels: dict[str, set[str]] = {}
+    asked, amounts = words(question), measures(question, text)
+    for before, word in pairwise(asked):
+        if _is_label(before) and word[0].isdigit() and word not in amounts:
+            labels.setdefault(stem(before), set()).add(word)
+    found |= {partial(_codes, shape): frozenset(some) for shape, some in codes.items()}
+    found |= {partial(_numbered, label): frozenset(some) for label, some in labels.items()}
+    return {kind: values for kind, values in found.items() if kind(text)}
+
+
+def _is_label(word: str) -> bool:
+    return word.isalpha() and word not in STOP_WORDS | CALENDAR | _SCALE
+
+
+def _shape(code: str) -> str:
+    """E06 is of one shape with E11, 4711-B with 4117-C."""
+    digits = re.sub(r"\d+", "9", code)
+    return digits if code[0].isalpha() else re.sub("[A-Za-z]+", "A", digits)
+
+
+def _codes(shape: str, text: str) -> list[Mention]:
+    return [(code,) for code in _CODE.findall(text) if _shape(code) == shape]
+
+
+def _numbered(label: str, text: str) -> list[Mention]:
+    """The numbers behind each `label` (a stem)."""
+    said = words(text)
+    found = []
+    for at, word in enumerate(said[:-1], 1):
+        if said[at][0].isdigit() and stem(word) == label:
+            behind = takewhile(lambda other: other in _JOINING or other[0].isdigit(), said[at:])
+            found.append(tuple(other for other in behind if other[0].isdigit()))
+    return found
+
+
+def _fits(kind: Kind, asked: frozenset[str], window: Window) -> bool:
+    """Whether the window is about one of those that are asked for, or about none of the kind."""
+    if own := kind(window.text):
+        return any(_holds(mention, asked) for mention in own)
+    starts = [start for start, _ in window.passage.sections if start <= window.start]
+    before = kind(window.passage.text[max(starts, default=0) : window.start])
+    mentions = before or next(filter(None, map(kind, reversed(_above(window)))), [])
+    return not mentions or _holds(mentions[-1], asked)
+
+
+def _holds(mention: Mention, asked: frozenset[str]) -> bool:
+    """Whether one of those asked for is in the mention, or between the least and the greatest number of it."""
+    if not asked.isdisjoint(mention):
+        return True
+    bounds = [float(one) for one in mention if one.isdecimal()]
+    return len(bounds) > 1 and any(
+        min(bounds) <= float(one) <= max(bounds) for one in asked if one.isdecimal()
+    )
+
+
+def _is_year(word: str) -> bool:
+    return word.isdecimal() and len(word) == 4 and int(word) in YEARS
+
+
+def _years(window: Window) -> list[Mention]:
+    """The years of the window, else of the nearest thing above it that has any; none or one mention."""
+    places = (window.text, *reversed(_above(window)))
+    years = (tuple(filter(_is_year, words(place))) for place in places)
+    return list(filter(None, years))[:1]
+
+
+def _above(window: Window) -> tuple[str, ...]:
+    """File name, title and headings, the nearest last."""
+    passage = window.passage
+    return (PurePosixPath(passage.source).stem, *passage.path_at(window.start))
+
+
+def _instead(
+    own: tuple[str, ...], path: tuple[str, ...], said: frozenset[str], named: frozenset[str]
+) -> frozenset[str]:
+    """What the question names of `path` that sets it apart from `own`, which it does not name; empty where it names
+    both or neither. Headings count that it has by name, and such of a series: "Lyon depot", "Turin depot"."""
+    pairs = zip(path[1:], own[1:], strict=False)
+    theirs, ours = next(((_told(a), _told(b)) for a, b in pairs if a != b), (_told(""), _told("")))
+    differs = theirs - ours
+    series = bool(theirs & ours) and len(theirs) == len(ours)
+    wanted = differs <= said and (series or differs <= named) and not ours - theirs <= said
+    return differs if wanted else frozenset()
+
+
+def _told(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+
+
+def _rows_with(named: frozenset[str], windows: Sequence[Window]) -> list[Window]:
+    """Without the rows of a table that hold no name of the question, where others do."""
+    hits = {window: named & _told(window.text) for window in windows if is_row(window.text)}
+    return [window for window in windows if hits.get(window, True) or not any(hits.values())]

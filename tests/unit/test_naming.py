@@ -1,0 +1,109 @@
+"""What a question names must be what is quoted: another ward, office, part or year is not."""
+
+import pytest
+
+from equipoise.core.types import Document
+from equipoise.corpus.pieces import passage_at
+from equipoise.rag.highlighters.evidence import measures, numbers_misplaced
+from equipoise.rag.highlighters.naming import about
+from equipoise.rag.highlighters.reading import Window
+from equipoise.text.blocks import blocks
+from equipoise.text.outline import outlined
+from equipoise.text.sentences import units
+
+WARDS = "Visitors of ward 5 come after two. Dogs stay outside. In ward 3 nobody may visit. Flowers are welcome there."
+DEPOTS = """# Depots
+
+## Lyon depot
+
+### Gate
+
+It opens at six.
+
+## Turin depot
+
+### Gate
+
+It opens at nine.
+
+### Crane
+
+It lifts four tonnes.
+"""
+PARTS = "| Part | Price |\n|---|---|\n| B12 | 4 EUR |\n| B13 | 5 EUR |\n"
+STAFF = (
+    "They sit here.\n\n- Name: Ida Brandt; Team: Sails; Desk: 4.\n- Name: Omar Quist; Team: Ropes; Desk: 7.\n"
+)
+
+
+def windows(text, source="a.md", title=""):
+    structure = outlined(blocks(text))
+    document = Document("d", text, source, title, sentences=units(text, structure), blocks=structure)
+    passage = passage_at(0, 0, len(text), document)
+    return [Window(passage, start, end, n, n + 1) for n, (start, end) in enumerate(passage.sentences)]
+
+
+def left(question, *texts, **more):
+    every = [window for text in texts for window in windows(text, **more)]
+    return " / ".join(" ".join(window.text.split()) for window in about(question, every))
+
+
+def test_the_rule_of_one_ward_answers_for_no_other():
+    assert (
+        left("When may I visit ward 5?", WARDS) == "Visitors of ward 5 come after two. / Dogs stay outside."
+    )
+    assert "nobody" in left("When may I visit ward 3?", WARDS)
+    assert "after two" not in left("When may I visit ward 3?", WARDS)
+    assert left("When may I visit ward 4?", WARDS) == ""
+    assert left("When may I visit the wards?", WARDS).count("/") == 3
+
+
+def test_ranges_and_lists_of_numbers_hold_what_lies_between():
+    text = "Zones 1 to 4 cost two euros. Zone 5 costs three. Rooms 7, 9 and 11 have a bath."
+    assert left("What does zone 3 cost?", text).startswith("Zones 1 to 4 cost two euros.")
+    assert "three" not in left("What does zone 3 cost?", text).split("/")[0]
+    assert "bath" in left("Does room 9 have a bath?", text)
+
+
+def test_a_heading_that_the_question_names_counts_for_what_stands_below_it():
+    assert "nine" in left("When does the gate in Turin open?", DEPOTS)
+    assert "six" not in left("When does the gate in Turin open?", DEPOTS)
+    assert "six" in left("when does the lyon depot open its gate?", DEPOTS)
+    assert "nine" not in left("when does the lyon depot open its gate?", DEPOTS)
+    assert left("What does the crane lift?", DEPOTS).count("/") == left("Anything?", DEPOTS).count("/")
+    assert {"six", "nine"} <= set(
+        left("Do the gates in Lyon and Turin open alike?", DEPOTS).replace(".", "").split()
+    )
+
+
+def test_the_row_of_another_part_or_person_is_left_out():
+    assert left("What is the price of B12?", PARTS).endswith("| B12 | 4 EUR |")
+    assert "Omar" not in left("Which desk has Ida Brandt?", STAFF)
+    assert "Ida" in left("Which desk has Ida Brandt?", STAFF)
+    assert "Omar" in left("Who sits at which desk?", STAFF)
+
+
+def test_a_year_counts_where_the_documents_have_it():
+    old, new = "The fee is 40 euros.", "The fee is 44 euros."
+    both = [*windows(old, "fees-2023.md"), *windows(new, "fees-2024.md")]
+    assert [window.text for window in about("What was the fee in 2024?", both)] == [new]
+    assert len(about("What was the fee in 2020?", both)) == 2
+
+
+def test_amounts_are_no_names_of_things():
+    text = "A trunk may weigh up to 30 kg. Children from 3 to 12 years pay half. It is open on 24 June."
+    assert measures("Is a trunk of 45 kg allowed for my 14 year old?", text) == {"45", "14"}
+    assert measures("Is it open on 25 June?", text) == set()
+    assert numbers_misplaced("Is a trunk of 45 kg allowed?", text, frozenset({"45"})) == 0.0
+    assert left("May a trunk weigh 45 kg?", text).count("/") == 2
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Is it open on 24 June?", "?", "ward", "5 ward", "3", "Ward-5 E E9 in 99", "ward ² ²³²³ in 2019"],
+)
+def test_any_question_leaves_windows_in_their_order(question):
+    every = windows(WARDS)
+    kept = about(question, every)
+    assert [window for window in every if window in kept] == kept
+    assert about(question, []) == []
