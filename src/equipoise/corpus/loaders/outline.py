@@ -1,20 +1,19 @@
 """The blocks of a document, put together while a loader reads it, and the text that they make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise.core.types import Block, BlockKind
+from equipoise.corpus.loaders.grid import Cell, Row, grid_of, is_label, named
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
 
 _READ_WITH = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
-_LONGEST_NAME = 60  # characters of a column name that is said in every row
 _MOST_TIMES, _ALWAYS_FINE = (
-    4,
-    10_000,
-)  # characters of rows with column names for one without, and for any table
+    12,
+    100_000,
+)  # characters of rows with names of columns, for one without, and for any table
 _DEEPEST_LIST = 9
-_LONGEST_LABEL = 60  # characters of what may be a label and no sentence
 
 
 @dataclass(slots=True)
@@ -108,43 +107,55 @@ class Outline:
 
     def table(
         self,
-        rows: Sequence[Sequence[str]],
+        rows: Sequence[Sequence[Cell]],
         *,
-        header: bool,
+        header: int = 0,
         caption: str = "",
         lead: int = -1,
         kind: BlockKind = BlockKind.ROW,
     ) -> None:
-        """Append a table, each row a line of cells, which are one line each.
+        """Append a table whose first `header` rows hold names of columns, 0 where the file does not say how many."""
+        grid, tight = grid_of(rows, header), False
+        for title in filter(None, [caption, *grid.titles]):
+            row = self.add(
+                BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, lead=lead, tight=tight
+            )
+            lead, tight = (row, True) if row >= 0 else (lead, tight)
+        if kind is BlockKind.ROW and max((len(row.cells) for row in grid.rows), default=0) == 1:
+            kind = BlockKind.PARAGRAPH  # no table: lines below each other
+        self.rows(grid.names, grid.rows, lead=lead, kind=kind, tight=tight)
 
-        With a header its names are said in each row (`name: value; name: value`) and it is an aside itself. A row
-        that does not fit it, or would be much longer, is ` | ` between cells, and the header its lead.
+    def rows(
+        self,
+        names: Sequence[str],
+        rows: Iterable[Row],
+        *,
+        lead: int = -1,
+        kind: BlockKind = BlockKind.ROW,
+        tight: bool = False,
+        line: int = 0,
+    ) -> None:
+        """Append the rows of a table, each as one line that says the names of its columns (`name: value; name: value`).
+
+        The names by themselves are an aside. Without names, and where they would make the text many times as long, a
+        row is ` | ` between cells, and the names its lead. A text that spans all columns is a section, said in every
+        row below it, or a note. `line` is that of the names; with it the `place` of a row is its line.
         """
-        rows = [row for row in rows if any(row)]
-        names = rows[0] if header and len(rows) > 1 else ()
-        most = _ALWAYS_FINE + _MOST_TIMES * sum(len(cell) for row in rows for cell in row)
-        above = self.add(BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, caption, lead=lead)
-        lead = above if above >= 0 else lead
-        for number, row in enumerate(rows):
-            tight = number > 0 or above >= 0
-            named = _named(names, row) if number else ""
-            most -= len(named)
-            if names and not number:
-                top = self.add(BlockKind.ASIDE, " | ".join(row), lead=lead, tight=tight)
-            elif named and most >= 0:
-                self.add(kind, named, lead=lead, tight=tight)
-            else:
-                self.add(kind, " | ".join(row), lead=top if names else lead, tight=tight)
-
-
-def _named(names: Sequence[str], row: Sequence[str]) -> str:
-    """`name: value` for every cell with something in it, empty where names and cells do not fit each other."""
-    if len(names) != len(row) or any(len(name) > _LONGEST_NAME for name in names):
-        return ""
-    pairs = zip(names, row, strict=True)
-    return "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
-
-
-def is_label(text: str) -> bool:
-    """True for a few words without the end of a sentence: a term, a caption, a name."""
-    return len(text) <= _LONGEST_LABEL and not text.rstrip().endswith((".", "!", "?", "。", "！", "？"))
+        section, heads, most = "", -1, _ALWAYS_FINE
+        top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), lead=lead, tight=tight, line=line)
+        above = top if top >= 0 else lead
+        for number, (cells, place) in enumerate(rows):
+            line, tight = line and place, tight or top >= 0 or number > 0
+            if len(cells) == 1 and len(names) > 1:
+                row = self.add(kind, cells[0], lead=above, tight=tight, line=line)
+                section, heads = (cells[0], row) if is_label(cells[0]) else (section, heads)
+                continue
+            if heads >= 0:
+                self.change(heads, BlockKind.ASIDE)
+                heads = -1
+            plain = " | ".join(cells).rstrip(" |")
+            texts = list(named(names, cells, section)) if names else []
+            most += _MOST_TIMES * len(plain) - sum(map(len, texts))
+            fits = bool(texts) and most >= 0
+            for text in texts if fits else [plain]:
+                self.add(kind, text, lead=lead if fits else above, tight=tight, line=line)
