@@ -113,7 +113,7 @@ SPANS = [
     ("row", 0, "", "Room: Attic; Fees Weekday: 30; Fees Weekend: 45"),
     ("row", 0, "", "Room: Cellar; Fees Weekday: 20; Fees Weekend: 20"),
     ("aside", 0, "Room | Fees Weekday | Fees Weekend", "Out of doors"),
-    ("row", 0, "", "Out of doors; Room: Yard; Fees Weekday: 10; Fees Weekend: 15"),
+    ("row", 0, "", "Room: Yard; Out of doors; Fees Weekday: 10; Fees Weekend: 15"),
     ("row", 0, "Room | Fees Weekday | Fees Weekend", "Keys are kept by the porter."),
 ]
 

@@ -4,7 +4,7 @@ A row is read by itself: each cell says the name of its column, and what spans s
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ _LONG_VALUE, _LONGEST_FIRST = 700, 150
 _LONGEST_LABEL = 60
 _SHORT = 15  # a label whatever it ends with
 _MOST_TITLES = 10
+_MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
 _BETWEEN = "; "
 _AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:/\d\d)?+")
@@ -42,6 +43,15 @@ class Grid(NamedTuple):
     titles: list[str]
     names: list[str]
     rows: list[Row]
+
+
+class Told(NamedTuple):
+    """The text of a row, or of a part of it. `is_plain`: without the names of its columns; `is_section`: only leads on."""
+
+    text: str
+    place: int
+    is_plain: bool = False
+    is_section: bool = False
 
 
 def is_label(text: str) -> bool:
@@ -159,15 +169,43 @@ def _are_names(cells: Sequence[str]) -> bool:
     )
 
 
+def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:
+    """What each row says. A text that spans all columns is a section, said in every row below it, or a note.
+
+    Without names, and where they would make the text many times as long, a row is ` | ` between cells.
+    """
+    section, waiting, most = "", None, _ALWAYS_FINE
+    for cells, place in rows:
+        if len(cells) == 1 and len(names) > 1:
+            if waiting:
+                yield waiting
+            waiting = Told(cells[0], place, is_plain=True)
+            section = cells[0] if is_label(cells[0]) else section
+            continue
+        if waiting:
+            yield waiting._replace(is_section=waiting.text == section)
+            waiting = None
+        plain = " | ".join(cells).rstrip(" |")
+        texts = list(named(names, cells, section)) if any(names) else []
+        most += _MOST_TIMES * len(plain) - sum(map(len, texts))
+        if texts and most >= 0:
+            yield from (Told(text, place) for text in texts)
+        else:
+            yield Told(plain, place, is_plain=True)
+    if waiting:
+        yield waiting
+
+
 def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> Iterator[str]:
     """The row as text, `name: value` for each cell with something in it; a long row as several texts.
 
     It is cut between columns; each text begins with the first cell, which says what the row is about. A `section` that
-    the row stands in comes before it.
+    the row stands in comes behind that.
     """
-    pairs = [section] if section else []
+    pairs: list[str] = []
     for name, cell in zip_longest(names[: len(cells)], cells, fillvalue=""):
         pairs += [f"{name}: {value}" if name else value for value in _values(cell)]
+    pairs[1:1] = [section] if section else []
     if not pairs:
         return
     head = pairs[0] if len(pairs[0]) <= _LONGEST_FIRST else ""

@@ -4,15 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise.core.types import Block, BlockKind
-from equipoise.corpus.loaders.grid import Cell, Row, grid_of, is_label, named
+from equipoise.corpus.loaders.grid import Cell, Row, grid_of, told
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
 
 _READ_WITH = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
-_MOST_TIMES, _ALWAYS_FINE = (
-    12,
-    100_000,
-)  # characters of rows with names of columns, for one without, and for any table
 _DEEPEST_LIST = 9
 
 
@@ -135,27 +131,17 @@ class Outline:
         tight: bool = False,
         line: int = 0,
     ) -> None:
-        """Append the rows of a table, each as one line that says the names of its columns (`name: value; name: value`).
+        """Append the rows of a table as `grid.told` says them, each a line; the names by themselves are an aside.
 
-        The names by themselves are an aside. Without names, and where they would make the text many times as long, a
-        row is ` | ` between cells, and the names its lead. A text that spans all columns is a section, said in every
-        row below it, or a note. `line` is that of the names; with it the `place` of a row is its line.
+        `line` is that of the names; with it the `place` of a row is its line.
         """
-        section, heads, most = "", -1, _ALWAYS_FINE
         top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), lead=lead, tight=tight, line=line)
         above = top if top >= 0 else lead
-        for number, (cells, place) in enumerate(rows):
-            line, tight = line and place, tight or top >= 0 or number > 0
-            if len(cells) == 1 and len(names) > 1:
-                row = self.add(kind, cells[0], lead=above, tight=tight, line=line)
-                section, heads = (cells[0], row) if is_label(cells[0]) else (section, heads)
-                continue
-            if heads >= 0:
-                self.change(heads, BlockKind.ASIDE)
-                heads = -1
-            plain = " | ".join(cells).rstrip(" |")
-            texts = list(named(names, cells, section)) if names else []
-            most += _MOST_TIMES * len(plain) - sum(map(len, texts))
-            fits = bool(texts) and most >= 0
-            for text in texts if fits else [plain]:
-                self.add(kind, text, lead=lead if fits else above, tight=tight, line=line)
+        for number, row in enumerate(told(names, rows)):
+            self.add(
+                BlockKind.ASIDE if row.is_section else kind,
+                row.text,
+                lead=above if row.is_plain else lead,
+                tight=tight or top >= 0 or number > 0,
+                line=line and row.place,
+            )
