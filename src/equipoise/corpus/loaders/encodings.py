@@ -46,7 +46,7 @@ _LANGUAGES = {
 }  # fmt: skip
 """By encoding, the most usual first, the letters outside ASCII of each language that it is used for."""
 _ISOLATED = 1.6  # bytes outside ASCII next to each other, in languages that use them for accents
-_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_CONTROLS = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f]")
 _CONTROL = re.compile(r"[\x7f-\x84\x86-\x9f]")
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _INSIDE = frozenset("’‘–—·\u00ad")  # signs that may stand between two letters

@@ -46,7 +46,7 @@ class Grid(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The text of a row, or of a part of it. `is_plain`: without the names of its columns; `is_section`: only leads on."""
+    """The text of a row, or of a part of it. `is_plain`: without names of columns; `is_section`: it only leads on."""
 
     text: str
     place: int

@@ -32,6 +32,7 @@ class LoadedDocument:
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_OVERSTRUCK = re.compile(r"[^\n]\x08|\x1b\[[\d;]*+m")  # how manual pages say bold, underlined and coloured
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MOST_CONTROLS = 0.02
 
@@ -45,7 +46,7 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def decoded(path: Path, data: bytes) -> str:
-    """As `decode`, not cleaned."""
+    """As `decode`, not cleaned; of letters that are typed over each other the last one."""
     try:
         guess = encodings.read(data)
     except UnicodeDecodeError as error:
@@ -53,13 +54,14 @@ def decoded(path: Path, data: bytes) -> str:
         raise UnreadableFile(str(path), reason) from error
     if guess is None and b"\0" in data:
         raise UnreadableFile(str(path), "this is not text: it holds zero bytes; save it as UTF-8 text")
-    odd = 0 if guess is None or guess.told else len(_CONTROL.findall(guess.text))
-    if guess is None or odd > _MOST_CONTROLS * len(guess.text):
+    text = _OVERSTRUCK.sub("", guess.text) if guess else ""
+    odd = 0 if guess is None or guess.told else len(_CONTROL.findall(text))
+    if guess is None or odd > _MOST_CONTROLS * len(text):
         raise UnreadableFile(
             str(path),
             "this is binary data, or text in an encoding that cannot be told; save it as UTF-8 text",
         )
-    return guess.text
+    return text
 
 
 def clean(text: str) -> str:
