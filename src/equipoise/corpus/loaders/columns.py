@@ -19,6 +19,7 @@ Bands = list[tuple[float, float]]
 _LEAST_SHARED, _PROSE_WORDS = 5, 3.5  # lines across both columns, and words of each half of one
 _LEAST_ROWS, _SHARE = 3, 0.6  # rows with two cells: in all, and of all lines of a table
 _STEP = 3.2  # sizes from one row to the next
+_LEVEL = 0.1  # of the size: between the heights of what stands side by side
 _APART = 0.3  # of the size: between columns
 _WRAPPED = 0.8  # of the step from row to row: where a row goes on
 _TOUCH = 3.0  # points between rules that meet
@@ -34,12 +35,9 @@ def _in_columns(lines: list[Line]) -> list[Line]:
             ordered.append(lines[at])
             at += 1
             continue
-        halves = [
-            [half for line in lines[at:end] if (half := _half(line, gutter, right=right))]
-            for right in (False, True)
-        ]
-        for half in halves:
-            ordered += _in_columns(half)
+        for right in (False, True):
+            halves = (_half(line, gutter, right=right) for line in lines[at:end])
+            ordered += _in_columns([half for half in halves if half])
         at = end
     return ordered
 
@@ -86,7 +84,28 @@ def arranged(lines: list[Line], rules: Sequence[Rule]) -> list[Line]:
     """
     for grid in _grids(rules):
         lines = _ruled(lines, grid)
-    return _with_tables(_in_columns(lines))
+    joined = _level(lines)
+    parts = {whole: tuple(part) for whole, part in joined if len(part) > 1}
+    read = _with_tables(_in_columns([whole for whole, _ in joined]))
+    return [part for line in read for part in (parts.get(line, (line,)))]
+
+
+def _level(lines: Sequence[Line]) -> list[tuple[Line, list[Line]]]:
+    """Lines that pdfium parted although they stand side by side, put together, each with its parts."""
+    joined: list[tuple[Line, list[Line]]] = []
+    for line in lines:
+        whole, parts = joined[-1] if joined else (line, [])
+        level = abs(whole.base - line.base) < _LEVEL * line.size and whole.page == line.page
+        if (
+            parts
+            and level
+            and line.left > whole.right
+            and not (line.row or whole.row or line.mono or whole.mono)
+        ):
+            joined[-1] = line_of_pieces(whole, [*whole.pieces, *line.pieces]), [*parts, line]
+        else:
+            joined.append((line, [line]))
+    return joined
 
 
 def table_parts(lines: Sequence[Line]) -> Iterator[Part]:
@@ -114,25 +133,23 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The rows of each table."""
     table: list[Line] = []
     for line in lines:
-        before = table[-1] if table else None
-        new_page = before is not None and before.page != line.page
-        wide = sum(cell.columns for cell in line.row)
-        if before and (
-            wide != sum(cell.columns for cell in before.row) or (not new_page and before.table != line.table)
-        ):
+        before = table[-1] if table else line
+        new_page = before.page != line.page
+        if before.table != line.table if not new_page else _width(table) != _width([line]):
             yield table
             table = []
-        broken = new_page and table and not line.row[0].text and len(line.row) == len(table[-1].row)
-        if broken and before:
-            cells = (
-                a._replace(text=f"{a.text} {b.text}".strip())
-                for a, b in zip(before.row, line.row, strict=True)
-            )
-            table[-1] = replace(before, row=tuple(cells))
+        if new_page and table and not line.row[0].text and len(line.row) == len(before.row):
+            pairs = zip(before.row, line.row, strict=True)
+            joined = tuple(a._replace(text=f"{a.text} {b.text}".strip()) for a, b in pairs)
+            table[-1] = replace(before, row=joined)
         else:
             table.append(line)
     if table:
         yield table
+
+
+def _width(rows: Sequence[Line]) -> int:
+    return max(sum(cell.columns for cell in line.row) for line in rows)
 
 
 def _with_tables(lines: list[Line]) -> list[Line]:
@@ -297,13 +314,13 @@ def _ruled(lines: list[Line], grid: _Grid) -> list[Line]:
             )
             slots.setdefault((height, column), []).append((-piece.base, piece.left, piece))
     number = len({line.table for line in lines})
-    made = []
+    made: list[Line] = []
     for height in reversed(range(len(grid.ys) - 1)):
-        row = tuple(_spanning(grid, height, slots))
-        text = " | ".join(cell.text for cell in row if cell.text) or " "
+        cells = tuple(_spanning(grid, height, slots))
+        text = " | ".join(cell.text for cell in cells if cell.text) or " "
         if text.strip() or made:
             line = replace(lines[inside[0]], base=grid.ys[height], left=left, right=right, bold=False)
-            made.append(replace(line, row=row or (Cell(""),), text=text, table=number))
+            made.append(replace(line, row=cells or (Cell(""),), text=text, table=number))
     kept = set(inside)
     before = [line for row, line in enumerate(lines) if row < inside[0]]
     return [*before, *made, *(line for row, line in enumerate(lines) if row > inside[0] and row not in kept)]

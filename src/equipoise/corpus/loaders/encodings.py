@@ -74,10 +74,8 @@ def read(data: bytes) -> Guess | None:
     if (text := _decoded(data, "utf-8")) is not None and b"\0" not in data:
         return Guess(text, "utf-8", told=True)
     if _CONTROLS.search(data[:_SAMPLE]):
-        matches = (
-            from_bytes(data[: _SAMPLE // 4 * 4], cp_isolation=list(_WIDE)) if len(data) >= _LEAST else []
-        )
-        names = [match.encoding for match in matches if _is_text(str(match))]
+        matches = list(from_bytes(data[: _SAMPLE // 4 * 4], cp_isolation=list(_WIDE)))
+        names = [match.encoding for match in matches if len(data) >= _LEAST and _is_text(str(match))]
     elif _is_damaged(text := data.decode("utf-8", "replace")):
         return Guess(text, "utf-8", told=False)
     else:

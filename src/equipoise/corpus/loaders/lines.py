@@ -84,9 +84,9 @@ def filled(text: str) -> int:
 
 
 def whole(lines: Iterator[list[Run]]) -> Iterator[list[Run]]:
-    """Lines, those put together that stand side by side and touch."""
+    """Lines, those put together that stand side by side and touch, and what stands on another height cut off."""
     before: list[Run] = []
-    for runs in lines:
+    for runs in (part for line in lines for part in _levels(line)):
         if before and _goes_on(before, runs):
             before += runs
             continue
@@ -95,6 +95,17 @@ def whole(lines: Iterator[list[Run]]) -> Iterator[list[Run]]:
         before = runs
     if before:
         yield before
+
+
+def _levels(runs: list[Run]) -> Iterator[list[Run]]:
+    """The parts of a line on one height each: pdfium takes cells that were drawn one after the other for a line."""
+    part = runs[:1]
+    for before, run in pairwise(runs):
+        if abs(run.base - before.base) > _RAISED * max(run.type.size, before.type.size):
+            yield part
+            part = []
+        part.append(run)
+    yield part
 
 
 def _goes_on(before: list[Run], runs: list[Run]) -> bool:

@@ -164,8 +164,8 @@ class _Sheet:
             if len(self._hidden_columns) < _MOST_HIDDEN_COLUMNS:
                 self._hidden_columns.update(range(first, min(last, _MOST_HIDDEN_COLUMNS) + 1))
         elif name == "mergeCell" and len(self._merged) < _MOST_MERGED:
-            first, _, last = attributes.get("ref", "").partition(":")
-            self._merged[_place(first), _column(first)] = _place(last), _column(last)
+            begin, _, end = attributes.get("ref", "").partition(":")
+            self._merged[_place(begin), _column(begin)] = _place(end), _column(end)
         self._in_value = name in {"v", "t"} and self._cell is not None
 
     def _start_row(self, attributes: Mapping[str, str]) -> None:
@@ -230,7 +230,7 @@ class _Sheet:
     def _cells(self, region: list[int], columns: list[int]) -> list[list[Cell]]:
         """The cells of some rows with what they span of these columns."""
         covered = dict.fromkeys(columns, 0)  # by column: the last row that the cells so far span
-        rows = []
+        rows: list[list[Cell]] = []
         for number, place in enumerate(region):
             rows.append([])
             for column in columns:

@@ -6,7 +6,7 @@ tells no sentence from another and counts only where nothing else does.
 
 from collections.abc import Sequence
 
-from equipoise.core.types import Passage, Proposal
+from equipoise.core.types import Passage, Proposal, Span
 from equipoise.corpus.keywords import terms
 from equipoise.rag.highlighters.sentences import sentences_of
 
@@ -26,7 +26,8 @@ def by_words(question: str, passages: Sequence[Passage]) -> Proposal:
     held = [wanted.intersection(terms(sentence.text)) for sentence in sentences]
     if max(map(len, held)) < _LEAST * len(wanted):
         return Proposal(())
-    spans, missing = [], wanted
+    spans: list[Span] = []
+    missing = wanted
     while len(spans) < _MOST:
         best = max(range(len(sentences)), key=lambda row: len(held[row] & missing))
         if not held[best] & missing:
