@@ -150,8 +150,12 @@ class TestKinds:
         ]
         loaded = document_of(pdf(page))
         check(loaded)
-        assert blocks(loaded)[1:3] == [("row", 0, "Name | Price | Note"), ("row", 0, "Tea | 2.50 | hot")]
-        assert [block.lead for block in loaded.blocks] == [-1, -1, 1, 1, 1]
+        assert blocks(loaded)[1:] == [
+            ("aside", 0, "Name | Price | Note"),
+            ("row", 0, "Name: Tea; Price: 2.50; Note: hot"),
+            ("row", 0, "Name: Milk; Price: 1.20; Note: cold"),
+            ("row", 0, "Name: Rum; Price: 9; Note: old"),
+        ]
 
     def test_contents_are_asides(self):
         page = down(

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equipoise.apps import progress, render
+from equipoise.apps.indexed import tell, tell_the_script
 from equipoise.apps.options import PathArgument, PathOption, StoreOption, group, sharing
-from equipoise.apps.terminal import Terminal, complain, number_of, one_line, print_json, styled
+from equipoise.apps.terminal import Terminal, complain, number_of, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
 from equipoise.core.addresses import Place
@@ -21,7 +21,7 @@ from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
-from equipoise.corpus.indexing import IndexReport
+from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.rag import build, library
 from equipoise.rag.library import Library
@@ -185,6 +185,8 @@ def ask(
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
     with _answering(chosen) as ready:
+        if isinstance(ready, Library):
+            tell_the_script(question, ready.components.encoder)
         if as_json:
             result = ready.ask(question, others=others)
             print_json(result.to_dict() | ({"trace": result.trace.to_dict()} if trace else {}))
@@ -325,21 +327,7 @@ def _index(
             judge=holding,
             encoder=encoder,
         )
-    for failure in done.failed:
-        complain("not indexed:", str(failure))
-    for left in done.left_out:
-        complain("left out:", str(left))
-    for source, characters in done.hidden:
-        complain("hidden text left out:", f"{source}: {characters:,} characters")
-    for source, characters in done.invisible:
-        complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
-    for source, why in holding.held if holding else ():
-        complain(
-            "held back:",
-            f"{source}: {why}; let it in with  equipoise documents trust untrusted {quote(source)}",
-        )
-    for source, name in done.alike:
-        complain(f"looks like {one_line(name)}:", f"{source} is untrusted and is never cited under that name")
+    tell(done, holding.held if holding else ())
     return done
 
 

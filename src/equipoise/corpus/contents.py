@@ -14,7 +14,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.offsets import packed
-from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.records import FileRecord, Numbered
 from equipoise.corpus.stems import TOKENIZER
 
@@ -70,7 +70,7 @@ def of_documents(
             yield ("documents", numbered.number, *fields, *offsets, document.text)
             for passage_id, (start, end) in enumerate(spans, numbered.first):
                 passages.append(("passages", passage_id, numbered.number, start, end))
-                words = search_text(passage_at(0, start, end, document))
+                words = word_text(passage_at(0, start, end, document))
                 vocabularies[document.trust].add(passage_id, words)
             made = numbered.entry.vectors
             data = b"" if made is None else made.astype("<f4").tobytes()

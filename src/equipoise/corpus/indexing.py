@@ -25,12 +25,15 @@ from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import Entry, FileRecord
+from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_roots
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
+from equipoise.models.abilities import is_multilingual
 from equipoise.text import visible
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
+from equipoise.text.scripts import script_of
 from equipoise.text.sentences import units
 
 _NAMED = 5
@@ -52,34 +55,6 @@ class Step:
 Progress = Callable[[Step], None]
 Judge = Callable[[Path, Sequence[Document], Trust], Trust]
 """Says under which trust the documents of a file are written, to which the run gives that trust."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexReport:
-    """What `index` did, in files, and what the store holds after it, in documents and passages.
-
-    `relabelled` files only changed their trust; `skipped` names what in folders is hidden, of an unknown type, or part
-    of a web page; `left_out` links out of a folder and roots that kept another trust. `hidden` and `invisible` have
-    (source, characters) for new documents with text that nobody sees: what was left out, and what is indexed.
-    `strangers` are the ids of new documents that are not trusted, `alike` (source, trusted source) for those of them
-    that look like a trusted document: whoever has both partitions says so (`rag.impersonation`).
-    """
-
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    relabelled: int = 0
-    removed: int = 0
-    skipped: tuple[LeftOut, ...] = ()
-    failed: tuple[UnreadableFile, ...] = ()
-    documents: int = 0
-    passages: int = 0
-    seconds: float = 0.0
-    left_out: tuple[LeftOut, ...] = ()
-    hidden: tuple[tuple[str, int], ...] = ()
-    invisible: tuple[tuple[str, int], ...] = ()
-    strangers: tuple[str, ...] = ()
-    alike: tuple[tuple[str, str], ...] = ()
 
 
 def index(
@@ -169,7 +144,8 @@ def _silent(step: Step) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Unseen:
-    """Characters of a new document that nobody sees; `key` is its file's."""
+    """What a reader of a new document does not see: characters, its encoding if guessed, its script if no encoder
+    reads it. `key` is its file's."""
 
     key: str
     doc_id: str
@@ -177,6 +153,8 @@ class _Unseen:
     trusted: bool
     hidden: int
     invisible: int
+    encoding: str
+    script: str
 
 
 @dataclass(slots=True)
@@ -273,6 +251,8 @@ class _Work:
                 document.trust is Trust.TRUSTED,
                 reading.hidden,
                 reading.invisible,
+                reading.encoding,
+                "" if is_multilingual(self.encoder) else script_of(document.text),
             )
             for document, reading in pairs
         ]
@@ -290,6 +270,8 @@ class _Work:
             passages=counts.passages,
             hidden=tuple((one.source, one.hidden) for one in self.unseen if one.hidden),
             invisible=tuple((one.source, one.invisible) for one in self.unseen if one.invisible),
+            guessed=tuple((one.source, one.encoding) for one in self.unseen if one.encoding),
+            unread=tuple((one.source, one.script) for one in self.unseen if one.script),
             strangers=tuple(one.doc_id for one in self.unseen if not one.trusted),
         )
 

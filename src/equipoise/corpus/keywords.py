@@ -10,10 +10,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import NamedTuple, Protocol
 
 from equipoise.core.types import Passage
-from equipoise.corpus.pieces import search_text
+from equipoise.corpus.pieces import word_text
 from equipoise.corpus.spelling import Correction, chosen, is_foreign, near_stems, small, unknown
 from equipoise.corpus.stems import Stems
 from equipoise.text.function_words import FUNCTION_WORDS
+from equipoise.text.scripts import is_unspaced, paired
 
 MOST_TERMS = 32
 FOUND_BY = 3_000  # passages: the rarest terms, up to this many together, choose what is scored
@@ -40,9 +41,10 @@ STOP_WORDS = frozenset(_FUNCTION_WORDS.split()) | FUNCTION_WORDS
 def terms(query: str) -> list[str]:
     """The distinct words of `query`, lower case, in order, without stop words unless there are only those.
 
-    A word is a run of letters, digits and their combining marks, so nothing of the query language is left.
+    A word is a run of letters, digits and their combining marks, so nothing of the query language is left; in
+    scripts without spaces a pair of letters is one.
     """
-    bare = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in query[:_READ])
+    bare = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in paired(query[:_READ]))
     words = list(dict.fromkeys(w[:_LONGEST] for w in bare.lower().split() if any(c.isalnum() for c in w)))
     return [w for w in words if w not in STOP_WORDS] or words
 
@@ -92,7 +94,8 @@ class Keywords:
         return [(word, near_stems(word.lower(), stems)) for word in missing]
 
     def unheard(self, words: Sequence[str]) -> list[str]:
-        """Those of the words that no passage has in any form."""
+        """Those of the words that no passage has in any form. Letters of scripts without spaces are no words."""
+        words = [word for word in words if not is_unspaced(word)]
         stems = self.stems.of_words([word.lower() for word in words])
         frequent = self.frequencies(stems)
         return [word for word, stem in zip(words, stems, strict=True) if stem and not frequent[stem]]
@@ -119,7 +122,7 @@ class Keywords:
         """The words with one of the stems in some passages that hold one."""
         for stem in stems:
             for passage in holding(stem):
-                yield from self._words_of(stem, search_text(passage))
+                yield from self._words_of(stem, word_text(passage))
 
     def _words_of(self, stem: str, text: str) -> list[str]:
         """The words of `text` with this stem, in lower case."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from equipoise.core.types import Document, Passage
 from equipoise.text.outline import headings_at, sections_within
 from equipoise.text.quotes import reading
+from equipoise.text.scripts import paired
 from equipoise.text.visible import title
 
 
@@ -41,7 +42,12 @@ def _inside(stretches: Iterable[tuple[int, int]], start: int, end: int) -> tuple
 
 
 def search_text(passage: Passage) -> str:
-    """What vectors and full text search see of a passage: its document's title, the headings that do not stand in
+    """What vectors see of a passage: its document's title, the headings that do not stand in
     its text, and its text."""
     above = [line for line in passage.headings if line not in passage.text]
     return "\n".join(line for line in (passage.title, " > ".join(above), passage.text) if line)
+
+
+def word_text(passage: Passage) -> str:
+    """What full text search sees of a passage: `search_text` with pairs of letters where words have no spaces."""
+    return paired(search_text(passage))

@@ -15,6 +15,7 @@ from equipoise.text import visible
 LONGEST_FRAGMENT = 1_000
 """Characters of what tells the documents of one file apart (the id of a row): it stands in every source."""
 
+_LONGEST_ENCODING = 20
 _LISTS = ("pages", "sentences", "passages", "blocks")
 
 
@@ -23,7 +24,7 @@ class Reading:
     """One document of a file: its text, title, page starts, blocks, what may be quoted, and passages.
 
     `fragment` tells the documents of one file apart; `hidden` counts characters that nobody sees and that were
-    left out, `invisible` those that are in the text.
+    left out, `invisible` those that are in the text; `encoding` is that of a file that does not say its own.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Reading:
     hidden: int = 0
     invisible: int = 0
     blocks: Sequence[Block] = ()
+    encoding: str = ""
 
 
 def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
@@ -49,7 +51,7 @@ def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
             packed_blocks(reading.blocks),
         ]
         parts = [reading.text.encode(), *lists]
-        head = {"title": reading.title, "fragment": reading.fragment}
+        head = {"title": reading.title, "fragment": reading.fragment, "encoding": reading.encoding}
         unseen = {"hidden": reading.hidden, "invisible": reading.invisible}
         heads.append(head | unseen | {"lengths": [len(part) for part in parts]})
         body += parts
@@ -105,6 +107,7 @@ def _reading(head: object, parts: _Parts) -> Reading:
         _count(head, "hidden"),
         _count(head, "invisible"),
         blocks_in(blocks, len(text)),
+        visible.title(_string(head, "encoding"), _LONGEST_ENCODING),
     )
 
 

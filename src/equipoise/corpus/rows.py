@@ -15,7 +15,7 @@ from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import words_of
 from equipoise.corpus.offsets import packed
 from equipoise.corpus.partitions import bounds, first, trust_of
-from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.records import (
     DOCUMENT,
     MOST_DIMENSIONS,
@@ -88,7 +88,7 @@ def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
         words = words_of(trust_of(number))
         connection.executemany(
             f"INSERT INTO {words}({words}, rowid, text) VALUES ('delete', ?, ?)",
-            [(i, search_text(read_passage(i, place, document))) for i, place in places],
+            [(i, word_text(read_passage(i, place, document))) for i, place in places],
         )
         for table, column in (("vectors", "document"), ("passages", "document"), ("documents", "number")):
             connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
@@ -179,7 +179,7 @@ def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, num
     )
     connection.executemany(
         f"INSERT INTO {words_of(document.trust)}(rowid, text) VALUES (?,?)",
-        [(i, search_text(passage_at(i, start, end, document))) for i, (start, end) in spans],
+        [(i, word_text(passage_at(i, start, end, document))) for i, (start, end) in spans],
     )
     data = b"" if entry.vectors is None else np.ascontiguousarray(entry.vectors, "<f4").tobytes()
     connection.execute("INSERT INTO vectors VALUES (?,?,?,?)", (number, first, len(spans), data))

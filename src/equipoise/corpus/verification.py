@@ -8,7 +8,7 @@ from equipoise.corpus import records
 from equipoise.corpus.fulltext import vocabulary_of
 from equipoise.corpus.nearest import read_signs
 from equipoise.corpus.partitions import bounds
-from equipoise.corpus.pieces import search_text
+from equipoise.corpus.pieces import word_text
 from equipoise.corpus.records import DOCUMENT, FILE, PLACE, Damage
 from equipoise.corpus.stems import TOKENIZER
 
@@ -70,7 +70,7 @@ def _check_words(connection: sqlite3.Connection, trust: Trust) -> None:
             for place in connection.execute(f"{PLACE} WHERE d.doc_id = ?", (document.doc_id,)):
                 passage = records.read_passage(*records.read_place(place), document)
                 ask = "INSERT INTO words(rowid, text) VALUES (?, ?)"
-                anew.execute(ask, (passage.passage_id, search_text(passage)))
+                anew.execute(ask, (passage.passage_id, word_text(passage)))
         ask = "SELECT term, doc, cnt FROM {} ORDER BY term"
         held = connection.execute(ask.format(vocabulary_of(trust)))
         if held.fetchall() != anew.execute(ask.format("vocabulary")).fetchall():

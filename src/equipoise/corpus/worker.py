@@ -114,6 +114,7 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
         loaded.hidden,
         loaded.invisible,
         structure,
+        loaded.encoding,
     )
 
 

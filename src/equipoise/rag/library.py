@@ -18,9 +18,10 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Trust
 from equipoise.corpus import catalogue
-from equipoise.corpus.indexing import IndexReport, Judge, Progress, document_id, index, prepare
+from equipoise.corpus.indexing import Judge, Progress, document_id, index, prepare
 from equipoise.corpus.lending import LendingEncoder
 from equipoise.corpus.records import Listed
+from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.store import Store
 from equipoise.rag import build

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Candidates, Passage, Query
 from equipoise.corpus.pieces import search_text
+from equipoise.text.scripts import script_of
 
 RERANKED = 10
 """Candidates that a reranker reads: with 20, no more answers came first on the fitting sets of benchmarks/field."""
@@ -22,8 +23,11 @@ def passage_scores(question: str, passages: Sequence[Passage], reranker: Reranke
 def reranked(reranker: Reranker, question: str, candidates: Candidates) -> Candidates:
     """The candidates with the first `RERANKED` of them in the order of the reranker's scores, ties as they came.
 
-    `scores` stay those of retrieval. Raises ModelError.
+    `scores` stay those of retrieval; so does the order for a question in a script that rerankers do not read. Raises
+    ModelError.
     """
+    if script_of(question):
+        return candidates
     first = candidates.passages[:RERANKED]
     order = np.argsort(-passage_scores(question, first, reranker), kind="stable").tolist()
     return candidates.take([*order, *range(len(first), len(candidates))])

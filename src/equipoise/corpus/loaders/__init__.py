@@ -5,11 +5,13 @@ disk, and raises UnreadableFile with a reason that says what to do.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders import encodings
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.source import SOURCES
@@ -49,6 +51,9 @@ LOADERS = {
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
+_PACKED = frozenset({".pdf", ".docx", ".epub", ".odt", ".pptx", ".xlsx", ".rtf", ".eml"})
+_SNIFFED = 4_096
+
 NAMES = frozenset(
     {"authors", "changelog", "changes", "contributing", "copying", "copyright", "faq", "history", "install"}
     | {"licence", "license", "maintainers", "news", "notice", "readme", "thanks", "todo"}
@@ -77,7 +82,8 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
     check_type(path)
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
-    documents = [_seen(document) for document in _loader(path)(path, data)]
+    guessed = _guessed(path, data)
+    documents = [replace(_seen(document), encoding=guessed) for document in _loader(path)(path, data)]
     readable = [document for document in documents if document.text.strip()]
     if not readable:
         hidden = sum(document.hidden for document in documents)
@@ -99,6 +105,16 @@ def _loader(path: Path) -> Loader:
     module, _, function = LOADERS[kind_of(path)].partition(":")
     loader: Loader = getattr(import_module(f"{__name__}.{module}"), function)
     return loader
+
+
+def _guessed(path: Path, data: bytes) -> str:
+    """The encoding of a text that does not say it itself, empty for others."""
+    if kind_of(path) in _PACKED or b"charset" in data[:_SNIFFED].lower():
+        return ""
+    with suppress(UnicodeDecodeError):
+        guess = encodings.read(data)
+        return "" if guess is None or guess.told else guess.encoding
+    return ""
 
 
 def _seen(document: LoadedDocument) -> LoadedDocument:

@@ -1,10 +1,11 @@
-"""AsciiDoc: kept as it is, so that offsets and lines are those of the file; comments become spaces."""
+"""AsciiDoc: kept as it is but for the rows of tables, so that lines are those of the file; comments become spaces."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.types import Block, BlockKind
+from equipoise.corpus.loaders import marked
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 
 _HEADING = re.compile(r"(={1,6})[ \t]++(?=\S)")
@@ -21,10 +22,8 @@ _DEEPEST = 8
 def load_adoc(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the source text. Its title is that of the document, else the first heading."""
     reading = _Reading(decode(path, data))
-    text = reading.read()
-    return [
-        LoadedDocument(text, reading.title or path.stem, hidden=reading.hidden, blocks=tuple(reading.blocks))
-    ]
+    text, blocks = marked.named(reading.read(), reading.blocks, adoc=True)
+    return [LoadedDocument(text, reading.title or path.stem, hidden=reading.hidden, blocks=blocks)]
 
 
 @dataclass(slots=True)

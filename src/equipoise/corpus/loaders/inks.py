@@ -26,6 +26,7 @@ _Matrix = tuple[float, float, float, float, float, float]
 _PIXELS = 4 / 3  # a PDF unit is a point
 _CELLS = 256  # of the grid that remembers the paper, in each direction
 _UNKNOWN = -1
+_MOST_RULES, _MOST_SEGMENTS, _THIN = 1_000, 400, 2.5  # strokes of a page, pieces of a path, points
 _DEEPEST = 30  # forms in forms
 _AS_IT_IS: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _UNSEEN_MODES = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
@@ -44,6 +45,7 @@ class Inks:
     """The text objects of a page, by address, that are not plainly seen; `left` is how many objects may follow.
 
     `hidden` ones show nothing, `invisible` ones are of render mode 3 or 7, `cut` ones reach over the page's edge.
+    `rules` are the first upright and level strokes.
     """
 
     page: Box
@@ -51,6 +53,7 @@ class Inks:
     hidden: set[int] = field(default_factory=set)
     invisible: set[int] = field(default_factory=set)
     cut: set[int] = field(default_factory=set)
+    rules: list[Box] = field(default_factory=list)
     _paper: NDArray[np.int32] = field(
         default_factory=lambda: np.full((_CELLS, _CELLS), _number(WHITE), np.int32)
     )
@@ -75,7 +78,7 @@ class Inks:
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             self._see_text(item, box, around)
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
-            self._see_path(item, box)
+            self._see_path(item, box, around)
         else:
             self._paint(box, _UNKNOWN)
 
@@ -107,7 +110,7 @@ class Inks:
             return False
         return all(cell != _UNKNOWN and near(ink, _color(cell)) for cell in np.unique(under).tolist())
 
-    def _see_path(self, item: Handle, box: Box) -> None:
+    def _see_path(self, item: Handle, box: Box, around: _Matrix) -> None:
         filled, stroked = ctypes.c_int(), ctypes.c_int()
         pdfium.FPDFPath_GetDrawMode(item, filled, stroked)
         if not filled.value and not stroked.value:
@@ -115,6 +118,9 @@ class Inks:
         ink, solidity = _ink(item, stroked=not filled.value)
         if solidity == 0:
             return
+        if len(self.rules) < _MOST_RULES:
+            thin = min(box[2] - box[0], box[3] - box[1]) < _THIN
+            self.rules += [box] if thin else _strokes(item, around) if stroked.value else []
         plain = filled.value and not stroked.value and solidity == _SOLID
         self._paint(box, _number(ink) if plain else _UNKNOWN, whole=bool(plain) and _is_box(item))
 
@@ -201,6 +207,22 @@ def _is_box(item: Handle) -> bool:
     return (
         upright and len(set(points)) == 4 and len({x for x, _ in points}) == len({y for _, y in points}) == 2
     )
+
+
+def _strokes(item: Handle, around: _Matrix) -> list[Box]:
+    """The upright and level straight pieces of a path, on the page."""
+    matrix = _product(_matrix(item), around)
+    points: list[tuple[float, float]] = []
+    boxes: list[Box] = []
+    for row in range(min(pdfium.FPDFPath_CountSegments(item), _MOST_SEGMENTS)):
+        segment = pdfium.FPDFPath_GetPathSegment(item, row)
+        if pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_MOVETO:
+            points = []
+        points.append(_point(segment))
+        ends = [points[-2:]] if len(points) > 1 else []
+        ends += [[points[-1], points[0]]] if pdfium.FPDFPathSegment_GetClose(segment) else []
+        boxes += [_moved((a[0], a[1], b[0], b[1]), matrix) for a, b in ends if a[0] == b[0] or a[1] == b[1]]
+    return [box for box in boxes if min(box[2] - box[0], box[3] - box[1]) < _THIN]
 
 
 def _point(segment: Handle) -> tuple[float, float]:

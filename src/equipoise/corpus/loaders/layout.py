@@ -40,6 +40,7 @@ class Part:
     lines: list[Line]
     kind: BlockKind = BlockKind.PARAGRAPH
     level: int = 0
+    said: str = ""  # of a row of a table: its cells with the names of their columns
 
     @property
     def first(self) -> Line:
@@ -119,6 +120,7 @@ def _edges(lines: Sequence[Line]) -> list[float]:
                 neighbour.right
                 for neighbour in near
                 if neighbour.page == line.page
+                and _alike(neighbour.size, line.size)
                 and neighbour.left < line.right
                 and neighbour.right >= line.left
             )

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from equipoise.corpus.loaders.inks import Box, Handle, Inks, TooMuch
-from equipoise.corpus.loaders.lines import Line, Run, Type, filled, line_of, whole
+from equipoise.corpus.loaders.lines import Line, Run, Type, by_height, filled, line_of, whole
 
 _PAGE_TEXT = 500_000
 """Characters of one page."""
 _HYPHENS = frozenset({0x02, 0xFFFE})  # pdfium's sign for the hyphen of a word that goes on in the next line
 _LINE_ENDS = frozenset({0x0D, 0x0A})
+_ASKED = 100  # letters of a page that say which way it is read
 _LONGEST_NAME = 200  # bytes of a font's name
 _BOLD = ("bold", "black", "heavy", "cmbx", "cmb1", "sfbx", "medi", "demi")
 _MONO = ("mono", "courier", "typewriter", "cmtt", "sltt", "sftt", "ectt", "lmtt", "consol", "menlo", "fixed")
@@ -33,6 +34,7 @@ class Page:
     turn: int
     inks: Inks
     lines: list[Line] = field(default_factory=list)
+    rules: list[Box] = field(default_factory=list)
     hidden: int = 0
     invisible: int = 0
     letters: int = 0
@@ -57,10 +59,24 @@ def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
         if count > _PAGE_TEXT:
             raise TooMuch
         content.letters = count
-        content.lines = [line_of(runs, number) for runs in whole(_Letters(content, text).lines(count))]
+        looked_at, content.turn = content.turn, _turn(text, count, content.turn)
+        letters = _Letters(content, text)
+        lines = whole(letters.lines(count))
+        if content.turn != looked_at:
+            lines = by_height([run for runs in lines for run in runs])
+        content.lines = [line_of(runs, number) for runs in lines]
+        ends = ((letters.turned(*rule[:2]), letters.turned(*rule[2:])) for rule in content.inks.rules)
+        content.rules = [(min(a, c), min(b, d), max(a, c), max(b, d)) for (a, b), (c, d) in ends]
     finally:
         pdfium.FPDFText_ClosePage(text)
     return content, content.inks.left
+
+
+def _turn(text: Handle, count: int, page: int) -> int:
+    """The quarters by which the page has to be turned for most letters to stand upright; as it is without letters."""
+    angles = (pdfium.FPDFText_GetCharAngle(text, row) for row in range(0, count, max(count // _ASKED, 1)))
+    quarters = [round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0]
+    return max(range(4), key=lambda turn: (quarters.count(turn), turn == page))
 
 
 def _box(page: Handle) -> Box:
@@ -139,7 +155,7 @@ class _Letters:
         type_ = self._type(stretch)
         left, base, _ = self._place(stretch.first)
         rows = range(stretch.first, stretch.first + len(text)) if type_.mono else range(0)
-        places = tuple(self._turned(*self._origin(row))[0] for row in rows)
+        places = tuple(self.turned(*self._origin(row))[0] for row in rows)
         return [Run(text, left, self._place(stretch.last)[2], base, type_, places)]
 
     def _inside(self, stretch: _Stretch) -> str:
@@ -160,11 +176,11 @@ class _Letters:
         """Where a letter begins, its height above the page's foot, and where it ends, as the page is looked at."""
         box = pdfium.FS_RECTF()
         pdfium.FPDFText_GetLooseCharBox(self.text, row, box)
-        x, base = self._turned(*self._origin(row))
-        ends = self._turned(box.left, box.bottom)[0], self._turned(box.right, box.top)[0]
+        x, base = self.turned(*self._origin(row))
+        ends = self.turned(box.left, box.bottom)[0], self.turned(box.right, box.top)[0]
         return x, base, max(ends)
 
-    def _turned(self, x: float, y: float) -> tuple[float, float]:
+    def turned(self, x: float, y: float) -> tuple[float, float]:
         """A place on the page as the page is looked at, from its lower left corner."""
         left, bottom, right, top = self.page.box
         if self.page.turn == 0:

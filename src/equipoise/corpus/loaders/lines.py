@@ -4,19 +4,20 @@ Pdfium tells where lines and words end. What it parts on one line, such as a rai
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
+from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.loaded import clean, one_line
 
 _RAISED, _LEVEL = 0.6, 0.1  # of the larger size: how far apart in height the parts of one line may be
 _SMALL = 0.85  # of it: what may be raised
 _NEAR = 1.5  # of it: between the parts of a line
 _LEAST_STEP = 0.5  # points
-_COLUMN = 1.4  # of the size: a gap between two cells of a row
+_PIECE = 0.6  # of the size: a gap between two pieces of a line
 _LONGEST_GAP = 200
 _PLAIN = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
@@ -47,12 +48,21 @@ class Run(NamedTuple):
     places: tuple[float, ...] = ()
 
 
+class Piece(NamedTuple):
+    """What stands between two gaps of a line."""
+
+    left: float
+    right: float
+    base: float
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """What stands side by side on a page, `page` counted from 0, places and size in points.
 
-    `size` is that of most letters, `bold` and `mono` hold where all are. `cells` are the texts between wide gaps,
-    each with the place where it begins.
+    `size` is that of most letters, `bold` and `mono` hold where all are. A row of a table has `row`, and `table` tells
+    the tables of a page apart.
     """
 
     text: str
@@ -63,7 +73,9 @@ class Line:
     size: float
     bold: bool
     mono: bool
-    cells: tuple[tuple[float, str], ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    row: tuple[Cell, ...] = ()
+    table: int = 0
 
 
 def filled(text: str) -> int:
@@ -72,9 +84,9 @@ def filled(text: str) -> int:
 
 
 def whole(lines: Iterator[list[Run]]) -> Iterator[list[Run]]:
-    """Lines, those put together that stand side by side and touch."""
+    """Lines, those put together that stand side by side and touch, and what stands on another height cut off."""
     before: list[Run] = []
-    for runs in lines:
+    for runs in (part for line in lines for part in _levels(line)):
         if before and _goes_on(before, runs):
             before += runs
             continue
@@ -83,6 +95,17 @@ def whole(lines: Iterator[list[Run]]) -> Iterator[list[Run]]:
         before = runs
     if before:
         yield before
+
+
+def _levels(runs: list[Run]) -> Iterator[list[Run]]:
+    """The parts of a line on one height each: pdfium takes cells that were drawn one after the other for a line."""
+    part = runs[:1]
+    for before, run in pairwise(runs):
+        if abs(run.base - before.base) > _RAISED * max(run.type.size, before.type.size):
+            yield part
+            part = []
+        part.append(run)
+    yield part
 
 
 def _goes_on(before: list[Run], runs: list[Run]) -> bool:
@@ -94,6 +117,14 @@ def _goes_on(before: list[Run], runs: list[Run]) -> bool:
     )
 
 
+def by_height(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """The lines that these runs stand in, from the top."""
+    lines: dict[int, list[Run]] = {}
+    for run in runs:
+        lines.setdefault(round(run.base), []).append(run)
+    return (sorted(lines[base], key=lambda run: run.left) for base in sorted(lines, reverse=True))
+
+
 def line_of(runs: list[Run], number: int) -> Line:
     sizes: dict[tuple[float, float], int] = {}
     for run in runs:
@@ -102,26 +133,37 @@ def line_of(runs: list[Run], number: int) -> Line:
     size, base = max(sizes, key=lambda key: (sizes[key], key))
     shown = [run for run in runs if run.text.strip()]
     mono = bool(shown) and all(run.type.mono for run in shown)
-    cells = _cells(runs, size, base)
-    text = _in_columns(runs) if mono else one_line(" ".join(cell for _, cell in cells))
+    pieces = _pieces(runs, size, base)
+    text = _in_columns(runs) if mono else one_line(" ".join(piece.text for piece in pieces))
     left, right = min(run.left for run in runs), max(run.right for run in runs)
     bold = bool(shown) and all(run.type.bold for run in shown)
-    return Line(text, number, left, right, base, size, bold, mono, cells)
+    return Line(text, number, left, right, base, size, bold, mono, pieces)
 
 
-def _cells(runs: list[Run], size: float, base: float) -> tuple[tuple[float, str], ...]:
-    """The texts between wide gaps, each with the place where it begins."""
-    cells: list[tuple[float, list[str]]] = []
+def line_of_pieces(line: Line, pieces: Sequence[Piece]) -> Line:
+    """A part of a line."""
+    text = one_line(" ".join(piece.text for piece in pieces))
+    return replace(line, text=text, left=pieces[0].left, right=pieces[-1].right, pieces=tuple(pieces))
+
+
+def _pieces(runs: list[Run], size: float, base: float) -> tuple[Piece, ...]:
+    """The texts between gaps, where they begin and end."""
+    groups: list[tuple[list[Run], list[str]]] = []
     before: Run | None = None
     for run in runs:
         gap = run.left - before.right if before else 0.0
-        if before is None or gap > _COLUMN * size:
-            cells.append((run.left, []))
+        if before is None or gap > _PIECE * size:
+            groups.append(([], []))
         elif gap > size / 5 or run.left < before.left:
-            cells[-1][1].append(" ")
-        cells[-1][1].append(_written(run, size, base))
+            groups[-1][1].append(" ")
+        groups[-1][0].append(run)
+        groups[-1][1].append(_written(run, size, base))
         before = run
-    return tuple((left, one_line("".join(pieces))) for left, pieces in cells)
+    pieces = (
+        Piece(inside[0].left, max(run.right for run in inside), inside[0].base, one_line("".join(texts)))
+        for inside, texts in groups
+    )
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def _written(run: Run, size: float, base: float) -> str:

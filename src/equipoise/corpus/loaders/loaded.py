@@ -1,6 +1,5 @@
 """What every loader returns, and how bytes become clean text."""
 
-import codecs
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Block
+from equipoise.corpus.loaders import encodings
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class LoadedDocument:
     `blocks` cover the text but for white space, in order, not overlapping; empty where a loader does not know them.
 
     `hidden` counts characters that were left out because a reader would not see them, `invisible` those that
-    are in the text although a reader does not see them as text (`hidden.py` has the rule).
+    are in the text although a reader does not see them as text (`hidden.py` has the rule). `encoding` is the one of a
+    file that does not say its own.
     """
 
     text: str
@@ -27,22 +28,17 @@ class LoadedDocument:
     hidden: int = 0
     invisible: int = 0
     blocks: tuple[Block, ...] = ()
+    encoding: str = ""
 
 
-_MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+_OVERSTRUCK = re.compile(r"[^\n]\x08|\x1b\[[\d;]*+m")  # how manual pages say bold, underlined and coloured
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MOST_CONTROLS = 0.02
 
 
 def decode(path: Path, data: bytes) -> str:
-    """The text of `data`, cleaned: UTF-8, UTF-16 or UTF-32 with a byte order mark, else Windows-1252.
+    """The text of `data`, cleaned: by its byte order mark, as UTF-8, else as `encodings.read` finds it.
 
     Raises UnreadableFile for bytes that are not text.
     """
@@ -50,19 +46,21 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def decoded(path: Path, data: bytes) -> str:
-    """As `decode`, not cleaned."""
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
-    if encoding is None and b"\0" in data:
-        raise UnreadableFile(str(path), "this is not text: it holds zero bytes; save it as UTF-8 text")
+    """As `decode`, not cleaned; of letters that are typed over each other the last one."""
     try:
-        return data.decode(encoding or "utf-8")
+        guess = encodings.read(data)
     except UnicodeDecodeError as error:
-        if encoding is not None:
-            raise UnreadableFile(str(path), f"this is not valid {encoding} text; save it as UTF-8") from error
-    text = data.decode("cp1252", errors="replace")
-    odd = len(_CONTROL.findall(text)) + text.count("\ufffd")
-    if odd > _MOST_CONTROLS * len(text):
-        raise UnreadableFile(str(path), "this is not text but binary data; save it as UTF-8 text")
+        reason = f"this is not valid {error.encoding} text; save it as UTF-8"
+        raise UnreadableFile(str(path), reason) from error
+    if guess is None and b"\0" in data:
+        raise UnreadableFile(str(path), "this is not text: it holds zero bytes; save it as UTF-8 text")
+    text = _OVERSTRUCK.sub("", guess.text) if guess else ""
+    odd = 0 if guess is None or guess.told else len(_CONTROL.findall(text))
+    if guess is None or odd > _MOST_CONTROLS * len(text):
+        raise UnreadableFile(
+            str(path),
+            "this is binary data, or text in an encoding that cannot be told; save it as UTF-8 text",
+        )
     return text
 
 

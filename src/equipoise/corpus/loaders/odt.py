@@ -7,6 +7,7 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.odfstyles import Styles
@@ -88,11 +89,12 @@ class _Paragraph:
 @dataclass(slots=True)
 class _Table:
     lead: int
-    rows: list[list[str]] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
+    rows: list[list[Cell]] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
     cell: list[str] = field(default_factory=list)
     repeated: int = 1
-    header: bool = False
+    span: tuple[int, int] = (1, 1)
+    header: int = 0
     in_header: bool = False
 
 
@@ -150,9 +152,11 @@ class _Body:
             self._tables.append(_Table(self._outline.announcement()))
         elif name == "table-header-rows" and self._tables:
             self._tables[-1].in_header = True
-        elif name in {"table-cell", "covered-table-cell"} and self._tables:
+        elif name == "table-cell" and self._tables:
             table, times = self._tables[-1], attributes.get("number-columns-repeated", "1")
             table.cell, table.repeated = [], min(_number(times), _MOST_REPEATED)
+            rows, columns = (attributes.get(f"number-{what}-spanned", "1") for what in ("rows", "columns"))
+            table.span = _number(rows), _number(columns)
 
     def end(self, name: str) -> None:
         if not self._in_body:
@@ -161,9 +165,9 @@ class _Body:
             self._end_paragraph(self._paragraphs.pop())
         elif name == "list":
             self._depth -= 1
-        elif name in {"table-cell", "covered-table-cell"} and self._tables:
+        elif name == "table-cell" and self._tables:
             table = self._tables[-1]
-            table.cells += [one_line(" ".join(table.cell)), *[""] * (table.repeated - 1)]
+            table.cells += [Cell(one_line(" ".join(table.cell)), *table.span)] * table.repeated
             table.cell, table.repeated = [], 1
         elif name == "table-row" and self._tables:
             self._end_row(self._tables[-1])
@@ -235,14 +239,14 @@ class _Body:
         self._new_item = False
 
     def _end_row(self, table: _Table) -> None:
-        if any(table.cells):
-            table.header = table.header or (table.in_header and not table.rows)
+        if table.cells:
+            table.header += table.in_header
             table.rows.append(table.cells)
         table.cells = []
 
     def _end_table(self, table: _Table) -> None:
         if self._tables:
-            rows = [" | ".join(row) for row in table.rows]
+            rows = [" | ".join(cell.text for cell in row) for row in table.rows]
             self._tables[-1].cell += ["; ".join(rows)] if rows else []
         else:
             kind = BlockKind.ASIDE if self._indexes else BlockKind.ROW

@@ -1,20 +1,15 @@
 """The blocks of a document, put together while a loader reads it, and the text that they make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise.core.types import Block, BlockKind
+from equipoise.corpus.loaders.grid import Cell, Row, grid_of, told
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
 
 _READ_WITH = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
-_LONGEST_NAME = 60  # characters of a column name that is said in every row
-_MOST_TIMES, _ALWAYS_FINE = (
-    4,
-    10_000,
-)  # characters of rows with column names for one without, and for any table
 _DEEPEST_LIST = 9
-_LONGEST_LABEL = 60  # characters of what may be a label and no sentence
 
 
 @dataclass(slots=True)
@@ -108,43 +103,45 @@ class Outline:
 
     def table(
         self,
-        rows: Sequence[Sequence[str]],
+        rows: Sequence[Sequence[Cell]],
         *,
-        header: bool,
+        header: int = 0,
         caption: str = "",
         lead: int = -1,
         kind: BlockKind = BlockKind.ROW,
     ) -> None:
-        """Append a table, each row a line of cells, which are one line each.
+        """Append a table whose first `header` rows hold names of columns, 0 where the file does not say how many."""
+        grid, tight = grid_of(rows, header), False
+        for title in filter(None, [caption, *grid.titles]):
+            row = self.add(
+                BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, lead=lead, tight=tight
+            )
+            lead, tight = (row, True) if row >= 0 else (lead, tight)
+        if kind is BlockKind.ROW and max((len(row.cells) for row in grid.rows), default=0) == 1:
+            kind = BlockKind.PARAGRAPH  # no table: lines below each other
+        self.rows(grid.names, grid.rows, lead=lead, kind=kind, tight=tight)
 
-        With a header its names are said in each row (`name: value; name: value`) and it is an aside itself. A row
-        that does not fit it, or would be much longer, is ` | ` between cells, and the header its lead.
+    def rows(
+        self,
+        names: Sequence[str],
+        rows: Iterable[Row],
+        *,
+        lead: int = -1,
+        kind: BlockKind = BlockKind.ROW,
+        tight: bool = False,
+        line: int = 0,
+    ) -> None:
+        """Append the rows of a table as `grid.told` says them, each a line; the names by themselves are an aside.
+
+        `line` is that of the names; with it the `place` of a row is its line.
         """
-        rows = [row for row in rows if any(row)]
-        names = rows[0] if header and len(rows) > 1 else ()
-        most = _ALWAYS_FINE + _MOST_TIMES * sum(len(cell) for row in rows for cell in row)
-        above = self.add(BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, caption, lead=lead)
-        lead = above if above >= 0 else lead
-        for number, row in enumerate(rows):
-            tight = number > 0 or above >= 0
-            named = _named(names, row) if number else ""
-            most -= len(named)
-            if names and not number:
-                top = self.add(BlockKind.ASIDE, " | ".join(row), lead=lead, tight=tight)
-            elif named and most >= 0:
-                self.add(kind, named, lead=lead, tight=tight)
-            else:
-                self.add(kind, " | ".join(row), lead=top if names else lead, tight=tight)
-
-
-def _named(names: Sequence[str], row: Sequence[str]) -> str:
-    """`name: value` for every cell with something in it, empty where names and cells do not fit each other."""
-    if len(names) != len(row) or any(len(name) > _LONGEST_NAME for name in names):
-        return ""
-    pairs = zip(names, row, strict=True)
-    return "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
-
-
-def is_label(text: str) -> bool:
-    """True for a few words without the end of a sentence: a term, a caption, a name."""
-    return len(text) <= _LONGEST_LABEL and not text.rstrip().endswith((".", "!", "?", "。", "！", "？"))
+        top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), lead=lead, tight=tight, line=line)
+        above = top if top >= 0 else lead
+        for number, row in enumerate(told(names, rows)):
+            self.add(
+                BlockKind.ASIDE if row.is_section else kind,
+                row.text,
+                lead=above if row.is_plain else lead,
+                tight=tight or top >= 0 or number > 0,
+                line=line and row.place,
+            )

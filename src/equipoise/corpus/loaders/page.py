@@ -8,9 +8,10 @@ from functools import lru_cache
 from selectolax.lexbor import LexborNode
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell, is_label
 from equipoise.corpus.loaders.hidden import Look, hints, look
 from equipoise.corpus.loaders.loaded import one_line
-from equipoise.corpus.loaders.outline import Outline, is_label
+from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.selectors import Cascade, Element
 
 _LEFT_OUT_TAGS = """
@@ -38,6 +39,7 @@ _ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
 _HIDDEN_TAGS = frozenset({"dialog", "noscript"})
 _BEARING = frozenset({"background", "bgcolor", "color", "hidden", "style", "text"})  # on how text looks
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
+_MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
 _LETTER = re.compile(r"[^\W\d_]")
 _BREAK = "\0"  # stands for <br>; no page can hold it
 
@@ -76,15 +78,16 @@ class _Item:
 class _Table:
     """An open table that holds data."""
 
-    rows: list[list[str]] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
+    rows: list[list[Cell]] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    span: tuple[int, int] = (1, 1)  # rows and columns of the open cell
     caption: str = ""
-    header: bool = False
+    header: int = 0  # rows at the top with nothing but names
     only_links: bool = True
 
     def end_row(self, tags: set[str]) -> None:
-        if any(self.cells):
-            self.header = self.header or (not self.rows and tags == {"th"})
+        if self.cells:
+            self.header += len(self.rows) == self.header and tags == {"th"}
             self.rows.append(self.cells)
         self.cells = []
 
@@ -142,6 +145,8 @@ class Page:
             if tag == "table" and node.mem_id not in self.layout:
                 self._flush()
                 self._table = _Table()
+            elif tag in {"td", "th"} and self._table is not None:
+                self._table.span = _span(node, "rowspan", _MOST_ROWS), _span(node, "colspan", _MOST_COLUMNS)
             elif self._table is None:
                 self._open_block(tag)
         elif tag == "br":
@@ -235,8 +240,9 @@ class Page:
         if tag == "caption" and not opens:
             table.caption = text
         elif text or (tag in {"td", "th"} and not opens):
-            table.cells.append(text)
-            self._cell_tags.add(tag)
+            table.cells.append(Cell(text, *table.span))
+            self._cell_tags |= {tag} if text else set()
+            table.span = 1, 1
         if tag in {"tr", "caption", "table"}:
             table.end_row(self._cell_tags)
             self._cell_tags = set()
@@ -328,6 +334,14 @@ def _named_aside(classes: str, name: str) -> int:
     """1 where an element is called navigation by its classes or id. `contents` alone is often the whole page."""
     words = {*classes.lower().split(), name.lower()}
     return int(bool(words & _ASIDE_NAMES) or ("contents" in words and bool(words & {"topic", "local"})))
+
+
+def _span(node: LexborNode, name: str, most: int) -> int:
+    """How many rows or columns a cell spans; 0 rows are all that follow."""
+    given = (node.attributes.get(name) or "1").strip()
+    if not (given.isascii() and given.isdecimal()):
+        return 1
+    return min(int(given[:6]), most) or (most if name == "rowspan" else 1)
 
 
 def _is_last(node: LexborNode) -> bool:

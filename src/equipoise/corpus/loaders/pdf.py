@@ -12,6 +12,7 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Block, BlockKind
+from equipoise.corpus.loaders.columns import arranged, table_parts
 from equipoise.corpus.loaders.furniture import without_furniture, without_note_marks
 from equipoise.corpus.loaders.inks import Handle, TooMuch
 from equipoise.corpus.loaders.layout import Part, Usual, parted, usual
@@ -108,7 +109,8 @@ def _extract(document: Handle, size: int) -> _Pages:
             read, objects = read_page(page, number, objects)
         finally:
             pdfium.FPDF_ClosePage(page)
-        extract.lines[-1], extract.heights[-1] = [line for line in read.lines if line.text], read.height
+        lines = [line for line in read.lines if line.text]
+        extract.lines[-1], extract.heights[-1] = arranged(lines, read.rules), read.height
         extract.hidden, extract.invisible = extract.hidden + read.hidden, extract.invisible + read.invisible
         letters -= read.letters
         if letters < 0:
@@ -187,8 +189,14 @@ def _parts(extract: _Pages) -> tuple[list[Part], Usual]:
     known = usual(lines)
     parts: list[Part] = []
     for kind, stretch in kinds(lines):
-        alone = kind is not BlockKind.PARAGRAPH
-        parts += [Part([line], kind) for line in stretch] if alone else parted(stretch, known)
+        if kind is BlockKind.ROW:
+            parts += table_parts(stretch)
+        else:
+            parts += (
+                [Part([line], kind) for line in stretch]
+                if kind is BlockKind.ASIDE
+                else parted(stretch, known)
+            )
     mark_headings(parts, known, extract.outline)
     return joined_headings(parts), known
 
@@ -211,8 +219,8 @@ def _written(part: Part, known: frozenset[str]) -> list[str]:
     """What each line adds to the text of its part."""
     if part.kind is BlockKind.CODE:
         return _indented(part.lines)
-    if part.kind is BlockKind.ROW:
-        return [" | ".join(cell for _, cell in part.first.cells)]
+    if part.said:
+        return [part.said]
     if part.kind is BlockKind.ASIDE:
         return [without_leaders(part.first.text)]
     pieces: list[str] = []

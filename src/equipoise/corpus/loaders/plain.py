@@ -1,4 +1,4 @@
-"""Markdown and plain text: kept as they are, so that offsets and lines are those of the file.
+"""Markdown and plain text: kept as they are but for the rows of tables, so that lines are those of the file.
 
 What a reader of the rendered page would not see becomes spaces of the same length.
 """
@@ -6,9 +6,10 @@ What a reader of the rendered page would not see becomes spaces of the same leng
 from itertools import pairwise
 from pathlib import Path
 
+from equipoise.corpus.loaders import marked
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, with_lines
 from equipoise.corpus.loaders.markdown import markdown_hidden
-from equipoise.corpus.loaders.rst import rst_hidden
+from equipoise.corpus.loaders.rst import rst_hidden, with_bars
 from equipoise.text.blocks import blocks
 
 _TITLE_LINES = 200
@@ -23,22 +24,25 @@ def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
     text, hidden = _without(text, markdown_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
     title = _front_title(lines) or _markdown_heading(lines)
-    return [_document(raw, text, title or path.stem, hidden)]
+    return [_document(raw, text, title or path.stem, hidden, has_tables=True)]
 
 
 def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: the text. A reStructuredText file's title is its first underlined line."""
     raw = decoded(path, data)
-    text = clean(raw)
     if path.suffix.lower() != ".rst":
-        return [_document(raw, text, path.stem, 0)]
+        return [_document(raw, clean(raw), path.stem, 0)]
+    raw = with_bars(raw)
+    text = clean(raw)
     text, hidden = _without(text, rst_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
-    return [_document(raw, text, _underlined(lines, _RST_RULES) or path.stem, hidden)]
+    return [_document(raw, text, _underlined(lines, _RST_RULES) or path.stem, hidden, has_tables=True)]
 
 
-def _document(raw: str, text: str, title: str, hidden: int) -> LoadedDocument:
-    return LoadedDocument(text, title, hidden=hidden, blocks=with_lines(raw, blocks(text)))
+def _document(raw: str, text: str, title: str, hidden: int, *, has_tables: bool = False) -> LoadedDocument:
+    found = with_lines(raw, blocks(text))
+    text, found = marked.named(text, found) if has_tables else (text, found)
+    return LoadedDocument(text, title, hidden=hidden, blocks=found)
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> tuple[str, int]:

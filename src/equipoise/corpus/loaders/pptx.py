@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.outline import Outline
@@ -20,7 +21,8 @@ _NO_PLACE = (0, 0, 0, 0)
 
 
 def load_pptx(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document; slides are its pages. Hidden slides and text (`hidden.py`), notes and comments are left out."""
+    """One document; slides are its pages. The notes of a slide
+    stand below it. Hidden slides and text (`hidden.py`) and comments are left out."""
     return read_package(path, data, kind="PowerPoint", read=lambda package: _loaded(path, package))
 
 
@@ -34,10 +36,13 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     heading, rows = "", []
     for slide_id in show.slides:
         rows.append(len(outline.blocks))
-        if data := package.part(parts.get(slide_id, "")):
+        part = parts.get(slide_id, "")
+        if data := package.part(part):
             slide = _Slide(outline, show.size)
             read_xml(data, slide)
             heading = heading or slide.heading
+            if notes := package.part(package.targets(part).get("notesSlide", "")):
+                read_xml(notes, _Slide(outline, (0, 0), shows=slide.shows, is_notes=True))
     loaded = outline.loaded(package.title(top.get("core-properties", "")) or heading or path.stem)
     starts = [block.start for block in outline.blocks] + [len(loaded.text)]
     return replace(loaded, pages=(0, *(starts[row] for row in rows[1:])) if rows else ())
@@ -75,20 +80,24 @@ class _Shape:
 
 @dataclass(slots=True)
 class _Table:
-    rows: list[list[str]] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
+    rows: list[list[Cell]] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
     cell: list[str] = field(default_factory=list)
+    span: tuple[int, int] = (1, 1)  # rows and columns of the open cell; none of one that another covers
     header: bool = False
 
 
 class _Slide:
-    """Reads a slide into an outline. Its title comes first, `heading` is its text."""
+    """Reads a slide into an outline, or its notes. Its title comes first, `heading` is its text."""
 
-    def __init__(self, outline: Outline, size: tuple[int, int]) -> None:
+    def __init__(
+        self, outline: Outline, size: tuple[int, int], *, shows: bool = True, is_notes: bool = False
+    ) -> None:
         self.heading = ""
+        self.shows = shows
+        self._is_notes = is_notes
         self._outline = outline
         self._size = size
-        self._shows = True
         self._shape = _Shape()
         self._tables: list[_Table] = []
         self._parts: list[str] = []
@@ -105,7 +114,7 @@ class _Slide:
         self._above.append(name)
         self._groups += name == "grpSp"
         if name == "sld":
-            self._shows = attributes.get("show", "1") not in {"0", "false"}
+            self.shows = attributes.get("show", "1") not in {"0", "false"}
         elif name in {"sp", "graphicFrame"}:
             self._shape = _Shape()
         elif name == "cNvPr":
@@ -154,7 +163,9 @@ class _Slide:
         elif name == "tblPr" and self._tables:
             self._tables[-1].header = attributes.get("firstRow", "0") in {"1", "true"}
         elif name == "tc" and self._tables:
-            self._tables[-1].cell = []
+            covered = any(attributes.get(name) in {"1", "true"} for name in ("hMerge", "vMerge"))
+            rows, columns = (max(_whole(attributes.get(name, "1")), 1) for name in ("rowSpan", "gridSpan"))
+            self._tables[-1].cell, self._tables[-1].span = [], (0, 0) if covered else (rows, columns)
 
     def end(self, name: str) -> None:
         self._above.pop()
@@ -164,7 +175,8 @@ class _Slide:
         elif name == "p":
             self._end_paragraph()
         elif name == "tc" and self._tables:
-            self._tables[-1].cells.append(one_line(" ".join(self._tables[-1].cell)))
+            table = self._tables[-1]
+            table.cells += [Cell(one_line(" ".join(table.cell)), *table.span)] if table.span[0] else []
         elif name == "tr" and self._tables:
             self._tables[-1].rows.append(self._tables[-1].cells)
             self._tables[-1].cells = []
@@ -179,7 +191,7 @@ class _Slide:
     def characters(self, text: str) -> None:
         if not self._in_text:
             return
-        if self._shows and self._run.shows and not self._is_away():
+        if self.shows and self._run.shows and not self._is_away():
             self._parts.append(text)
         else:
             self._outline.hidden += len(one_line(text))
@@ -214,8 +226,9 @@ class _Slide:
         is_list = len(shape.paragraphs) > 1 or any(level > 1 for _, level in shape.paragraphs)
         for text, level in shape.paragraphs:
             if shape.kind in _FURNITURE:
-                self._outline.add(BlockKind.ASIDE, text)
-            elif level and is_list:
+                if not self._is_notes:
+                    self._outline.add(BlockKind.ASIDE, text)
+            elif level and is_list and not self._is_notes:
                 self._outline.item(text, level)
             else:
                 self._outline.add(BlockKind.PARAGRAPH, text)

@@ -11,6 +11,7 @@ from pathlib import Path
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.colors import near
+from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.outline import Outline
@@ -66,8 +67,8 @@ class _Reading:
     _state: _State = field(default_factory=_State)
     _stack: list[_State] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
-    _cells: list[str] = field(default_factory=list)
-    _rows: list[list[str]] = field(default_factory=list)
+    _cells: list[Cell] = field(default_factory=list)
+    _rows: list[list[Cell]] = field(default_factory=list)
     _bytes: bytearray = field(default_factory=bytearray)
     _starred: bool = False
     _header: bool = False
@@ -238,7 +239,7 @@ class _Reading:
             self.outline.add(BlockKind.PARAGRAPH, text)
 
     def _end_cell(self) -> None:
-        self._cells.append(one_line(_characters("".join(self._parts))))
+        self._cells.append(Cell(one_line(_characters("".join(self._parts)))))
         self._parts = []
 
     def _end_row(self) -> None:

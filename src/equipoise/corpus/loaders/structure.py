@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from equipoise.core.types import BlockKind
@@ -31,7 +32,7 @@ _PAGE = re.compile(r"\d{1,4}+|[ivxl]{1,7}+")
 _LEADERS = 3  # dots on their own
 _LEAST_CONTENTS, _SHARE_OF_CONTENTS = 3, 0.3
 _LISTED = 0.5  # of a page's lines that end with a number: contents without dots, an index
-_LEAST_ROWS = 3
+_CELLS = 1.4  # of the size: a gap between two cells
 _ALIGNED = 0.5  # of the size
 _SHIFT = 2.0  # points: items that begin so near to each other are of one depth
 
@@ -46,11 +47,11 @@ class Entry(NamedTuple):
 
 def kinds(lines: Sequence[Line]) -> Iterator[tuple[BlockKind, list[Line]]]:
     """Stretches of lines: of contents (ASIDE), of a table (ROW), and of all else (PARAGRAPH)."""
-    asides, rows = _listed(lines), _rows(lines)
+    asides = _listed(lines)
     stretch: list[Line] = []
     kind = BlockKind.PARAGRAPH
     for row, line in enumerate(lines):
-        new = BlockKind.ASIDE if row in asides else BlockKind.ROW if row in rows else BlockKind.PARAGRAPH
+        new = BlockKind.ASIDE if row in asides else BlockKind.ROW if line.row else BlockKind.PARAGRAPH
         if stretch and new is not kind:
             yield kind, stretch
             stretch = []
@@ -103,33 +104,6 @@ def without_leaders(text: str) -> str:
 def _ends_with_page(text: str) -> bool:
     words = text.split()
     return len(words) > 1 and _PAGE.fullmatch(words[-1]) is not None
-
-
-def _rows(lines: Sequence[Line]) -> set[int]:
-    """The rows of lines that stand in columns: three or more, with as many cells, that begin where the others do."""
-    rows: set[int] = set()
-    start = 0
-    for row in range(1, len(lines) + 1):
-        if row < len(lines) and _are_rows(lines[row - 1], lines[row]):
-            continue
-        if row - start >= _LEAST_ROWS and len(lines[start].cells) > 1:
-            rows.update(range(start, row))
-        start = row
-    return rows
-
-
-def _are_rows(line: Line, other: Line) -> bool:
-    if (
-        line.page != other.page
-        or len(line.cells) < 2
-        or len(line.cells) != len(other.cells)
-        or line.mono
-        or other.mono
-    ):
-        return False
-    return all(
-        abs(a - b) <= _ALIGNED * line.size for (a, _), (b, _) in zip(line.cells, other.cells, strict=True)
-    )
 
 
 def mark_headings(parts: Sequence[Part], known: Usual, outline: Sequence[Entry]) -> None:
@@ -200,8 +174,9 @@ def _looks_like_one(part: Part, known: Usual, *, bold: bool) -> bool:
 
 
 def _is_bold_heading(part: Part, known: Usual) -> bool:
-    cells = part.first.cells
-    is_row = len(cells) > 2 or (len(cells) == 2 and NUMBERING.fullmatch(cells[0][1]) is None)
+    pieces = part.first.pieces
+    gaps = [b.left - a.right for a, b in pairwise(pieces) if b.left - a.right > _CELLS * part.first.size]
+    is_row = len(gaps) > 1 or (len(gaps) == 1 and NUMBERING.fullmatch(pieces[0].text) is None)
     return part.first.bold and not is_row and part.first.size >= _AS_LARGE * known.size
 
 
@@ -255,7 +230,7 @@ def mark_items(parts: Sequence[Part], known: Usual) -> list[int]:
         elif part.kind is BlockKind.CODE:
             lead = _announcing(parts, row, known)
         elif part.kind is BlockKind.ROW:
-            lead = _header(parts, row, leads)
+            stack, before = [], -1
         elif not (stack and _is_inside(part, stack[-1][0])):
             stack = []
             before = row if part.kind is BlockKind.PARAGRAPH else -1
@@ -274,10 +249,3 @@ def _announcing(parts: Sequence[Part], row: int, known: Usual) -> int:
 def _is_inside(part: Part, left: float) -> bool:
     """True for a further paragraph of an item that begins at `left`."""
     return part.kind is BlockKind.PARAGRAPH and part.first.left > left + _ALIGNED * part.first.size
-
-
-def _header(parts: Sequence[Part], row: int, leads: Sequence[int]) -> int:
-    """The row with a table's column names, where they are bold and the row itself is not."""
-    if not row or parts[row].first.bold or parts[row - 1].kind is not BlockKind.ROW:
-        return -1
-    return row - 1 if parts[row - 1].first.bold else leads[row - 1]

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell, is_label
 from equipoise.corpus.loaders.hidden import Look, Style, look
 from equipoise.corpus.loaders.loaded import one_line
-from equipoise.corpus.loaders.outline import Outline, is_label
+from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.wordstyles import OFF, UNKNOWN_PAPER, Role, Styles, properties, small_number
 from equipoise.corpus.loaders.xml import TooMuch
 
 _DEEPEST_TABLE = 30
-_REPEATED = 100  # characters of a cell over several rows that are said again in each of them
 _PLAIN_TABLES = frozenset({"", "TableNormal", "TableGrid"})
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 _DELETED = frozenset({"del", "moveFrom", "delText"})
@@ -39,17 +39,19 @@ class _Table:
     look: Look
     row: Look
     inside: Look
-    rows: list[list[str]] = field(default_factory=list)
-    header: bool = False
+    rows: list[list[Cell]] = field(default_factory=list)
+    header: int = 0  # rows at the top that the file says are repeated on every page
     styled: bool = False
     bold: bool = True
     lead: int = -1
-    cells: list[str] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
     cell: list[str] = field(default_factory=list)
     column: int = 0
     span: int = 1
     merged: str = ""
-    over: dict[int, str] = field(default_factory=dict)
+    over: dict[int, tuple[int, int]] = field(
+        default_factory=dict
+    )  # by column: the cell that rows below go on
 
 
 class Body:
@@ -208,7 +210,7 @@ class Body:
         elif name == "hidden" and value not in OFF:
             table.row = look(table.row, {"display": "none"})
         elif name == "tblHeader" and value not in OFF:
-            table.header = table.header or not table.rows
+            table.header += table.header == len(table.rows)
         elif name == "tblLook":
             bits = attributes.get("val", "")[:8]
             marked = attributes.get("firstRow") or (bool(int(bits, 16) & _FIRST_ROW) if _is_hex(bits) else "")
@@ -217,6 +219,7 @@ class Body:
             table.span = small_number(value)
         elif name == "gridBefore":
             table.column += small_number(value)
+            table.cells += [Cell("")] * small_number(value)
         elif name == "vMerge":
             table.merged = value or "continue"
 
@@ -251,29 +254,35 @@ class Body:
             self._outline.add(kind, text, level=level)
 
     def _end_row(self, table: _Table) -> None:
-        if any(table.cells):
+        if table.cells:
             if not table.rows:
-                labels = all(cell and is_label(cell) for cell in table.cells)
-                table.header = table.header or (labels and (table.styled or table.bold))
+                labels = all(cell.text and is_label(cell.text) for cell in table.cells)
+                table.header = table.header or (
+                    len(table.cells) > 1 and labels and (table.styled or table.bold)
+                )
             table.rows.append(table.cells)
         table.cells, table.column = [], 0
 
     def _end_table(self, table: _Table) -> None:
         if self._tables:
-            rows = [" | ".join(row) for row in table.rows]
+            rows = [" | ".join(cell.text for cell in row) for row in table.rows]
             self._tables[-1].cell += ["; ".join(rows)] if rows else []
         else:
             self._outline.table(table.rows, header=table.header, lead=table.lead)
 
     def _end_cell(self, table: _Table) -> None:
         text = one_line(" ".join(table.cell))
-        if table.merged == "continue":
-            text = text or table.over.get(table.column, "")
-        else:
+        above = table.over.get(table.column) if table.merged == "continue" else None
+        if above is None or text:
+            place = len(table.rows), len(table.cells)
+            table.cells.append(Cell(text, 1, table.span))
             table.over.pop(table.column, None)
-            if table.merged and len(text) <= _REPEATED:
-                table.over[table.column] = text
-        table.cells.append(text)
+            if table.merged:
+                table.over[table.column] = place
+        else:
+            row, column = above
+            cell = table.rows[row][column]
+            table.rows[row][column] = cell._replace(rows=len(table.rows) - row + 1)
         table.column += table.span
         table.inside = table.look
 

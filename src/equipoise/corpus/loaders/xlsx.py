@@ -3,29 +3,32 @@
 Values are those that were stored with the file; formulas are not computed.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
-from equipoise.corpus.loaders.outline import Outline, is_label
+from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xlsxstyles import Formats
 from equipoise.corpus.loaders.xml import TooMuch, read_xml
 
-_MOST_TIMES, _ALWAYS_FINE = (
-    4,
-    10_000,
-)  # characters of rows with column names for one without, and for any sheet
+_SPARSE_TIMES, _SPARSE_FINE = (
+    20,
+    100_000,
+)  # places in rows and columns for one that is filled, and for any table
+_MOST_MERGED = 100_000
 _SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells for one byte of the file, and for any file
 _LETTERS = 3  # of a column's name
 _MOST_HIDDEN_COLUMNS = 20_000
 
 
 def load_xlsx(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document. The first row of a block of cells holds the column names where it is all words.
+    """One document. Rows between empty ones are a table; merged cells stand in each row and column of theirs.
 
     Hidden sheets, rows, columns and values (`hidden.py`) are left out, and comments.
     """
@@ -50,7 +53,7 @@ def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
         sheet = _Sheet(shared.texts, formats, outline, name, shows=shows, budget=budget)
         if data := package.part(parts.get(part, "")):
             read_xml(data, sheet)
-            sheet.end_region()
+            sheet.close()
     return outline.loaded(package.title(top.get("core-properties", "")) or path.stem)
 
 
@@ -121,18 +124,6 @@ class _Cell:
     parts: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Region:
-    """Rows between empty ones: the names of their columns, and how much their repetition has added."""
-
-    names: dict[int, str] = field(default_factory=dict)
-    header: int = -1
-    title: int = -1
-    rows: int = 0
-    added: int = 0
-    plain: int = _ALWAYS_FINE
-
-
 class _Sheet:
     """Reads a sheet into an outline."""
 
@@ -152,10 +143,9 @@ class _Sheet:
         self._name = name
         self._shows = shows
         self._budget = budget
-        self._region = _Region()
-        self._waiting: list[tuple[dict[int, str], bool]] = []
-        self._row: dict[int, str] = {}
-        self._words = True
+        self._rows: dict[int, dict[int, str]] = {}  # by place: the texts of a row by column
+        self._merged: dict[tuple[int, int], tuple[int, int]] = {}  # row and column of first and last cell
+        self._hidden_rows: set[int] = set()
         self._row_shows = True
         self._place = self._column = 0
         self._hidden_columns: set[int] = set()
@@ -173,22 +163,23 @@ class _Sheet:
             first, last = _small(attributes.get("min", "")), _small(attributes.get("max", ""))
             if len(self._hidden_columns) < _MOST_HIDDEN_COLUMNS:
                 self._hidden_columns.update(range(first, min(last, _MOST_HIDDEN_COLUMNS) + 1))
+        elif name == "mergeCell" and len(self._merged) < _MOST_MERGED:
+            begin, _, end = attributes.get("ref", "").partition(":")
+            self._merged[_place(begin), _column(begin)] = _place(end), _column(end)
         self._in_value = name in {"v", "t"} and self._cell is not None
 
     def _start_row(self, attributes: Mapping[str, str]) -> None:
-        place = _small(attributes.get("r", "")) or self._place + 1
-        if place > self._place + 1:
-            self.end_region()
-        self._place, self._column, self._row, self._words = place, 0, {}, True
+        self._place = _small(attributes.get("r", "")) or self._place + 1
+        self._column = 0
         self._row_shows = attributes.get("hidden") not in {"1", "true"}
+        if not self._row_shows:
+            self._hidden_rows.add(self._place)
 
     def end(self, name: str) -> None:
         self._in_value = False
         if name == "c" and self._cell is not None:
             self._end_cell(self._cell)
             self._cell = None
-        elif name == "row":
-            self._end_row()
 
     def characters(self, text: str) -> None:
         if self._in_value and self._cell is not None:
@@ -210,48 +201,51 @@ class _Sheet:
         if not (seen and look(Look(), self._formats.look(cell.style)).shows):
             self._outline.hidden += len(value)
             return
-        self._row[cell.column] = value
-        self._words = self._words and cell.kind in {"s", "str", "inlineStr"} and is_label(value)
+        self._rows.setdefault(self._place, {})[cell.column] = value
 
-    def _end_row(self) -> None:
-        """Add the row: a title, the column names, or a row. An empty one ends the region."""
-        if not self._row:
-            if self._row_shows:
-                self.end_region()
-            return
-        region = self._region
-        if self._name:
+    def close(self) -> None:
+        """Add the tables of the sheet, which empty rows part."""
+        if self._rows:
             self._outline.add(BlockKind.HEADING, self._name, level=1)
-            self._name = ""
-        if len(self._row) == 1 and region.rows == 0 and not self._waiting:
-            region.title = self._outline.add(BlockKind.PARAGRAPH, next(iter(self._row.values())))
-        elif region.rows == 0 and not self._waiting and self._words:
-            self._waiting = [(self._row, True)]
+        region: list[int] = []
+        for place in sorted(self._rows):
+            if region and not self._hidden_rows.issuperset(range(region[-1] + 1, place)):
+                self._add(region)
+                region = []
+            region.append(place)
+        if region:
+            self._add(region)
+
+    def _add(self, region: list[int]) -> None:
+        """Add the table in some rows; one cell alone is a paragraph."""
+        filled = [self._rows[place] for place in region]
+        columns = sorted({column for row in filled for column in row})
+        if len(region) == len(columns) == 1:
+            self._outline.add(BlockKind.PARAGRAPH, filled[0][columns[0]])
+        elif len(region) * len(columns) > _SPARSE_TIMES * sum(map(len, filled)) + _SPARSE_FINE:
+            self._outline.table([[Cell(text) for _, text in sorted(row.items())] for row in filled])
         else:
-            self._add_row()
+            self._outline.table(self._cells(region, columns))
 
-    def _add_row(self) -> None:
-        region = self._region
-        if self._waiting:
-            region.names = self._waiting.pop()[0]
-            text = " | ".join(region.names.values())
-            region.header = self._outline.add(BlockKind.ASIDE, text, lead=region.title)
-        plain = " | ".join(self._row.values())
-        pairs = ((region.names.get(column, ""), value) for column, value in self._row.items())
-        named = "; ".join(f"{name}: {value}" if name else value for name, value in pairs)
-        region.plain += _MOST_TIMES * len(plain)
-        region.added += len(named)
-        fits = bool(region.names) and region.added <= region.plain
-        lead = region.title if fits or region.header < 0 else region.header
-        tight = region.rows > 0 or region.header >= 0
-        self._outline.add(BlockKind.ROW, named if fits else plain, lead=lead, tight=tight)
-        region.rows += 1
+    def _cells(self, region: list[int], columns: list[int]) -> list[list[Cell]]:
+        """The cells of some rows with what they span of these columns."""
+        covered = dict.fromkeys(columns, 0)  # by column: the last row that the cells so far span
+        rows: list[list[Cell]] = []
+        for number, place in enumerate(region):
+            rows.append([])
+            for column in columns:
+                if covered[column] < place:
+                    bottom, right = self._merged.get((place, column), (place, column))
+                    spanned = columns[bisect_left(columns, column) : bisect_right(columns, right)]
+                    covered.update(dict.fromkeys(spanned, max(bottom, place)))
+                    deep = bisect_right(region, bottom) - number
+                    rows[-1].append(Cell(self._rows[place].get(column, ""), max(deep, 1), len(spanned)))
+        return rows
 
-    def end_region(self) -> None:
-        """Rows end here: what looked like column names was a row if nothing came below it."""
-        for row, _ in self._waiting:
-            self._outline.add(BlockKind.ROW, " | ".join(row.values()), lead=self._region.title)
-        self._waiting, self._region = [], _Region()
+
+def _place(reference: str) -> int:
+    """The row in a reference such as AB12; 0 where there is none."""
+    return _small(reference.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 
 
 def _column(reference: str) -> int:

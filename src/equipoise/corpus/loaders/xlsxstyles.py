@@ -3,14 +3,23 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
 from equipoise.corpus.loaders.hidden import Style
 
 _DATES = frozenset({14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58})
-_TIMES = frozenset({18, 19, 20, 21, 32, 33, 45, 46, 47})
-_SHARES = frozenset({9, 10})
+_TIMES = frozenset({18, 19, 20, 21, 32, 33, 45, 47})
+_DURATIONS = frozenset({46})
+_DIGITS = {1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 37: "#,##0;(#,##0)"}
+_DIGITS |= {38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)"}
 _LITERAL = re.compile(r'"[^"]*+"?+|\\.|\[[^\]]*+\]?+|_.|\*.')
+_ELAPSED = re.compile(r"\[h++\](:mm)?+(:ss)?+", re.IGNORECASE)
+_PART = re.compile(
+    r'"(?P<quoted>[^"]*+)"?+|\\(?P<escaped>.)|\[\$(?P<money>[^\]-]*+)[^\]]*+\]?+|\[[^\]]*+\]?+|(?P<space>_).|\*.'
+    r"|(?P<digits>[#0?][#0?,]*+(?:\.[#0?,]*+)?+|\.[#0?]++)|(?P<end>;)|(?P<other>.)"
+)
+_LARGEST = 1e15
 _LAST_DAY = 2_957_003  # a date in the year 9995; later ones are numbers
 _LONGEST = 200  # characters of a format
 _MOST_DIGITS = 15
@@ -73,40 +82,94 @@ class Formats:
         return {**own, **(self._fills[fill] if fill < len(self._fills) else {})}
 
     def shown(self, value: str, style: int) -> str:
-        """A number as a reader sees it: a date, a time, a share, or the number."""
+        """A number as a reader sees it: a date, a time, a number of hours, or the number with its digits and unit."""
         number = self._cells[style][0] if style < len(self._cells) else 0
-        kind = _kind(number, self._own.get(number, ""))
+        code = self._own.get(number, _DIGITS.get(number, ""))
+        kind = _kind(number, code)
         try:
             amount = float(value)
         except ValueError:
             return value
-        if kind == "share":
-            return f"{amount * 100:.10g}%"
-        if kind and 0 <= amount < _LAST_DAY:
+        if kind == "duration" and 0 <= amount < _LAST_DAY:
+            return _elapsed(amount, code)
+        if kind in {"date", "time"} and 0 <= amount < _LAST_DAY:
             return self._date(amount, kind)
-        return f"{amount:.{_MOST_DIGITS}g}" if "." in value and "e" not in value.lower() else value
+        written = _written(amount, code) if abs(amount) < _LARGEST and not kind else ""
+        return written or (
+            f"{amount:.{_MOST_DIGITS}g}" if "." in value and "e" not in value.lower() else value
+        )
 
     def _date(self, amount: float, kind: str) -> str:
         moment = self._first + timedelta(seconds=round(amount * 86_400))
         if kind == "time" and amount < 1:
-            return moment.strftime("%H:%M:%S")
+            return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
         date = moment.date().isoformat()
         return date if moment.time() == datetime.min.time() else f"{date} {moment:%H:%M:%S}"
 
 
 @lru_cache(maxsize=512)
 def _kind(number: int, code: str) -> str:
-    """What a number format makes of a number: "date", "time", "share", or "" for a number."""
-    if number in _DATES or number in _TIMES or number in _SHARES:
-        return "date" if number in _DATES else "time" if number in _TIMES else "share"
+    """What a number format makes of a number: "date", "time", "duration", or "" for a number."""
+    if number in _DATES or number in _TIMES or number in _DURATIONS:
+        return "date" if number in _DATES else "time" if number in _TIMES else "duration"
+    if _ELAPSED.search(code):
+        return "duration"
     bare = _LITERAL.sub("", code.lower().partition(";")[0])
     if "general" in bare:
         return ""
-    if "%" in bare:
-        return "share"
     if set(bare) & set("yd"):
         return "date"
     return "time" if set(bare) & set("hs") else ""
+
+
+def _elapsed(amount: float, code: str) -> str:
+    """Days as hours, minutes and seconds; the hours go on beyond a day."""
+    parts = _ELAPSED.search(code)
+    minutes, seconds = divmod(round(amount * 86_400), 60)
+    if parts and not parts[2]:
+        minutes += seconds >= 30
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}" + (f":{seconds:02}" if not parts or parts[2] else "")
+
+
+def _written(amount: float, code: str) -> str:
+    """A number in a format of digits and words, such as `#,##0.00 "kg"`; empty for a format of another kind."""
+    sections: list[list[re.Match[str]]] = [[]]
+    for part in _PART.finditer(code):
+        if part["end"]:
+            sections.append([])
+        else:
+            sections[-1].append(part)
+    row = 1 if amount < 0 and len(sections) > 1 else 2 if amount == 0 and len(sections) > 2 else 0
+    parts = sections[row]
+    others = "".join(part["other"] or "" for part in parts)
+    if not parts or sum(bool(part["digits"]) for part in parts) > 1 or set(others.lower()) & set("abeg/@"):
+        return ""
+    amount = abs(amount) * 100.0 ** others.count("%") * (-1 if amount < 0 and row == 0 else 1)
+    pieces = [_digits(amount, part["digits"]) if part["digits"] else _literal(part) for part in parts]
+    return "".join(pieces).strip()
+
+
+def _literal(part: re.Match[str]) -> str:
+    return next(
+        (text for text in part.group("quoted", "escaped", "money", "other") if text),
+        " " * bool(part["space"]),
+    )
+
+
+def _digits(amount: float, places: str) -> str:
+    """A number with as many digits as there are places for them: `0` is always one, `#` if it is needed."""
+    whole, _, rest = places.partition(".")
+    scaled, rest = whole.rstrip(","), rest.rstrip(",")
+    amount /= 1000.0 ** (len(places) - len(places.rstrip(",")))
+    rounded = Decimal(repr(abs(amount))).quantize(Decimal(1).scaleb(-len(rest)), ROUND_HALF_UP)
+    text = f"{rounded:{',' if ',' in scaled else ''}f}"
+    before, _, after = text.partition(".")
+    while after and rest[len(after) - 1] != "0" and after.endswith("0"):
+        after = after[:-1]
+    before = before.zfill(scaled.count("0")) if "," not in scaled else before
+    sign = "-" if amount < 0 and text.strip("0.,") else ""
+    return f"{sign}{before}{'.' if after else ''}{after}"
 
 
 def _color(attributes: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from equipoise.corpus.contents import Row, of_documents
 from equipoise.corpus.offsets import check_spans, packed
 from equipoise.corpus.partitions import bounds, trust_of
 from equipoise.corpus.pending import Pending
-from equipoise.corpus.pieces import passage_at, search_text
+from equipoise.corpus.pieces import passage_at, word_text
 from equipoise.corpus.postgres import words
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.records import DOCUMENT, FILE, Damage, Entry, FileRecord, Ids, Numbered
@@ -202,7 +202,7 @@ def dimensions(link: Link) -> int:
 
 def texts_of(document: Document, spans: Iterable[tuple[int, int]]) -> list[str]:
     """What full text search sees of the passages."""
-    return [search_text(passage_at(0, start, end, document)) for start, end in spans]
+    return [word_text(passage_at(0, start, end, document)) for start, end in spans]
 
 
 def restore(link: Link, stems: Stems, documents: Sequence[Numbered]) -> None:

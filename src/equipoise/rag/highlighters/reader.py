@@ -8,10 +8,12 @@ from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
+from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about
 from equipoise.rag.highlighters.reading import read
 from equipoise.rag.reranking import reader_of
+from equipoise.text.scripts import script_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class ReaderHighlighter:
         return await asyncio.to_thread(self._highlight, query, passages)
 
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
+        if script_of(query.text):
+            return by_words(query.text, passages)
         reading = read(query.text, passages, reader_of(self.reranker, query))
         reading = replace(reading, windows=tuple(about(query.last or query.text, reading.windows)))
         if not reading.windows:

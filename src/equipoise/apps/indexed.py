@@ -1,0 +1,46 @@
+"""What somebody should know of an index run, and of a question that its encoder does not read."""
+
+from collections.abc import Iterable
+from shlex import quote
+
+from equipoise.apps.terminal import complain, one_line
+from equipoise.core.protocols import Encoder
+from equipoise.corpus.report import IndexReport
+from equipoise.models.abilities import is_multilingual
+from equipoise.text.scripts import script_of
+
+_HOW = "pip install 'equipoise[multilingual]' and index with --encoder multilingual"
+
+
+def tell(done: IndexReport, held: Iterable[tuple[str, str]]) -> None:
+    """What was not indexed, or not as it stands in the file; `held` has sources and why they are held back."""
+    for failure in done.failed:
+        complain("not indexed:", str(failure))
+    for left in done.left_out:
+        complain("left out:", str(left))
+    for source, characters in done.hidden:
+        complain("hidden text left out:", f"{source}: {characters:,} characters")
+    for source, characters in done.invisible:
+        complain("text that nobody sees is indexed:", f"{source}: {characters:,} characters")
+    for source, encoding in done.guessed:
+        complain(
+            "encoding guessed:",
+            f"{source} was read as {encoding}; save it as UTF-8 if its letters look wrong",
+        )
+    for source, script in done.unread[:1]:
+        more = f" (and {len(done.unread) - 1:,} more)" if len(done.unread) > 1 else ""
+        complain("found by words only:", f"{source}{more}: the encoder does not read {script}; {_HOW}")
+    for source, why in held:
+        complain(
+            "held back:",
+            f"{source}: {why}; let it in with  equipoise documents trust untrusted {quote(source)}",
+        )
+    for source, name in done.alike:
+        complain(f"looks like {one_line(name)}:", f"{source} is untrusted and is never cited under that name")
+
+
+def tell_the_script(question: str, encoder: Encoder) -> None:
+    """Say so where the encoder does not read what is asked."""
+    script = script_of(question)
+    if script and not is_multilingual(encoder):
+        complain("searched for by words only:", f"the encoder does not read {script}; {_HOW}")

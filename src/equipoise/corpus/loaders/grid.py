@@ -1,0 +1,232 @@
+"""Tables of every format: cells, what spans rows and columns, the names of columns, and the text of a row.
+
+A row is read by itself: each cell says the name of its column, and what spans several rows or columns stands in each.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from equipoise.text.sentences import LONGEST_ROW, sentence_spans
+
+_REPEATED = 100  # characters of a cell that are said again in every row and column that it spans
+_FINE, _TIMES = 10_000, 4  # cells that repetition may make: of any table, and for each of its own
+_LONG_VALUE, _LONGEST_FIRST = 700, 150
+_LONGEST_LABEL = 60
+_SHORT = 15  # a label whatever it ends with
+_MOST_TITLES = 10
+_MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
+_BETWEEN = "; "
+_AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
+_YEAR = re.compile(r"(?:19|20)\d\d(?:/\d\d)?+")
+
+
+class Cell(NamedTuple):
+    """A cell, one line of text, and how many rows and columns it spans."""
+
+    text: str
+    rows: int = 1
+    columns: int = 1
+
+
+class Row(NamedTuple):
+    """The text of every column; one text alone in a wider table spans them all. `place` counts from 0, or is a line."""
+
+    cells: list[str]
+    place: int = 0
+
+
+class Grid(NamedTuple):
+    """A table: titles above it, the name of each column, none where nothing says them, and the rows below."""
+
+    titles: list[str]
+    names: list[str]
+    rows: list[Row]
+
+
+class Told(NamedTuple):
+    """The text of a row, or of a part of it. `is_plain`: without names of columns; `is_section`: it only leads on."""
+
+    text: str
+    place: int
+    is_plain: bool = False
+    is_section: bool = False
+
+
+def is_label(text: str) -> bool:
+    """True for a few words without the end of a sentence: a term, a caption, a name."""
+    return len(text) <= _LONGEST_LABEL and not text.rstrip().endswith((".", "!", "?", "。", "！", "？"))
+
+
+def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> Grid:
+    """The table of these cells; the first `marked` rows hold names of columns, 0 where the file does not say."""
+    spreaded = _spread(rows)
+    titles = count_titles(spreaded)
+    above, below = spreaded[:titles], spreaded[titles:]
+    count = sum(row.place < marked for row in below)
+    count = count or int(_has_names(below))
+    if count == 1:
+        count = _depth(rows[below[0].place], below)
+    count = count if count < len(below) else 0
+    names = names_of(below[:count])
+    if not names:
+        below = _spread(rows, across=False)[titles:]
+    rest = [row for row in below[count:] if not count or row.cells != below[count - 1].cells]
+    return Grid(["".join(row.cells[:1]) or max(row.cells) for row in above], names, rest)
+
+
+def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]:
+    """The rows with something in them, and in each of them what spans it, unless that is long or too much.
+
+    `across`: what spans several columns stands in each of them.
+    """
+    left = _FINE + _TIMES * sum(map(len, rows))
+    width = max((sum(cell.columns for cell in row) for row in rows), default=0)
+    above: dict[
+        int, tuple[str, int]
+    ] = {}  # by column: what spans the row from above, and how many it still does
+    spreaded = []
+    for place, row in enumerate(rows):
+        cells: list[str] = []
+        below: dict[int, tuple[str, int]] = {}
+        spans_all = not above and 1 < width <= sum(cell.columns for cell in row[:1])
+        for cell in row[:1] if spans_all else row:
+            while len(cells) in above:
+                _let_down(above, below, cells)
+            repeated = cell.text if len(cell.text) <= _REPEATED else ""
+            columns = 1 if spans_all or not across else max(1, min(cell.columns, left))
+            left -= columns * min(cell.rows, len(rows) - place)
+            for column in range(columns):
+                above.pop(len(cells), None)
+                if cell.rows > 1 and left > 0:
+                    below[len(cells)] = repeated, cell.rows - 1
+                cells.append(repeated if column else cell.text)
+        while above:
+            if len(cells) in above:
+                _let_down(above, below, cells)
+            elif len(cells) > max(above):
+                break
+            else:
+                cells.append("")
+        above = below
+        if any(cells):
+            spreaded.append(Row(cells, place))
+    return spreaded
+
+
+def _let_down(above: dict[int, tuple[str, int]], below: dict[int, tuple[str, int]], cells: list[str]) -> None:
+    """The next cell is one that spans its row from above."""
+    text, rows = above.pop(len(cells))
+    if rows > 1:
+        below[len(cells)] = text, rows - 1
+    cells.append(text)
+
+
+def count_titles(rows: Sequence[Row]) -> int:
+    """How many of the rows stand above a wider table and have one text only."""
+    count = 0
+    while count < min(len(rows), _MOST_TITLES) and sum(map(bool, rows[count].cells)) == 1:
+        count += 1
+    wide = count < len(rows) and sum(map(bool, rows[count].cells)) > 1
+    return count if wide else 0
+
+
+def names_of(rows: Sequence[Row]) -> list[str]:
+    """The names of columns in one or several rows: what stands above each other, none of it twice."""
+    columns = zip_longest(*(row.cells for row in rows), fillvalue="")
+    return [" ".join(dict.fromkeys(filter(None, column))).rstrip(":") for column in columns]
+
+
+def _has_names(rows: Sequence[Row]) -> bool:
+    """Whether the first row has the names of columns, by what stands below it. Two columns may be names and values."""
+    if len(rows) < 2 or not _are_names(rows[0].cells):
+        return False
+    below = [row.cells for row in rows[1:] if len(row.cells) > 1]
+    filled = [[cell for cell in column if cell] for column in zip_longest(*below, fillvalue="")]
+    amounts = any(column and all(map(_AMOUNT.match, column)) for column in filled)
+    return len(below) > 1 and (amounts or len(rows[0].cells) > 2)
+
+
+def _depth(first: Sequence[Cell], rows: Sequence[Row]) -> int:
+    """How many rows name the columns together, by what the cells of the first one span."""
+    deep = max(cell.rows for cell in first)
+    if deep == 1 and any(cell.columns > 1 for cell in first) and len(rows) > 1 and not all(rows[1].cells):
+        deep = 2
+    return (
+        next((at for at in range(1, deep) if not _are_names(rows[at].cells)), deep) if deep < len(rows) else 1
+    )
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    """Whether a row may name columns: labels, none of them an amount, no two alike but for those that span."""
+    given = [cell for cell in cells if cell]
+    amounts = any(_AMOUNT.match(cell) and not _YEAR.fullmatch(cell) for cell in given)
+    return (
+        2 * len(given) > len(cells) > 1 < len(set(given))
+        and not amounts
+        and all(len(cell) <= _SHORT or is_label(cell) for cell in given)
+    )
+
+
+def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:
+    """What each row says. A text that spans all columns is a section, said in every row below it, or a note.
+
+    Without names, and where they would make the text many times as long, a row is ` | ` between cells.
+    """
+    section, waiting, most = "", None, _ALWAYS_FINE
+    for cells, place in rows:
+        if len(cells) == 1 and len(names) > 1:
+            if waiting:
+                yield waiting
+            waiting = Told(cells[0], place, is_plain=True)
+            section = cells[0] if is_label(cells[0]) else section
+            continue
+        if waiting:
+            yield waiting._replace(is_section=waiting.text == section)
+            waiting = None
+        plain = " | ".join(cells).rstrip(" |")
+        texts = list(named(names, cells, section)) if any(names) else []
+        most += _MOST_TIMES * len(plain) - sum(map(len, texts))
+        if texts and most >= 0:
+            yield from (Told(text, place) for text in texts)
+        else:
+            yield Told(plain, place, is_plain=True)
+    if waiting:
+        yield waiting
+
+
+def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> Iterator[str]:
+    """The row as text, `name: value` for each cell with something in it; a long row as several texts.
+
+    It is cut between columns; each text begins with the first cell, which says what the row is about. A `section` that
+    the row stands in comes behind that.
+    """
+    pairs: list[str] = []
+    for name, cell in zip_longest(names[: len(cells)], cells, fillvalue=""):
+        pairs += [f"{name}: {value}" if name else value for value in _values(cell)]
+    pairs[1:1] = [section] if section else []
+    if not pairs:
+        return
+    head = pairs[0] if len(pairs[0]) <= _LONGEST_FIRST else ""
+    text = pairs[0]
+    for pair in pairs[1:]:
+        if len(text) + len(pair) + len(_BETWEEN) > LONGEST_ROW and text != head:
+            yield text
+            text = head
+        text = f"{text}{_BETWEEN}{pair}" if text else pair
+    yield text
+
+
+def _values(cell: str) -> Iterator[str]:
+    """A value whole, or cut between sentences where it is too long for a row; nothing for an empty one."""
+    if len(cell) <= _LONG_VALUE:
+        yield from [cell] if cell else []
+        return
+    start = end = 0
+    for low, high in sentence_spans(cell):
+        if high - start > _LONG_VALUE and end > start:
+            yield cell[start:end]
+            start = low
+        end = high
+    yield cell[start:end]

@@ -1,0 +1,161 @@
+"""Tables in marked-up text (Markdown, reStructuredText, AsciiDoc): their rows say the names of their columns."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from equipoise.core.types import Block, BlockKind
+from equipoise.corpus.loaders.grid import Cell, grid_of, told
+from equipoise.corpus.loaders.loaded import one_line
+
+_BAR = re.compile(r"(?<!\\)\|")
+_BORDER = re.compile(r"\s*+\+(?:[-=]++\+)++\s*+")
+_EDGE = re.compile(r"\+[-=]|[-=]\+")
+_ADOC_CELL = re.compile(r"(?:(?:(\d{1,3})|)(?:\.(\d{1,3}))?\+)?[<^>]?(?:\.[<^>])?[adehlmsv]?(?<!\\)\|")
+_TABLE = frozenset({BlockKind.ROW, BlockKind.ASIDE})
+
+
+class Marked(NamedTuple):
+    """A table: for each row its cells and the rows of the blocks that hold it; `header` rows name the columns."""
+
+    rows: list[tuple[list[Cell], list[int]]]
+    header: int
+
+
+def named(text: str, blocks: Sequence[Block], *, adoc: bool = False) -> tuple[str, tuple[Block, ...]]:
+    """`text` and its blocks with the rows of tables as `grid.told` says them; a row keeps its line."""
+    said: dict[int, str] = {}
+    dropped: set[int] = set()
+    heads: set[int] = set()
+    for group in _fenced(text, blocks) if adoc else _groups(text, blocks):
+        table = _adoc(text, blocks, group) if adoc else _bars(text, blocks, group)
+        if table is None:
+            continue
+        grid = grid_of([cells for cells, _ in table.rows], table.header)
+        if not any(grid.names):
+            continue
+        below = {row.place for row in grid.rows}
+        for row in told(grid.names, grid.rows):
+            first = table.rows[row.place][1][0]
+            said[first] = f"{said[first]}; {row.text}" if first in said else row.text
+            dropped.update(table.rows[row.place][1][1:])
+        heads.update(at for place, (_, rows) in enumerate(table.rows) if place not in below for at in rows)
+    return _rebuilt(text, blocks, said, dropped, heads) if said else (text, tuple(blocks))
+
+
+def _groups(text: str, blocks: Sequence[Block]) -> Iterator[list[int]]:
+    """The rows of blocks that may be tables: rows and what stands between them, no blank line inside."""
+    group: list[int] = []
+    for at, block in enumerate(blocks):
+        apart = bool(group) and text.count("\n", blocks[group[-1]].end, block.start) > 1
+        if group and (apart or block.kind not in _TABLE):
+            yield group
+            group = []
+        if block.kind in _TABLE:
+            group.append(at)
+    if group:
+        yield group
+
+
+def _fenced(text: str, blocks: Sequence[Block]) -> Iterator[list[int]]:
+    """The rows of blocks between the fences of AsciiDoc's tables."""
+    fences = [at for at, block in enumerate(blocks) if text.startswith("|===", block.start)]
+    return (list(range(first + 1, last)) for first, last in zip(fences[::2], fences[1::2], strict=False))
+
+
+def _bars(text: str, blocks: Sequence[Block], group: list[int]) -> Marked | None:
+    """A table of Markdown or a grid of reStructuredText."""
+    lines = [text[blocks[at].start : blocks[at].end] for at in group]
+    if _BORDER.fullmatch(lines[0]):
+        return _drawn(lines, group)
+    rule = next((row for row, line in enumerate(lines) if _is_rule(line)), 0)
+    if not rule or not all("|" in line for line in lines[:rule]):
+        return None
+    rows = [(_split(line), [at]) for line, at in zip(lines, group, strict=True) if not _is_rule(line)]
+    return Marked(rows, rule)
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line stands below the names of Markdown's columns."""
+    return "-" in line and not line.strip(" \t|:-")
+
+
+def _split(line: str) -> list[Cell]:
+    bare = line.strip().removeprefix("|")
+    bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
+    return [Cell(one_line(cell.replace("\\|", "|"))) for cell in _BAR.split(bare)]
+
+
+def _drawn(lines: list[str], group: list[int]) -> Marked:
+    """A table whose borders are drawn with `+`, `-` and `|`; a cell that none ends spans the next row or column."""
+    places = sorted(
+        {place for line in lines if _EDGE.search(line) for place, mark in enumerate(line) if mark == "+"}
+    )
+    opened: dict[int, tuple[int, int, list[str]]] = {}  # by place: first row, columns and texts of a cell
+    made: list[tuple[int, int, Cell]] = []
+    held: list[list[int]] = [[]]
+    header = 0
+    for line, at in zip(lines, group, strict=True):
+        marks = "|+" if _EDGE.search(line) is None else "+"
+        inner = [place for place in places[1:-1] if line[place : place + 1] in set(marks)]
+        row = len(held) - 1
+        if not _BORDER.fullmatch(line):
+            held[-1].append(at)
+        for left, right in pairwise([places[0], *inner, places[-1]]):
+            text = line[left + 1 : right].strip()
+            if text and not text.strip("-="):
+                ended = [place for place in opened if left <= place < right]
+                made += [(first, place, Cell(one_line(" ".join(texts)), row - first + 1, wide))
+                         for place in ended for first, wide, texts in (opened.pop(place),)]  # fmt: skip
+            else:
+                wide = places.index(right) - places.index(left)
+                opened.setdefault(left, (row, wide, []))[2].append(text)
+        if marks == "+" and held[-1]:
+            held.append([])
+            header = len(held) - 1 if "=" in line else header
+    cells = [[cell for first, _, cell in sorted(made) if first == row] for row in range(len(held))]
+    return Marked([pair for pair in zip(cells, held, strict=True) if pair[1]], header)
+
+
+def _adoc(text: str, blocks: Sequence[Block], group: list[int]) -> Marked | None:
+    """A table of AsciiDoc; its first row is an aside where it has the names."""
+    rows: list[tuple[list[Cell], list[int]]] = []
+    header = 0
+    for at in group:
+        line = text[blocks[at].start : blocks[at].end]
+        marks = list(_ADOC_CELL.finditer(line))
+        if not marks:
+            continue
+        ends = [*(mark.start() for mark in marks[1:]), len(line)]
+        header += blocks[at].kind is BlockKind.ASIDE and not rows
+        cells = [
+            Cell(one_line(line[mark.end() : end].replace("\\|", "|")), int(mark[2] or 1), int(mark[1] or 1))
+            for mark, end in zip(marks, ends, strict=True)
+        ]
+        rows.append((cells, [at]))
+    return Marked(rows, header) if len(rows) > 1 else None
+
+
+def _rebuilt(
+    text: str, blocks: Sequence[Block], said: dict[int, str], dropped: set[int], heads: set[int]
+) -> tuple[str, tuple[Block, ...]]:
+    """The text with other words in some blocks, and its blocks; what points at a dropped one points nowhere."""
+    pieces: list[str] = []
+    made: list[Block] = []
+    rows: dict[int, int] = {}
+    length = end = 0
+    for at, block in enumerate(blocks):
+        if at in dropped:
+            end = block.end
+            continue
+        words = said.get(at, text[block.start : block.end])
+        pieces += [text[end : block.start], words]
+        start = length + block.start - end
+        length, end = start + len(words), block.end
+        kind = BlockKind.ASIDE if at in heads else block.kind
+        lead = -1 if at in said else rows.get(block.lead, -1)
+        rows[at] = len(made)
+        made.append(replace(block, kind=kind, start=start, end=length, lead=lead))
+    return "".join([*pieces, text[end:]]), tuple(made)

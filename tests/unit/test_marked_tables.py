@@ -1,0 +1,106 @@
+"""Tables of Markdown, reStructuredText and AsciiDoc: rows with the names of their columns, on the lines of the file."""
+
+import pytest
+
+from blocks_of import document_of
+
+MARKDOWN = """# Fees
+
+| Room | Week | End |
+|:-----|-----:|----:|
+| Attic \\| south | 30 | |
+| Cellar | **20** | 25 |
+
+After it.
+"""
+GRID = """Fees
+====
+
++--------+-----------------+
+| Room   | Fees            |
++        +--------+--------+
+|        | Week   | End    |
++========+========+========+
+| Attic  | 30     | 45     |
+| south  |        |        |
++--------+--------+--------+
+| Cellar | 20 always       |
++--------+-----------------+
+
+After it.
+"""
+SIMPLE = """Fees
+====
+
+======  ====  ==========
+Room    Week  End of
+              the week
+======  ====  ==========
+Attic   30    45, with
+              breakfast
+Cellar  20    25
+======  ====  ==========
+
+After it.
+"""
+ADOC = """= Fees
+
+.Rooms
+|===
+|Room |Week |End
+
+|Attic |30 |45
+|Cellar 2+|20
+
+|Yard
+|10
+|15
+|===
+
+After it.
+"""
+
+
+def rows(name, text):
+    document = document_of(name, text)
+    return [
+        (block.line, document.text[block.start : block.end])
+        for block in document.blocks
+        if block.kind.value == "row"
+    ], document
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told", "last"),
+    [
+        ("a.md", MARKDOWN, [(5, "Room: Attic | south; Week: 30"), (6, "Room: Cellar; Week: **20**; End: 25")], 8),
+        ("a.rst", SIMPLE, [(8, "Room: Attic; Week: 30; End of the week: 45, with breakfast"),
+                           (10, "Room: Cellar; Week: 20; End of the week: 25")], 13),
+        ("a.adoc", ADOC, [(7, "Room: Attic; Week: 30; End: 45"), (8, "Room: Cellar; Week: 20; End: 20"),
+                          (10, "Room: Yard; Week: 10; End: 15")], 15),
+    ],
+)  # fmt: skip
+def test_rows_say_the_names_of_their_columns_on_their_lines(name, text, told, last):
+    found, document = rows(name, text)
+    assert found == told
+    assert document.blocks[-1].line == last
+    assert text.splitlines()[last - 1] == "After it."
+
+
+def test_a_drawn_grid():
+    found, document = rows("a.rst", GRID)
+    assert found == [
+        (9, "Room: Attic south; Fees Week: 30; Fees End: 45"),
+        (12, "Room: Cellar; Fees Week: 20 always; Fees End: 20 always"),
+    ]
+    assert document.blocks[-1].line == 15
+
+
+def test_what_only_has_bars_stays_as_it_is():
+    text = "a | b | c is written with bars.\n\n    $ ls | sort | head -3\n"
+    assert document_of("a.md", text).text == text
+
+
+def test_aligned_columns_of_plain_text_stay_as_they_are():
+    text = "Port     Fare\n-------  ----\nSkagen   21\nGrenaa   27\n"
+    assert document_of("a.txt", text).text == text
