@@ -151,6 +151,8 @@ def test_a_heading_is_never_quoted():
     [
         ("It floats.\n\nSee also\n\n[6] 10.\n", ["It floats."]),
         ("It floats.\n\n[6] 10.\n", ["It floats."]),
+        ("It floats.\n\nNOTE!\n\n| Prev | Home | Next |\n", ["It floats."]),
+        ("It floats.\n\nNo.\n", ["It floats.", "No."]),
         ("The fares are as follows:\n\n# More\n\nIt floats.\n", ["It floats."]),
         (f"It floats.\n\n{BARE_CODE}\n", ["It floats.", "Start it like so:", "```\nferry --now\n```"]),
         ("You get:\n\n- a fork\n- soap\n", ["You get:", "- a fork", "- soap"]),

@@ -22,7 +22,8 @@ PARAGRAPH = 60
 GAP = "\n\n…\n\n"
 """What stands in a quote for text that was left out of its middle."""
 
-_FEW_WORDS = 8
+_FEW_WORDS, _TITLE_WORDS = 8, 14
+_TITLES = 3  # lead-ins and titles that follow each other
 _FAR = 200  # blocks that are looked at on either side
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
@@ -32,11 +33,20 @@ _STOPPED = re.compile(r"[.!?。！？][\"'”’)\]*_]*\Z")
 _POINTS = re.compile(
     r"\b(?:following|follows?|below|these|those|folgende\w{0,2}|unten|suivant\w{0,2})\b", re.IGNORECASE
 )
-_LETTERS = re.compile(r"[^\W\d_]++")
+_WORD = re.compile(r"[^\W\d_]{2,}+")
 _CAPTION = re.compile(
     r"(?:table|figure|fig|listing|tabelle|abbildung|abb|tableau)\.?+ [\dA-Z]{1,3}(?!\w)", re.IGNORECASE
 )
-_ELSEWHERE = re.compile(r"(?:see|see also|siehe(?: auch)?|voir(?: aussi)?|further reading)\b", re.IGNORECASE)
+_SECTION = re.compile(r"\d{1,3}+(?:\.\d{1,3}+)++\.?+\s++[^\W\d_]")
+_ELSEWHERE = re.compile(
+    r"(?:see|see also|siehe(?: auch)?|voir(?: aussi)?|further reading)\b|\.\.\s|_\w", re.IGNORECASE
+)
+_SIGNS = re.compile(
+    r"\W*+(?:(?:prev(?:ious)?+|next|home|up|top|contents|index|note|warning|caution|important|tip|zurück|weiter"
+    r"|hinweis|achtung|retour|remarque)\b\W*+)++",
+    re.IGNORECASE,
+)
+"""Words that lead through pages, or call for attention, and say nothing by themselves."""
 AMOUNT = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
     r"|eighty|ninety|hundred|thousand|million|billion|half|twice|once|dozen|century|decade|never|always)s?\b",
@@ -51,8 +61,9 @@ def is_fragment(text: str) -> bool:
 
 
 def opens(text: str) -> bool:
-    """Whether a sentence only leads to what comes after it: it ends in a colon, or is the title of a table."""
-    return text.rstrip("*_ ").endswith((":", "：")) or _CAPTION.match(text) is not None
+    """Whether a sentence only leads to what comes after it: it ends in a colon, or titles a table or a section."""
+    section = _SECTION.match(text) and not _ENDED.search(text) and len(text.split()) <= _TITLE_WORDS
+    return text.rstrip("*_ ").endswith((":", "：")) or _CAPTION.match(text) is not None or bool(section)
 
 
 def wholes(
@@ -90,12 +101,12 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
     """Whether it says something where it stands."""
     text = document.text[slice(*unit)]
     block = document.blocks[row] if row >= 0 else None
-    if block and block.kind in (BlockKind.CODE, BlockKind.ROW):
+    if block and block.kind is BlockKind.CODE:
         return True
-    if opens(text) or (_ELSEWHERE.match(text) and len(text.split()) < _FEW_WORDS):
+    if opens(text) or _SIGNS.fullmatch(text) or (_ELSEWHERE.match(text) and len(text.split()) < _FEW_WORDS):
         return False
     bare = text[_marker_end(text) :]
-    words = sum(1 for _ in _LETTERS.finditer(bare[:_LONGEST_TERM]))
+    words = sum(1 for _ in _WORD.finditer(bare[:_LONGEST_TERM]))
     led = block is not None and block.kind is BlockKind.ITEM and next(_leads(document, row), -1) >= 0
     return words > 1 or (
         words == 1 and (led or _ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
@@ -226,13 +237,17 @@ def _led(document: Document, row: int) -> Iterator[int]:
 
 def _below(document: Document, row: int, text: str) -> Iterator[int]:
     """What a lead-in or a title that nothing is read with leads to: the list, code, table or paragraph below."""
-    below = _next(document, row, 1)
-    title = document.blocks[row].kind is BlockKind.PARAGRAPH and is_fragment(text)
-    if below < 0 or document.blocks[below].kind is BlockKind.HEADING or not (opens(text) or title):
-        return
-    yield below
-    if document.blocks[below].kind is not BlockKind.PARAGRAPH:
-        yield from _run(document, below, 1)
+    for _ in range(_TITLES):
+        title = document.blocks[row].kind is BlockKind.PARAGRAPH and is_fragment(text)
+        below = _next(document, row, 1)
+        if below < 0 or document.blocks[below].kind is BlockKind.HEADING or not (opens(text) or title):
+            return
+        yield below
+        if document.blocks[below].kind is not BlockKind.PARAGRAPH:
+            yield from _run(document, below, 1)
+            return
+        yield from _led(document, below)
+        row, text = below, document.text[slice(*_pieces(document, below)[-1])]
 
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
