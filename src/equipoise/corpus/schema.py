@@ -28,7 +28,7 @@ from equipoise.corpus.stems import TOKENIZER
 from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
-VERSION = 4
+VERSION = 3
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
