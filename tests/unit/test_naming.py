@@ -83,6 +83,13 @@ def test_the_row_of_another_part_or_person_is_left_out():
     assert "Omar" in left("Who sits at which desk?", STAFF)
 
 
+def test_the_row_that_a_word_of_the_question_stands_in_alone_is_kept():
+    plans = "They cost:\n\n- Plan: Basic; Price: 5 EUR.\n- Plan: Family; Price: 9 EUR.\n"
+    assert "Basic" not in left("what does the family plan cost", plans)
+    assert "Family" in left("what does the family plan cost", plans)
+    assert {"Basic;", "Family;"} <= set(left("which plan is the cheapest", plans).split())
+
+
 def test_a_year_counts_where_the_documents_have_it():
     old, new = "The fee is 40 euros.", "The fee is 44 euros."
     both = [*windows(old, "fees-2023.md"), *windows(new, "fees-2024.md")]

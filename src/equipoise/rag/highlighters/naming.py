@@ -48,7 +48,7 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
         for window in fitting
         if all(other <= _told(window.text) for other in wanted[_above(window)] if other)
     ]
-    return _rows_with(named, fitting) if named else fitting
+    return _rows_with(_told(question), fitting)
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
@@ -146,7 +146,9 @@ def _told(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
-def _rows_with(named: frozenset[str], windows: Sequence[Window]) -> list[Window]:
-    """Without the rows of a table that hold no name of the question, where others do."""
-    hits = {window: named & _told(window.text) for window in windows if is_row(window.text)}
-    return [window for window in windows if hits.get(window, True) or not any(hits.values())]
+def _rows_with(said: frozenset[str], windows: Sequence[Window]) -> list[Window]:
+    """Without the rows of a table that hold no word of the question, where others hold one that tells them apart."""
+    hits = {window: said & _told(window.text) for window in windows if is_row(window.text)}
+    everywhere = frozenset[str].intersection(*hits.values()) if hits else frozenset()
+    told = {window: words - everywhere for window, words in hits.items()}
+    return [window for window in windows if told.get(window, True) or not any(told.values())]

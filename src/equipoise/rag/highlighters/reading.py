@@ -159,8 +159,9 @@ def _place(window: Window) -> float:
 
 
 def _around(seed: Window, group: Sequence[Sentence]) -> Iterable[Window]:
-    """The windows of two to WIDEST sentences of one section that hold the seed, unless it is read with more."""
-    if seed.read != ((seed.start, seed.end),):
+    """The windows of two to WIDEST sentences of one section that hold the seed, unless it is read with more or is a row
+    of a table, which stands for itself."""
+    if seed.read != ((seed.start, seed.end),) or is_row(seed.text):
         return
     above = [seed.passage.path_at(sentence.start) for sentence in group]
     for size in range(2, WIDEST + 1):
