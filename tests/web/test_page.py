@@ -127,7 +127,7 @@ def test_a_refusal_is_said_in_words_with_the_nearest_passages(live, visit):
     url, _ = live()
     page = visit(url).page
     asked(page, OFF)
-    assert page.get_by_text("does not seem to answer the question").is_visible()
+    assert page.get_by_text("do not seem to answer this question").is_visible()
     assert page.get_by_text("Nearest passages").is_visible()
     assert page.locator(".quote").count() > 0
 
