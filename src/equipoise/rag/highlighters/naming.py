@@ -24,6 +24,11 @@ _CODE = re.compile(r"(?<![\w.-])[A-Z\d]\w*+(?:[./-]\w++)*+")
 _SCALE = frozenset("age aged size weigh weighs weighing cost costs costing rated worth".split())  # noqa: SIM905
 """Words that stand before amounts, not before the number of a thing."""
 
+_BOUNDING = frozenset(
+    "since from until before after than as see cf later newer above higher earlier older".split()  # noqa: SIM905
+)
+"""Words around a number that say from where to where, or where to look."""
+
 Mention = tuple[str, ...]
 """The numbers or codes of one kind that stand together; from the least to the greatest where there are several."""
 Kind = Callable[[str], list[Mention]]
@@ -88,13 +93,15 @@ def _shaped(shape: str, text: str) -> list[Mention]:
 
 
 def _numbered(label: str, text: str) -> list[Mention]:
-    """The numbers behind each `label` (a stem)."""
+    """The numbers behind each `label` (a stem), but for bounds and references: "since", "see", "or later"."""
     said = words(text)
     found = []
     for at, word in enumerate(said[:-1], 1):
         if said[at][0].isdigit() and stem(word) == label:
-            behind = takewhile(lambda other: other in _JOINING or other[0].isdigit(), said[at:])
-            found.append(tuple(other for other in behind if other[0].isdigit()))
+            behind = list(takewhile(lambda other: other in _JOINING or other[0].isdigit(), said[at:]))
+            around = {*said[max(0, at - 3) : at - 1], *said[at + len(behind) : at + len(behind) + 1]}
+            if around.isdisjoint(_BOUNDING):
+                found.append(tuple(other for other in behind if other[0].isdigit()))
     return found
 
 
