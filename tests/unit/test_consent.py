@@ -62,7 +62,8 @@ class TestDecisions:
         closed = {key for key, field in every_field() if guarded.needs_consent(field, "/elsewhere", tmp_path)}
         assert closed == {
             "store.path", "filter.nli", "highlight.qa_model", "model.llm", "model.base_url", "model.api_key",
-            "model.api_version", "model.folder", "model.replay", "retrieval.encoder", "serve.url",
+            "model.api_version", "model.folder", "model.replay", "question.contact", "question.reply",
+            "retrieval.encoder", "serve.url",
         }  # fmt: skip
 
 

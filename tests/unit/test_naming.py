@@ -65,6 +65,14 @@ def test_ranges_and_lists_of_numbers_hold_what_lies_between():
     assert "bath" in left("Does room 9 have a bath?", text)
 
 
+def test_bounds_and_references_name_nothing():
+    text = "Nets are known as of release 3. Knots need release 2 or later. Ropes, see release 4, are long. All float."
+    assert left("Do nets float in release 5?", text).count("/") == 3
+    assert "Masts" not in left(
+        "Do nets float in release 5?", "Masts came with release 4. Nets came with release 5."
+    )
+
+
 def test_a_heading_that_the_question_names_counts_for_what_stands_below_it():
     assert "nine" in left("When does the gate in Turin open?", DEPOTS)
     assert "six" not in left("When does the gate in Turin open?", DEPOTS)

@@ -126,17 +126,25 @@ def test_a_link_to_a_quote_opens_it(live, visit):
 def test_a_refusal_is_said_in_words_with_the_nearest_passages(live, visit):
     url, _ = live()
     page = visit(url).page
-    asked(page, OFF)
-    assert page.get_by_text("does not seem to answer the question").is_visible()
+    asked(page, "Do cats purr on nets?")
+    assert page.get_by_text("do not seem to answer this question").is_visible()
     assert page.get_by_text("Nearest passages").is_visible()
     assert page.locator(".quote").count() > 0
+
+
+def test_a_greeting_gets_its_reply_alone(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    asked(page, "Hello!")
+    assert page.get_by_text("Ask a question about the documents").is_visible()
+    assert page.get_by_text("No answer.").count() == page.get_by_text("Nearest passages").count() == 0
 
 
 def test_a_refusal_says_so_once_and_shows_only_the_beginning_of_long_passages(live, visit, tmp_path):
     path = made_index(tmp_path, long="Ships of the harbour carry salt, wool and tar to the islands. " * 12)
     url, _ = live(path=path)
     page = visit(url).page
-    asked(page, OFF)
+    asked(page, "Is it salt and wool or tar?")
     words = page.locator(".quote .words").first.inner_text()
     assert words.endswith("…") and len(words) < 300
     assert page.get_by_role("status").inner_text() == "No answer."

@@ -165,8 +165,8 @@ class QuestionSettings(_Section):
     split: bool = True
     spelling: bool = True
     most: int = Field(default=5, ge=2, le=20)
-    reply: str = Field(default="", max_length=500)
-    contact: str = Field(default="", max_length=500)
+    reply: Annotated[str, WHERE_TO] = Field(default="", max_length=500)
+    contact: Annotated[str, WHERE_TO] = Field(default="", max_length=500)
 
 
 class MonitorSettings(_Section):

@@ -130,7 +130,7 @@ def features(query: Query, reading: Reading) -> Floats:
 
 
 def _names(question: str) -> list[str]:
-    """The names of a question; in German, which writes all nouns with a capital, only those with two or a digit."""
+    """The names of a question; in German, which writes all nouns with a capital, only those with two capitals."""
     every = names(question)
     return [name for name in every if sum(map(str.isupper, name)) > 1] if is_foreign(question) else every
 

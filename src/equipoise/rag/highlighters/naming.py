@@ -20,9 +20,14 @@ from equipoise.text.tokens import STOP_WORDS, names, words
 _JOINING = frozenset(
     {"to", "and", "or", "until", "through", "bis", "und", "oder", "à", "et", "ou", "a", "y", "no"}
 )
-_CODE = re.compile(r"(?<![\w.-])(?=[\w./-]*\d)(?=[\w./-]*[A-Z])[A-Z\d]\w*+(?:[./-]\w++)*+")
+_CODE = re.compile(r"(?<![\w.-])[A-Z\d]\w*+(?:[./-]\w++)*+")
 _SCALE = frozenset("age aged size weigh weighs weighing cost costs costing rated worth".split())  # noqa: SIM905
 """Words that stand before amounts, not before the number of a thing."""
+
+_BOUNDING = frozenset(
+    "since from until before after than as see cf later newer above higher earlier older".split()  # noqa: SIM905
+)
+"""Words around a number that say from where to where, or where to look."""
 
 Mention = tuple[str, ...]
 """The numbers or codes of one kind that stand together; from the least to the greatest where there are several."""
@@ -55,14 +60,14 @@ def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
     """What the question names by a number ("ward 3") or a code ("E06") of a kind of which the text names some."""
     found: dict[Kind, frozenset[str]] = {}
     codes: dict[str, set[str]] = {}
-    for code in _CODE.findall(question):
+    for code in _codes(question):
         codes.setdefault(_shape(code), set()).add(code)
     labels: dict[str, set[str]] = {}
     asked, amounts = words(question), measures(question, text)
     for before, word in pairwise(asked):
         if _is_label(before) and word[0].isdigit() and word not in amounts:
             labels.setdefault(stem(before), set()).add(word)
-    found |= {partial(_codes, shape): frozenset(some) for shape, some in codes.items()}
+    found |= {partial(_shaped, shape): frozenset(some) for shape, some in codes.items()}
     found |= {partial(_numbered, label): frozenset(some) for label, some in labels.items()}
     return {kind: values for kind, values in found.items() if kind(text)}
 
@@ -77,18 +82,26 @@ def _shape(code: str) -> str:
     return digits if code[0].isalpha() else re.sub("[A-Za-z]+", "A", digits)
 
 
-def _codes(shape: str, text: str) -> list[Mention]:
-    return [(code,) for code in _CODE.findall(text) if _shape(code) == shape]
+def _codes(text: str) -> list[str]:
+    """What has a capital and a digit, in order."""
+    found = _CODE.findall(text)
+    return [code for code in found if any(map(str.isdigit, code)) and any(map(str.isupper, code))]
+
+
+def _shaped(shape: str, text: str) -> list[Mention]:
+    return [(code,) for code in _codes(text) if _shape(code) == shape]
 
 
 def _numbered(label: str, text: str) -> list[Mention]:
-    """The numbers behind each `label` (a stem)."""
+    """The numbers behind each `label` (a stem), but for bounds and references: "since", "see", "or later"."""
     said = words(text)
     found = []
     for at, word in enumerate(said[:-1], 1):
         if said[at][0].isdigit() and stem(word) == label:
-            behind = takewhile(lambda other: other in _JOINING or other[0].isdigit(), said[at:])
-            found.append(tuple(other for other in behind if other[0].isdigit()))
+            behind = list(takewhile(lambda other: other in _JOINING or other[0].isdigit(), said[at:]))
+            around = {*said[max(0, at - 3) : at - 1], *said[at + len(behind) : at + len(behind) + 1]}
+            if around.isdisjoint(_BOUNDING):
+                found.append(tuple(other for other in behind if other[0].isdigit()))
     return found
 
 
