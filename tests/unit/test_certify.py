@@ -75,7 +75,8 @@ def test_every_input_is_tried_and_the_record_says_so(run, faq, scribe):
     assert said["inputs"] == said["read_by_the_model"] == INPUTS
     assert said["answers_that_break_a_rule"] == 0
     bodies = [request.body["messages"] for request in scribe.received]
-    assert len({json.dumps(body) for body in bodies}) == len(bodies) == INPUTS
+    assert len(bodies) == INPUTS
+    assert 1 < len({json.dumps(body) for body in bodies}) < INPUTS  # a short paragraph is shown whole
     assert run("certify", "--check", "certificate.jsonl", "--store", ".equipoise/index.db")[0] == 0
     code, out, _ = run("budget", "--json")
     counted = json.loads(out)
