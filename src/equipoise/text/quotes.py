@@ -24,6 +24,7 @@ GAP = "\n\n…\n\n"
 
 _FEW_WORDS, _TITLE_WORDS = 8, 14
 _TITLES = 3  # lead-ins and titles that follow each other
+_DEEP = 9  # lists within each other
 _FAR = 200  # blocks that are looked at on either side
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
@@ -143,12 +144,9 @@ def _by_section(document: Document, span: Offsets) -> list[Offsets]:
     """The span, cut where a heading stands between its sentences."""
     parts: list[Offsets] = []
     for unit in _units(document, *span):
-        rows = (
-            range(document.block_row(parts[-1][1] - 1) + 1, document.block_row(unit[0]))
-            if parts
-            else range(0)
-        )
-        if parts and not any(document.blocks[row].kind is BlockKind.HEADING for row in rows):
+        before = document.block_row(parts[-1][1] - 1) if parts else -1
+        between = document.blocks[before + 1 : document.block_row(unit[0])]
+        if parts and not any(block.kind is BlockKind.HEADING for block in between):
             parts[-1] = (parts[-1][0], unit[1])
         else:
             parts.append(unit)
@@ -156,10 +154,11 @@ def _by_section(document: Document, span: Offsets) -> list[Offsets]:
 
 
 def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> set[Offsets]:
-    """The pieces that stand in one of the stretches that the span reaches into; all where there are none."""
-    own = [(low, high) for low, high in within if low < span[1] and span[0] < high]
-    inside = {p for p in shown if any(low <= p[0] and p[1] <= high for low, high in own)}
-    return (inside or {span}) if within else shown
+    """The pieces that stand in one of the stretches that the span reaches into, and its own; all without any."""
+    if not within:
+        return shown
+    own = [span, *((low, high) for low, high in within if low < span[1] and span[0] < high)]
+    return {piece for piece in shown if any(low <= piece[0] and piece[1] <= high for low, high in own)}
 
 
 def _units(document: Document, start: int, end: int) -> Sequence[Offsets]:
@@ -187,7 +186,9 @@ def _read_with(document: Document, row: int) -> Iterator[Offsets]:
 
 def _leads(document: Document, row: int) -> Iterator[int]:
     """The blocks that a block is read with, nearest first; a heading with a colon leads what stands right below it."""
-    while row >= 0:
+    for _ in range(_DEEP):
+        if row < 0:
+            return
         block = document.blocks[row]
         lead = block.lead
         if lead < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
@@ -211,12 +212,11 @@ def _introduces(document: Document, row: int) -> bool:
 
 def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
     """The blocks that belong to the sentence `unit` of block `row`."""
-    if row < 0:
-        return
-    block = document.blocks[row]
-    if block.kind is BlockKind.CODE:
-        yield row
     own = _pieces(document, row)
+    if not own:
+        return
+    if document.blocks[row].kind is BlockKind.CODE:
+        yield row
     last = document.text[slice(*own[-1])]
     if unit == own[-1] or (opens(last) and _words(document, own) <= PARAGRAPH):
         yield from list(_led(document, row)) or _below(document, row, last)
@@ -247,7 +247,7 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
             yield from _run(document, below, 1)
             return
         yield from _led(document, below)
-        row, text = below, document.text[slice(*_pieces(document, below)[-1])]
+        row, text = below, _text(document, document.blocks[below])
 
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
