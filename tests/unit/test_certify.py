@@ -179,7 +179,7 @@ def test_a_forged_record_is_noticed_by_the_key_and_by_the_index(run, faq, scribe
     header = {name: value for name, value in true.header.items() if name != "kind"}
     writer.add(record.HEADER, header)
     for row in true.rows:
-        writer.add(record.ROW, {**row, "answer": "Everything is refunded."})
+        writer.add(record.ROW, {**row, "answer": "Everything is refunded within 99 days."})
     end = {name: value for name, value in true.end.items() if name not in ("kind", "signature")}
     writer.close(end, b"another secret there")
     assert run("certify", "--check", path)[0] == 0  # the chain is whole, and nobody asked for the key
