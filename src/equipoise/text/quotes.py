@@ -137,6 +137,8 @@ def _shown(document: Document, span: Offsets) -> set[Offsets]:
         if left < 0:
             break
         needed.add(piece)
+    if needed and (last := max(needed))[0] >= span[1] and opens(document.text[slice(*last)]):
+        needed.discard(last)
     return needed or {span}
 
 
