@@ -100,6 +100,13 @@ def test_a_list_longer_than_a_quote_loses_its_middle_and_never_what_was_chosen()
     assert pieces[2].endswith(items[39])
 
 
+def test_a_list_whose_last_item_does_not_fit_says_that_it_goes_on():
+    long = "a stone of the wall that stands by the sea and is older than the town " * 9
+    text = f"These are the stones:\n\n- a large one\n- a small one\n- {long}\n"
+    ((shown,), _) = quoted(text, "These are the stones:")
+    assert shown == "These are the stones:\n\n- a large one\n- a small one\n\n…\n\n"
+
+
 def test_a_lead_in_never_stands_without_the_beginning_of_what_it_leads_to():
     code = "\n".join(f"    set option {n} to the value of {n}" for n in range(60))
     text = f"{'It has many options, and all of them do something else. ' * 5}Set them so:\n\n{code}\n"
