@@ -263,6 +263,18 @@ class TestReasonsOfHighlightSummarize:
         assert (result.text, result.grounded) == (PARAGRAPH, False)
         assert "gold" in result.trace.unsupported
 
+    def test_quotes_that_are_the_answer_stand_best_first(self, asked):
+        """The documents' order is bees, then bridge."""
+        bees = "Our beekeepers feed sugar syrup in autumn only."
+        chosen = STRUCTURED.model_copy(update={"summarize": SummarizeSettings(name="extractive")})
+        for extracts in ([ANSWER, bees], [bees, ANSWER]):
+            told = {"answer": "212 metres", "text_extracts": extracts}
+            result = asked("hs", settings=chosen, chat=script(extracts=told))
+            assert [item.marked[0] for item in result.quotes] == extracts
+            assert [line.split()[0] for line in result.text.splitlines()] == [
+                {ANSWER: "The", bees: "Our"}[extract] for extract in extracts
+            ]
+
     def test_extractive_has_no_second_call(self, asked):
         chosen = STRUCTURED.model_copy(update={"summarize": SummarizeSettings(name="extractive")})
         result = asked("hs", settings=chosen)

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from equipoise.apps.remote import read_result
+from equipoise.core.results import Answer
 from equipoise.core.types import Candidates, Document, Passage, Span
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.pieces import passage_at
@@ -124,6 +126,17 @@ def test_two_spans_of_one_whole_are_one_quote_and_marked_in_it():
     assert [item.text[start:end] for start, end in item.marks] == chosen
     assert item.chosen == tuple(spans)
     assert (item.start, item.end) == (LIST.index(WHOLE_LIST), len(LIST))
+
+
+def test_json_tells_what_was_chosen_and_can_be_read_back():
+    source = document(LIST)
+    start = LIST.index("- carts.")
+    highlights, _ = read_highlights([Span("d", start, start + 8)], whole(source), {"d": source}, SpanPolicy())
+    told = Answer("x", highlights).to_dict()
+    (shown,) = told["highlights"]
+    assert (shown["text"], shown["spans"]) == (WHOLE_LIST, [[start, start + 8]])
+    assert [shown["text"][low:high] for low, high in shown["marks"]] == ["- carts."]
+    assert read_result(told).highlights == highlights
 
 
 def test_a_quote_does_not_run_over_a_heading():
