@@ -56,7 +56,7 @@ def main() -> None:
         flags = []
         for case in wanted:
             texts = (
-                joined(read_highlights(chosen.spans, every, ground.documents, policy)[0])
+                joined(read_highlights(chosen.spans, every, ground.documents, policy)[0].items)
                 for chosen in distinct(choices_for(case.aim, ground))
             )
             flags.append(any(spells(text, case.aim) for text in texts))

@@ -18,6 +18,8 @@ from equipoise.text.questions import MAX_QUESTION
 
 GUESS = "How long is the bridge?"
 WRITTEN = "The Harlow bridge is 212 metres long and stands on seven piers of grey stone."
+OPENED = "The Harlow bridge was opened to carts in 1874."
+PARAGRAPH = f"{OPENED} {ANSWER} Lorries above 18 tonnes must take the ferry instead."
 EXTRACTS = {"answer": "212 metres", "text_extracts": [ANSWER]}
 STRUCTURED = Settings(
     highlight=HighlightSettings(name="structured"), summarize=SummarizeSettings(when="always", guesses=1)
@@ -258,13 +260,25 @@ class TestReasonsOfHighlightSummarize:
 
     def test_quotes_in_place_of_what_they_do_not_say(self, asked):
         result = asked("hs", chat=script(answer="The main topic is gold."))
-        assert (result.text, result.grounded) == (ANSWER, False)
+        assert (result.text, result.grounded) == (PARAGRAPH, False)
         assert "gold" in result.trace.unsupported
+
+    def test_quotes_that_are_the_answer_stand_best_first(self, asked):
+        """The documents' order is bees, then bridge."""
+        bees = "Our beekeepers feed sugar syrup in autumn only."
+        chosen = STRUCTURED.model_copy(update={"summarize": SummarizeSettings(name="extractive")})
+        for extracts in ([ANSWER, bees], [bees, ANSWER]):
+            told = {"answer": "212 metres", "text_extracts": extracts}
+            result = asked("hs", settings=chosen, chat=script(extracts=told))
+            assert [item.marked[0] for item in result.quotes] == extracts
+            assert [line.split()[0] for line in result.text.splitlines()] == [
+                {ANSWER: "The", bees: "Our"}[extract] for extract in extracts
+            ]
 
     def test_extractive_has_no_second_call(self, asked):
         chosen = STRUCTURED.model_copy(update={"summarize": SummarizeSettings(name="extractive")})
         result = asked("hs", settings=chosen)
-        assert (result.text, result.trace.usage.calls) == (ANSWER, 1)
+        assert (result.text, result.trace.usage.calls) == (PARAGRAPH, 1)
 
 
 class TestReasonsOfVanilla:

@@ -96,7 +96,7 @@ def test_a_chunk_is_trusted_only_where_the_operators_key_says_so():
 def test_the_boundary_re_slices_and_lets_only_a_verdict_through_that_is_borne():
     chunk_documents = as_documents([Chunk(f"{A} {B}", "x")])
     quotes, dropped = crossed(Picks((Span("x", 3, 40),), frozenset(Tag)), chunk_documents, SpanPolicy())
-    assert [item.text for item in quotes.highlights.items] == [A]
+    assert [(item.text, item.marked) for item in quotes.highlights.items] == [(f"{A} {B}", (A,))]
     assert quotes.tags == frozenset()
     assert [drop.quotation for drop in dropped] == ["no", "yes"]
     assert Quotes.from_dict(quotes.to_dict()) == quotes

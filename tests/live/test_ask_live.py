@@ -116,7 +116,7 @@ def assert_protected(result, store):
     lost = (*result.trace.unsupported, *result.trace.missing, *filter(None, [result.trace.failure]))
     assert result.grounded == (not lost)
     if not result.grounded:
-        assert result.text == joined(result.highlights)
+        assert result.text == joined(result.quotes)
 
 
 def hit(result, row):

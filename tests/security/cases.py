@@ -196,7 +196,7 @@ def expected(library, found, how):
         if result.highlights
     }
     ordered = sorted(
-        groups, key=lambda group: ([(i.span, i.context) for i in group[0].items], sorted(group[1]))
+        groups, key=lambda group: ([(i.span, i.spans, i.context) for i in group[0].items], sorted(group[1]))
     )
     return [
         written(highlights, tags, how.guesses)

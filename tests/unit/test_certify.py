@@ -75,7 +75,8 @@ def test_every_input_is_tried_and_the_record_says_so(run, faq, scribe):
     assert said["inputs"] == said["read_by_the_model"] == INPUTS
     assert said["answers_that_break_a_rule"] == 0
     bodies = [request.body["messages"] for request in scribe.received]
-    assert len({json.dumps(body) for body in bodies}) == len(bodies) == INPUTS
+    assert len(bodies) == INPUTS
+    assert 1 < len({json.dumps(body) for body in bodies}) < INPUTS  # a short paragraph is shown whole
     assert run("certify", "--check", "certificate.jsonl", "--store", ".equipoise/index.db")[0] == 0
     code, out, _ = run("budget", "--json")
     counted = json.loads(out)
@@ -178,7 +179,7 @@ def test_a_forged_record_is_noticed_by_the_key_and_by_the_index(run, faq, scribe
     header = {name: value for name, value in true.header.items() if name != "kind"}
     writer.add(record.HEADER, header)
     for row in true.rows:
-        writer.add(record.ROW, {**row, "answer": "Everything is refunded."})
+        writer.add(record.ROW, {**row, "answer": "Everything is refunded within 99 days."})
     end = {name: value for name, value in true.end.items() if name not in ("kind", "signature")}
     writer.close(end, b"another secret there")
     assert run("certify", "--check", path)[0] == 0  # the chain is whole, and nobody asked for the key

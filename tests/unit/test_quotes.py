@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from equipoise.apps.remote import read_result
+from equipoise.core.results import Answer
 from equipoise.core.types import Candidates, Document, Passage, Span
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.pieces import passage_at
@@ -100,6 +102,13 @@ def test_a_list_longer_than_a_quote_loses_its_middle_and_never_what_was_chosen()
     assert pieces[2].endswith(items[39])
 
 
+def test_a_list_whose_last_item_does_not_fit_says_that_it_goes_on():
+    long = "a stone of the wall that stands by the sea and is older than the town " * 9
+    text = f"These are the stones:\n\n- a large one\n- a small one\n- {long}\n"
+    ((shown,), _) = quoted(text, "These are the stones:")
+    assert shown == "These are the stones:\n\n- a large one\n- a small one\n\n…\n\n"
+
+
 def test_a_lead_in_never_stands_without_the_beginning_of_what_it_leads_to():
     code = "\n".join(f"    set option {n} to the value of {n}" for n in range(60))
     text = f"{'It has many options, and all of them do something else. ' * 5}Set them so:\n\n{code}\n"
@@ -117,6 +126,17 @@ def test_two_spans_of_one_whole_are_one_quote_and_marked_in_it():
     assert [item.text[start:end] for start, end in item.marks] == chosen
     assert item.chosen == tuple(spans)
     assert (item.start, item.end) == (LIST.index(WHOLE_LIST), len(LIST))
+
+
+def test_json_tells_what_was_chosen_and_can_be_read_back():
+    source = document(LIST)
+    start = LIST.index("- carts.")
+    highlights, _ = read_highlights([Span("d", start, start + 8)], whole(source), {"d": source}, SpanPolicy())
+    told = Answer("x", highlights).to_dict()
+    (shown,) = told["highlights"]
+    assert (shown["text"], shown["spans"]) == (WHOLE_LIST, [[start, start + 8]])
+    assert [shown["text"][low:high] for low, high in shown["marks"]] == ["- carts."]
+    assert read_result(told).highlights == highlights
 
 
 def test_a_quote_does_not_run_over_a_heading():

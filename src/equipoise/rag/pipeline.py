@@ -344,7 +344,7 @@ def _documents(sets: Iterable[Candidates]) -> dict[str, Document]:
 def _place(group: Group) -> tuple[object, ...]:
     """Where a group comes among the groups of a message."""
     highlights, tags = group
-    return [(item.span, item.context) for item in highlights.items], sorted(tags)
+    return [(item.span, item.spans, item.context) for item in highlights.items], sorted(tags)
 
 
 def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:

@@ -79,7 +79,7 @@ def in_order(answers: Iterable[Answer]) -> list[Answer]:
         answers,
         key=lambda answer: (
             answer.trust is not Trust.TRUSTED,
-            [item.span for item in answer.highlights.items],
+            [(item.span, item.spans) for item in answer.highlights.items],
             answer.text,
         ),
     )

@@ -24,6 +24,7 @@ from equipoise.corpus.store import Store
 from equipoise.models import weights
 from equipoise.models.replay import request_key
 from equipoise.models.roles import for_role
+from equipoise.rag.boundary import spans_of
 from equipoise.rag.budget import Deployment, counted
 from equipoise.rag.inputs import Input, inputs
 from equipoise.rag.quotable import Quotable, joined_units, quotables
@@ -97,7 +98,7 @@ class Subject:
 
 def input_key(case: Input) -> str:
     """sha256 (hex) of quotes, contexts, titles and tags: of all that the summarizer gets."""
-    items = [[i.doc_id, i.start, i.end, i.text, i.title, i.context] for i in case.highlights.items]
+    items = [[i.doc_id, i.start, i.end, i.spans, i.text, i.title, i.context] for i in case.highlights.items]
     return hashlib.sha256(json.dumps([items, sorted(case.tags)]).encode()).hexdigest()
 
 
@@ -203,7 +204,7 @@ class Run:
         return {
             "number": number,
             "input": input_key(case),
-            "spans": [[i.doc_id, i.start, i.end] for i in case.highlights.items],
+            "spans": [[span.doc_id, span.start, span.end] for span in spans_of(case.highlights)],
             "tags": sorted(case.tags),
             "requests": requests,
             "replies": replies,

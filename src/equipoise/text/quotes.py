@@ -7,7 +7,8 @@ sentences chosen.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from equipoise.core.types import Block, BlockKind, Document
 from equipoise.text.lines import is_closed
@@ -24,6 +25,7 @@ GAP = "\n\n…\n\n"
 
 _FEW_WORDS, _TITLE_WORDS = 8, 14
 _TITLES = 3  # lead-ins and titles that follow each other
+_DEEP = 9  # lists within each other
 _FAR = 200  # blocks that are looked at on either side
 _LONGEST_TERM = 200
 _MARKER = re.compile(r"(?:[-*+•‣▪◦●#>]++\s++|\[\d{1,4}+\]\s*+|\(?+\w{1,3}+[.)]\s++)*+")
@@ -72,8 +74,9 @@ def wholes(
     """For `spans` of whole sentences, in order: the stretches of each quote, and the spans that stand in it, of a span
     over several sections one for each.
 
-    What is shown of two spans is one quote where it overlaps. Stretches are in order and do not touch: text between two
-    of them was left out. Where `within` has stretches of the document, nothing is shown of others than those of a span.
+    What is shown of two spans is one quote where it overlaps. Stretches are in order: text between two of them was left
+    out, and behind the last one where that is empty. Where `within` has stretches of the document, nothing is shown of
+    others than those of a span.
     """
     quotes: list[tuple[set[Offsets], list[Offsets]]] = []
     for span in (part for whole in spans for part in _by_section(document, whole)):
@@ -119,36 +122,34 @@ def _marker_end(text: str) -> int:
 
 
 def _shown(document: Document, span: Offsets) -> set[Offsets]:
-    """The pieces that are shown for one span: its sentences and what they are read with, then what fits."""
+    """The pieces that are shown for one span: its sentences and what they are read with, then what fits; an empty one
+    at the end where more would follow."""
     needed: set[Offsets] = set()
-    wanted: set[Offsets] = set()
+    around: set[int] = set()
     for unit in _units(document, *span):
         row = document.block_row(unit[0])
         needed |= {unit, *_read_with(document, row)}
-        wanted |= {piece for other in _around(document, row, unit) for piece in _pieces(document, other)}
+        around |= set(_around(document, row, unit))
         if _words(document, own := _pieces(document, row)) <= PARAGRAPH:
             needed |= set(own)
+    wanted = list(_groups(document, sorted(around), needed))
     if needed and opens(document.text[slice(*max(needed))]):
-        needed |= set(sorted(piece for piece in wanted if piece > max(needed))[:1])
-    left = LONGEST - _words(document, needed)
-    for piece in _ends_first(sorted(wanted - needed)):
-        left -= _words(document, [piece])
-        if left < 0:
-            break
-        needed.add(piece)
-    return needed or {span}
+        needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
+    needed |= set(_fitting(document, wanted, LONGEST - _words(document, needed)))
+    if needed and (last := max(needed))[0] >= span[1] and opens(document.text[slice(*last)]):
+        needed.discard(last)
+    ends = max(needed, default=span)[1]
+    goes_on = bool(wanted) and wanted[-1][-1][0] >= ends
+    return (needed or {span}) | ({(ends, ends)} if goes_on else set())
 
 
 def _by_section(document: Document, span: Offsets) -> list[Offsets]:
     """The span, cut where a heading stands between its sentences."""
     parts: list[Offsets] = []
     for unit in _units(document, *span):
-        rows = (
-            range(document.block_row(parts[-1][1] - 1) + 1, document.block_row(unit[0]))
-            if parts
-            else range(0)
-        )
-        if parts and not any(document.blocks[row].kind is BlockKind.HEADING for row in rows):
+        before = document.block_row(parts[-1][1] - 1) if parts else -1
+        between = document.blocks[before + 1 : document.block_row(unit[0])]
+        if parts and not any(block.kind is BlockKind.HEADING for block in between):
             parts[-1] = (parts[-1][0], unit[1])
         else:
             parts.append(unit)
@@ -156,10 +157,11 @@ def _by_section(document: Document, span: Offsets) -> list[Offsets]:
 
 
 def _inside(shown: set[Offsets], span: Offsets, within: Sequence[Offsets]) -> set[Offsets]:
-    """The pieces that stand in one of the stretches that the span reaches into; all where there are none."""
-    own = [(low, high) for low, high in within if low < span[1] and span[0] < high]
-    inside = {p for p in shown if any(low <= p[0] and p[1] <= high for low, high in own)}
-    return (inside or {span}) if within else shown
+    """The pieces that stand in one of the stretches that the span reaches into, and its own; all without any."""
+    if not within:
+        return shown
+    own = [span, *((low, high) for low, high in within if low < span[1] and span[0] < high)]
+    return {piece for piece in shown if any(low <= piece[0] and piece[1] <= high for low, high in own)}
 
 
 def _units(document: Document, start: int, end: int) -> Sequence[Offsets]:
@@ -187,7 +189,9 @@ def _read_with(document: Document, row: int) -> Iterator[Offsets]:
 
 def _leads(document: Document, row: int) -> Iterator[int]:
     """The blocks that a block is read with, nearest first; a heading with a colon leads what stands right below it."""
-    while row >= 0:
+    for _ in range(_DEEP):
+        if row < 0:
+            return
         block = document.blocks[row]
         lead = block.lead
         if lead < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
@@ -211,12 +215,11 @@ def _introduces(document: Document, row: int) -> bool:
 
 def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
     """The blocks that belong to the sentence `unit` of block `row`."""
-    if row < 0:
-        return
-    block = document.blocks[row]
-    if block.kind is BlockKind.CODE:
-        yield row
     own = _pieces(document, row)
+    if not own:
+        return
+    if document.blocks[row].kind is BlockKind.CODE:
+        yield row
     last = document.text[slice(*own[-1])]
     if unit == own[-1] or (opens(last) and _words(document, own) <= PARAGRAPH):
         yield from list(_led(document, row)) or _below(document, row, last)
@@ -247,7 +250,7 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
             yield from _run(document, below, 1)
             return
         yield from _led(document, below)
-        row, text = below, document.text[slice(*_pieces(document, below)[-1])]
+        row, text = below, _text(document, document.blocks[below])
 
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
@@ -299,19 +302,37 @@ def _words(document: Document, pieces: Iterable[Offsets]) -> int:
     return sum(len(document.text[slice(*piece)].split()) for piece in pieces)
 
 
-def _ends_first(pieces: Sequence[Offsets]) -> Iterator[Offsets]:
-    """The first, the last, the second, the last but one: so what does not fit is the middle."""
-    for row in range((len(pieces) + 1) // 2):
-        yield pieces[row]
-        if row < len(pieces) - row - 1:
-            yield pieces[-row - 1]
+def _groups(document: Document, rows: Iterable[int], shown: Set[Offsets]) -> Iterator[list[Offsets]]:
+    """What is not shown yet of the blocks: of code each piece by itself, of others all."""
+    for row in rows:
+        left = [piece for piece in _pieces(document, row) if piece not in shown]
+        by_piece = document.blocks[row].kind is BlockKind.CODE
+        yield from ([piece] for piece in left) if by_piece else [left] * bool(left)
+
+
+def _fitting(document: Document, groups: Sequence[list[Offsets]], left: int) -> Iterator[Offsets]:
+    """The pieces of the groups of which there is room for `left` words: the first, the last, the second, the last but
+    one, so that what is left out is the middle."""
+    rest, ends = deque(groups), deque((0, -1))
+    while rest and ends:
+        words = _words(document, rest[ends[0]])
+        if words > left:
+            ends.popleft()
+            continue
+        left -= words
+        yield from rest[ends[0]]
+        del rest[ends[0]]
+        ends.rotate()
 
 
 def _stretches(document: Document, pieces: Iterable[Offsets]) -> list[Offsets]:
-    """The pieces in order, neighbours as one: nothing that may be quoted stands between them."""
+    """The pieces in order, neighbours as one: nothing that may be quoted stands between. An empty one stays last."""
     joined: list[Offsets] = []
-    for start, end in sorted(pieces):
-        if joined and not _units(document, joined[-1][1], start):
+    ordered = sorted(pieces)
+    for start, end in ordered:
+        if start == end and (start, end) != ordered[-1]:
+            continue
+        if joined and start < end and not _units(document, joined[-1][1], start):
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
             joined.append((start, end))
