@@ -6,7 +6,7 @@ import docx
 import pytest
 
 from blocks_of import outline
-from equipoise.corpus.loaders.grid import Cell, Row, grid_of, named, told
+from equipoise.corpus.loaders.grid import Cell, grid_of, named
 from office_files import odt, pptx, xlsx
 
 
@@ -116,12 +116,6 @@ SPANS = [
     ("row", 0, "", "Room: Yard; Out of doors; Fees Weekday: 10; Fees Weekend: 15"),
     ("row", 0, "Room | Fees Weekday | Fees Weekend", "Keys are kept by the porter."),
 ]
-
-
-def test_a_property_names_its_value():
-    rows = [Row(["Draught", "2.85 m"]), Row(["Flag", ""])]
-    assert [row.text for row in told(["Property", "Value"], rows)] == ["Draught: 2.85 m", "Flag"]
-    assert next(told(["Berth", "Value"], rows)).text == "Berth: Draught; Value: 2.85 m"
 
 
 class TestFormats:

@@ -17,22 +17,6 @@ _LONGEST_LABEL = 60
 _SHORT = 15  # a label whatever it ends with
 _MOST_TITLES = 10
 _MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
-_GENERIC = frozenset(
-    {
-        "property",
-        "attribute",
-        "field",
-        "feature",
-        "item",
-        "key",
-        "name",
-        "parameter",
-        "eigenschaft",
-        "merkmal",
-    }
-    | {"value", "detail", "details", "description", "wert", "angabe"}
-)
-"""Names of two columns that say no more than that the first names the second."""
 _BETWEEN = "; "
 _AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
 _CODE = re.compile(r"[_\\=]|\w\(|\w\.\w|://")
@@ -192,8 +176,7 @@ def _is_name(cell: str) -> bool:
 def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:
     """What each row says. A text that spans all columns is a section, said in every row below it, or a note.
 
-    A property and its value are said as such. Without names, and where they would make the text many times as long, a
-    row is ` | ` between cells.
+    Without names, and where they would make the text many times as long, a row is ` | ` between cells.
     """
     section, waiting, most = "", None, _ALWAYS_FINE
     for cells, place in rows:
@@ -207,11 +190,7 @@ def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:
             yield waiting._replace(is_section=waiting.text == section)
             waiting = None
         plain = " | ".join(cells).rstrip(" |")
-        is_pair = (
-            len(cells) == 2 and len(cells[0]) <= _LONGEST_LABEL and _GENERIC.issuperset(map(str.lower, names))
-        )
-        texts = list(named(cells[:1], cells[1:], section) if is_pair else named(names, cells, section))
-        texts = texts if any(names) else []
+        texts = list(named(names, cells, section)) if any(names) else []
         most += _MOST_TIMES * len(plain) - sum(map(len, texts))
         if texts and most >= 0:
             yield from (Told(text, place) for text in texts)
