@@ -188,3 +188,15 @@ def test_landscape_pages_are_as_wide_as_they_are():
     assert texts(flowing(Table(rows), size=landscape(A5)))[1][1].startswith(
         "Berth: C 0; Month 1: xxx; Month 2: xxx"
     )
+
+
+def test_a_word_cut_in_a_short_line_is_put_together():
+    lines = [
+        "The rotor-",
+        "blade is cleaned once in every year, and the bear-",
+        "ings are greased at the same time by the owner.",
+    ]
+    text = "The rotorblade is cleaned once in every year, and the bearings are greased at the same time by the owner."
+    assert texts(drawn(*((40, 500 - 13 * row, line) for row, line in enumerate(lines)))) == [
+        ("paragraph", text)
+    ]

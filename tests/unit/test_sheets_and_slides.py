@@ -1,5 +1,8 @@
 """Excel workbooks and PowerPoint presentations: blocks, values as they are seen, hidden parts, pages."""
 
+import io
+import zipfile
+
 import pytest
 
 from blocks_of import document_of, outline
@@ -130,7 +133,34 @@ def shape(*lines, kind=None, more="", place=""):
     return f"<sp>{properties}<txBody>{paragraphs}</txBody></sp>"
 
 
+def with_notes(data, *notes):
+    """A presentation whose first slides have these notes."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/notesSlide"
+    for number, text in enumerate(notes):
+        relation = f'<Relationship Id="r" Type="{kind}" Target="n{number}.xml"/>'
+        parts[f"ppt/_rels/s{number}.xml.rels"] = f"<Relationships>{relation}</Relationships>"
+        parts[f"ppt/n{number}.xml"] = f"<notes><spTree>{text}</spTree></notes>"
+    return zipped(parts)
+
+
 class TestPptx:
+    def test_notes_stand_on_the_page_of_their_slide(self):
+        notes = shape("Say that the pier is closed in May.", "And smile.", kind="body") + shape(
+            "7", kind="sldNum"
+        )
+        loaded = document_of(
+            "a.pptx", with_notes(pptx(shape("One", kind="title"), shape("Two", kind="title")), notes)
+        )
+        assert loaded.text == "One\n\nSay that the pier is closed in May.\n\nAnd smile.\n\nTwo"
+        assert loaded.pages == (0, loaded.text.index("Two"))
+
+    def test_notes_of_a_hidden_slide_are_hidden(self):
+        hidden = f'<sld show="0"><spTree>{shape("One", kind="title")}</spTree></sld>'
+        loaded = document_of("a.pptx", with_notes(pptx(hidden, shape("Two")), shape("SECRET", kind="body")))
+        assert (loaded.text, loaded.hidden) == ("Two", len("OneSECRET"))
+
     def test_slides_are_pages_with_headings_and_items(self):
         deep = '<p><pPr lvl="1"/><r><t>inside</t></r></p>'
         first = (

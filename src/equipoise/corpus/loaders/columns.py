@@ -18,6 +18,7 @@ Bands = list[tuple[float, float]]
 
 _LEAST_SHARED, _PROSE_WORDS = 5, 3.5  # lines across both columns, and words of each half of one
 _LEAST_ROWS, _SHARE = 3, 0.6  # rows with two cells: in all, and of all lines of a table
+_FILLED = 0.4  # of a table's places
 _STEP = 3.2  # sizes from one row to the next
 _LEVEL = 0.1  # of the size: between the heights of what stands side by side
 _APART = 0.3  # of the size: between columns
@@ -214,11 +215,22 @@ def _merged(bands: Bands, line: Line) -> Bands:
 
 
 def _is_table(lines: Sequence[Line], bands: Bands) -> bool:
+    """Whether enough lines have several columns, and the first is more than marks of a list or numbers of code."""
     wide = sum(len(line.pieces) > 1 for line in lines)
-    if wide < _LEAST_ROWS or wide < _SHARE * len(lines):
+    texts = [piece.text for line in lines for piece in line.pieces]
+    if wide < _LEAST_ROWS or wide < _SHARE * len(lines) or not _are_filled(texts, len(lines) * len(bands)):
         return False
     first = [line.pieces[0].text for line in lines if line.pieces[0].left < bands[1][0] - line.size / 2]
-    return not all(ITEM.match(f"{text} ") for text in first)
+    if len(bands) > 2:
+        return True
+    counted = all(text.isdecimal() for text in first) and [*map(int, first)] == sorted({*map(int, first)})
+    return not counted and not all(ITEM.match(f"{text} ") or len(text) == 1 for text in first)
+
+
+def _are_filled(texts: Sequence[str], places: int) -> bool:
+    """Whether enough of the places of a table have texts that say something: not those of a drawing or of notes."""
+    said = sum(len(text) > 1 or text.isdigit() for text in texts)
+    return len(texts) >= _FILLED * places and 2 * said >= len(texts)
 
 
 def _rows(lines: Sequence[Line], bands: Bands) -> list[Line]:
@@ -313,6 +325,11 @@ def _ruled(lines: list[Line], grid: _Grid) -> list[Line]:
                 max(bisect_right(grid.ys, piece.base + lines[row].size / 4) - 1, 0), len(grid.ys) - 2
             )
             slots.setdefault((height, column), []).append((-piece.base, piece.left, piece))
+    texts = [" ".join(piece.text for _, _, piece in held) for held in slots.values()]
+    if not _are_filled(
+        texts, sum(any(slot[0] == row for slot in slots) for row in range(len(grid.ys))) * (len(grid.xs) - 1)
+    ):
+        return lines
     number = len({line.table for line in lines})
     made: list[Line] = []
     for height in reversed(range(len(grid.ys) - 1)):

@@ -19,6 +19,7 @@ _MOST_TITLES = 10
 _MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
 _BETWEEN = "; "
 _AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
+_CODE = re.compile(r"[_\\=]|\w\(|\w\.\w|://")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:/\d\d)?+")
 
 
@@ -60,14 +61,17 @@ def is_label(text: str) -> bool:
 
 
 def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> Grid:
-    """The table of these cells; the first `marked` rows hold names of columns, 0 where the file does not say."""
+    """The table of these cells; the first `marked` rows hold names of columns, 0 where the file does not say.
+    They are guessed then.
+    """
     spreaded = _spread(rows)
     titles = count_titles(spreaded)
     above, below = spreaded[:titles], spreaded[titles:]
     count = sum(row.place < marked for row in below)
+    first = rows[below[0].place] if below else ()
     count = count or int(_has_names(below))
     if count == 1:
-        count = _depth(rows[below[0].place], below)
+        count = _depth(first, below)
     count = count if count < len(below) else 0
     names = names_of(below[:count])
     if not names:
@@ -159,14 +163,14 @@ def _depth(first: Sequence[Cell], rows: Sequence[Row]) -> int:
 
 
 def _are_names(cells: Sequence[str]) -> bool:
-    """Whether a row may name columns: labels, none of them an amount, no two alike but for those that span."""
+    """Whether a row may name columns: different labels, no amounts and no code."""
     given = [cell for cell in cells if cell]
-    amounts = any(_AMOUNT.match(cell) and not _YEAR.fullmatch(cell) for cell in given)
-    return (
-        2 * len(given) > len(cells) > 1 < len(set(given))
-        and not amounts
-        and all(len(cell) <= _SHORT or is_label(cell) for cell in given)
-    )
+    return 2 * len(given) > len(cells) > 1 < len(set(given)) and all(map(_is_name, given))
+
+
+def _is_name(cell: str) -> bool:
+    is_amount = _AMOUNT.match(cell) is not None and _YEAR.fullmatch(cell) is None
+    return not is_amount and _CODE.search(cell) is None and (len(cell) <= _SHORT or is_label(cell))
 
 
 def told(names: Sequence[str], rows: Iterable[Row]) -> Iterator[Told]:

@@ -144,10 +144,15 @@ def _goes_on(part: Part, line: Line, edge: float, known: Usual) -> bool:
         return code and line.mono and step < _CODE_STEP * known.step * line.size
     if step > _WIDER * known.step * max(line.size, before.size):
         return False
-    ended = _is_forced(before, line, edge)
+    ended = _is_forced(before, line, edge) and not (_is_cut(before.text) and line.text[0].islower())
     if ended and (line.mono or before.bold != line.bold or not _runs_on(before, line, edge)):
         return False
     return not _is_item(part, line, ended=ended) and _is_level(part, line, ended=ended)
+
+
+def _is_cut(text: str) -> bool:
+    """True where a word is cut at the end of `text`."""
+    return text[-1:] in set("-\u00ad\u2010") and text[-2:-1].isalpha()
 
 
 def _describes(part: Part, line: Line, step: float, known: Usual) -> bool:
