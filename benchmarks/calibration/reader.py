@@ -37,7 +37,8 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.english import english_words
 from equipoise.rag.highlighters import reading
 from equipoise.rag.highlighters.evidence import FEATURES, features
-from equipoise.rag.highlighters.reading import Window, read
+from equipoise.rag.highlighters.reader import read_for
+from equipoise.rag.highlighters.reading import Window
 from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, reader_of, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
@@ -107,7 +108,7 @@ class Reader:
         """What the fit and the tables need; no text of the documents."""
         query = self.query(store, question)
         retrieved, ranked = self.ranked(store, query)
-        whole = read(query.text, ranked.passages[:K], reader_of(self.reranker, query))
+        whole = read_for(query, ranked.passages[:K], reader_of(self.reranker, query))
         windows, passages = whole.windows, list(whole.passages)
         known = features(query, whole) if windows else None
         return {

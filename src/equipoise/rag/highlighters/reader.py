@@ -11,7 +11,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about
-from equipoise.rag.highlighters.reading import read
+from equipoise.rag.highlighters.reading import Reading, read
 from equipoise.rag.reranking import reader_of
 from equipoise.text.scripts import script_of
 
@@ -38,11 +38,16 @@ class ReaderHighlighter:
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         if script_of(query.text):
             return by_words(query.text, passages)
-        reading = read(query.text, passages, reader_of(self.reranker, query))
-        reading = replace(reading, windows=tuple(about(query.last or query.text, reading.windows)))
+        reading = read_for(query, passages, reader_of(self.reranker, query))
         if not reading.windows:
             return Proposal(())
         probability = self.fitted.probability(features(query, reading))
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         return Proposal(tuple(window.span for window in chosen), probability=probability, threshold=threshold)
+
+
+def read_for(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
+    """The passages read, without the windows about something else than what the question names. Raises ModelError."""
+    reading = read(query.text, passages, reranker)
+    return replace(reading, windows=tuple(about(query.last or query.text, reading.windows)))
