@@ -4,7 +4,7 @@ import pytest
 
 from equipoise.core.types import Document
 from equipoise.corpus.pieces import passage_at
-from equipoise.rag.highlighters.evidence import measures, numbers_misplaced
+from equipoise.rag.highlighters.evidence import measures
 from equipoise.rag.highlighters.naming import about
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
@@ -109,7 +109,6 @@ def test_amounts_are_no_names_of_things():
     text = "A trunk may weigh up to 30 kg. Children from 3 to 12 years pay half. It is open on 24 June."
     assert measures("Is a trunk of 45 kg allowed for my 14 year old?", text) == {"45", "14"}
     assert measures("Is it open on 25 June?", text) == set()
-    assert numbers_misplaced("Is a trunk of 45 kg allowed?", text, frozenset({"45"})) == 0.0
     assert left("May a trunk weigh 45 kg?", text).count("/") == 2
 
 

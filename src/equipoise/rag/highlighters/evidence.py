@@ -6,7 +6,7 @@ The model stands in `reader.json`, made by `benchmarks/calibration/reader.py`, w
 import json
 import re
 from calendar import day_name, month_name
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -28,17 +28,14 @@ FEATURES = (
     "missing_names",
     "missing_terms",
     "missing_numbers",
-    "missing_compounds",
-    "misplaced_numbers",
     "unheard_unknown",
     "unheard_names",
-    "unheard_words",
     "anything_absent",
 )
 """The highest logit of a passage or window, the highest of a window, what the question names and no passage has, words
-of it that no document has (names and terms that nobody knows, other names, other words), and whether there is any of
-these. A near miss (another version, an option that does not exist) is told by them. More of them, such as margins to
-the next best, words missing in passage or window, or the cosine of question and passage, did not help."""
+of it that no document has (names and terms that nobody knows, other names), and whether there is any of these. A near
+miss (another version, an option that does not exist) is told by them. More of them, such as margins to the next best,
+words missing in passage or window, or the cosine of question and passage, did not help."""
 ABSENT = FEATURES[2:-1]
 """The features that speak of something absent."""
 SCALE = 10.0
@@ -59,16 +56,10 @@ ASKING = frozenset(
 _SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS
 UNIT = 2
 """Words behind a number that may be its unit: "30 working days"."""
-NEAR = 4
-"""Words on both sides of a number that are looked at."""
-MOST_QUESTION = 500
-MOST_UNHEARD = 3
-"""From so many words that no document has, more of them say no more."""
 MOST_WORDS = 40
 """Words of a question that are looked for."""
 
 Floats = NDArray[np.float64]
-_COMPOUND = re.compile(r"(?<![\w-])\w++(?:-\w++)++")
 _TERM = re.compile(r"(?<![\w-])--?[A-Za-z]\w*+(?:-\w++)*+|\w++(?:[._:]\w++)*+")
 
 
@@ -121,8 +112,6 @@ def features(query: Query, reading: Reading) -> Floats:
         "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),
         "missing_numbers": _absent([n for n in numbers(question) if n not in measured], numbers(every)),
-        "missing_compounds": compounds_missing(question, every),
-        "misplaced_numbers": numbers_misplaced(question, every, measured),
         **_unheard(said, frozenset(query.unknown), frozenset(named)),
     }
     values["anything_absent"] = float(any(values[name] > 0.0 for name in ABSENT))
@@ -150,12 +139,10 @@ def _absent_words(query: Query, text: str) -> frozenset[str]:
 
 
 def _unheard(said: Set[str], unknown: Set[str], named: Set[str]) -> dict[str, float]:
-    """Whether the absent words that are `said` hold an unknown word, or a name, and how many other ones, 0 to 1."""
-    known = said - unknown
+    """Whether the absent words that are `said` hold an unknown word, or a name that is known."""
     return {
         "unheard_unknown": float(not said.isdisjoint(unknown)),
-        "unheard_names": float(bool(known & named)),
-        "unheard_words": min(MOST_UNHEARD, len(known - named)) / MOST_UNHEARD,
+        "unheard_names": float(bool((said - unknown) & named)),
     }
 
 
@@ -179,42 +166,6 @@ def _units(said: Sequence[str], n: int) -> list[str]:
 
 def _is_number(word: str) -> bool:
     return word.replace(".", "").isdigit()
-
-
-def compounds_missing(question: str, text: str) -> float:
-    """The share of the question's words with hyphens, such as 9-ply or no-autoplay, that the text does not hold, with
-    any marks between their parts."""
-    there = " ".join(words(text))
-    compounds = [" ".join(words(compound)) for compound in _COMPOUND.findall(question)[:MOST_WORDS]]
-    return sum(compound not in there for compound in compounds) / len(compounds) if compounds else 0.0
-
-
-def numbers_misplaced(question: str, text: str, measured: Set[str] = frozenset()) -> float:
-    """The share of the question's words with a digit, those that are `measured` aside, that the text nowhere has within
-    NEAR words of a word that they stand beside in the question: "CLIPS 9", "the 29th amendment"."""
-    asked, there = words(question), words(text)
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(there):
-        places.setdefault(word, []).append(place)
-    wanted = [
-        n
-        for n, word in enumerate(asked[:MOST_QUESTION])
-        if any(map(str.isdigit, word)) and word not in measured
-    ]
-    return sum(not _is_beside(n, asked, there, places) for n in wanted) / len(wanted) if wanted else 0.0
-
-
-def _is_beside(
-    n: int, asked: Sequence[str], there: Sequence[str], places: Mapping[str, Sequence[int]]
-) -> bool:
-    beside = {form for word in (*asked[max(0, n - 1) : n], *asked[n + 1 : n + 2]) for form in _plain(word)}
-    around = (there[max(0, at - NEAR) : at + NEAR + 1] for at in places.get(asked[n], ()))
-    return any(not beside or not beside.isdisjoint(some) for some in around)
-
-
-def _plain(word: str) -> tuple[str, ...]:
-    """The word, and without its s; none for a word that says nothing."""
-    return () if word in STOP_WORDS else (word, word.removesuffix("s"))
 
 
 def terms_missing(question: str, text: str) -> float:
