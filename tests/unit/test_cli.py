@@ -104,7 +104,7 @@ def test_several_questions_can_stay_together(run, office, monkeypatch):
 def test_several_questions_to_an_endpoint_that_is_down_exit_with_3(run, office, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("EQUIPOISE_MODEL_RETRIES", "0")
-    code, out, _ = run("ask", SEVERAL, "--json")
+    code, out, _ = run("ask", SEVERAL, "--json", "--highlighter", "indexed")
     assert (code, json.loads(out)["reason"]) == (3, "model failed")
 
 
@@ -172,7 +172,7 @@ def test_a_locked_store_says_who_holds_it(run, office, tmp_path):
 def test_an_endpoint_that_is_down(run, office, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("EQUIPOISE_MODEL_RETRIES", "0")
-    code, out, err = run("ask", QUESTION)
+    code, out, err = run("ask", QUESTION, "--highlighter", "indexed")
     assert code == 3
     assert "model failed" in out
     assert "http://127.0.0.1:9" in out + err
@@ -182,7 +182,7 @@ def test_an_endpoint_that_answers_junk(run, office, monkeypatch):
     with ChatServer() as server:
         server.says += [Say(body=completion("I would rather not say.")) for _ in range(3)]
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        code, out, err = run("ask", QUESTION, "--json", "--trace")
+        code, out, err = run("ask", QUESTION, "--json", "--trace", "--highlighter", "indexed")
         server.says += [Say(body=completion("I would rather not say.")) for _ in range(3)]
         failed = run("ask", QUESTION, "--json", "--highlighter", "structured")
     shown = json.loads(out)
