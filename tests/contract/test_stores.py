@@ -227,6 +227,15 @@ class TestSearching:
         held = trusted(filled).holding(["owl", "hunting", "snow-white", "bark", "में", ""])
         assert [ids.tolist() for ids in held] == [[2, 3], [1, 2], [3], [], [2], []]
 
+    def test_scripts_without_spaces_are_searched_by_pairs(self, store):
+        texts = ("学生票价十二元。", "冬季停航两个月。", "渡し船は毎朝七時に出ます。")
+        store.add_documents(entries(*(document(str(n), text) for n, text in enumerate(texts))))
+        questions = ("学生票多少钱?", "冬季停航吗?", "渡し船はいつ出ますか")
+        assert [[i for i, _ in trusted(store).bm25(question, 1)] for question in questions] == [[1], [2], [3]]
+        assert trusted(store).unheard("学生船票") == ()
+        store.remove_documents(["0"])
+        store.verify()
+
     def test_who_wrote_what(self, filled):
         wrote = trusted(filled).authors()
         assert (wrote.ids.tolist(), wrote.rows.tolist(), wrote.names) == (

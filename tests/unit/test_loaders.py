@@ -43,7 +43,7 @@ class TestText:
         assert document_of("a.txt", b"\xfe\xff" + "Größe".encode("utf-16-be")).text == "Größe"
 
     def test_control_characters_become_spaces(self):
-        assert document_of("a.log", "red \x1b[31mtext\x07\tand tab").text == "red  [31mtext \tand tab"
+        assert document_of("a.log", "red \x1b[31mtext\x1b]\x07\tand tab").text == "red text ] \tand tab"
 
     @pytest.mark.parametrize(
         ("data", "says"),

@@ -7,6 +7,8 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
+import numpy as np
+
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, grid_of, told
 from equipoise.corpus.loaders.layout import ITEM, Part
@@ -23,6 +25,7 @@ _STEP = 3.2  # sizes from one row to the next
 _LEVEL = 0.1  # of the size: between the heights of what stands side by side
 _APART = 0.3  # of the size: between columns
 _WRAPPED = 0.8  # of the step from row to row: where a row goes on
+_MOST_LINES = 400  # that are looked at together: a page has fewer
 _TOUCH = 3.0  # points between rules that meet
 
 
@@ -49,7 +52,11 @@ def _shared(lines: Sequence[Line], start: int) -> tuple[int, float]:
     for piece in first.pieces[1:] if first else ():
         gutter = piece.left
         end = start
-        while end < len(lines) and not _crosses(lines[end], gutter) and lines[end].page == lines[start].page:
+        while (
+            end < min(len(lines), start + _MOST_LINES)
+            and not _crosses(lines[end], gutter)
+            and lines[end].page == lines[start].page
+        ):
             end += 1
         halves = [_texts(line, gutter) for line in lines[start:end]]
         both = [(left, right) for left, right in halves if left and right]
@@ -177,7 +184,7 @@ def _aligned(lines: Sequence[Line], start: int) -> list[Bands]:
     if len(first.pieces) < 2 or first.mono:
         return []
     bands: list[Bands] = [[(piece.left, piece.right) for piece in first.pieces]]
-    for before, line in pairwise(lines[start:]):
+    for before, line in pairwise(lines[start : start + _MOST_LINES]):
         step = before.base - line.base
         if line.row or line.mono or line.page != first.page or not 0 < step < _STEP * line.size:
             break
@@ -271,28 +278,25 @@ class _Grid(NamedTuple):
 
 def _grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
     """Rules that meet, where they part at least two columns and two rows."""
-    left = sorted(rules, key=lambda rule: rule[0])
-    while left:
-        group, queue = [], [left.pop()]
+    boxes = np.array(rules, np.float64).reshape(-1, 4)
+    left = np.ones(len(rules), bool)
+    while left.any():
+        queue = [int(left.argmax())]
+        left[queue] = False
+        group: list[Rule] = []
         while queue:
-            rule = queue.pop()
+            rule = rules[queue.pop()]
             group.append(rule)
-            near = [other for other in left if _meet(rule, other)]
-            left = [other for other in left if other not in near]
-            queue += near
-        xs = _places([x for x0, y0, x1, y1 in group if y1 - y0 > x1 - x0 for x in (x0,)])
+            near = (boxes[:, :2] <= np.add(rule[2:], _TOUCH)) & (
+                boxes[:, 2:] >= np.subtract(rule[:2], _TOUCH)
+            )
+            met = np.flatnonzero(near.all(axis=1) & left)
+            left[met] = False
+            queue += met.tolist()
+        xs = _places([x0 for x0, y0, x1, y1 in group if y1 - y0 > x1 - x0])
         ys = _places([y0 for x0, y0, x1, y1 in group if y1 - y0 <= x1 - x0])
         if len(xs) > 2 and len(ys) > 2:
             yield _Grid(xs, ys, group)
-
-
-def _meet(rule: Rule, other: Rule) -> bool:
-    return (
-        rule[0] <= other[2] + _TOUCH
-        and other[0] <= rule[2] + _TOUCH
-        and rule[1] <= other[3] + _TOUCH
-        and other[1] <= rule[3] + _TOUCH
-    )
 
 
 def _places(values: Sequence[float]) -> list[float]:
