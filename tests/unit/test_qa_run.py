@@ -67,13 +67,14 @@ def test_a_row_says_what_came_out(done):
     start = BELLS.index(sentence)
     assert (row["outcome"], row["reason"], row["answerable"]) == ("answered", None, True)
     assert row["highlights"] == [["bells", start, start + len(sentence)]]
-    assert row["highlighted"] == row["gold_text"] == row["answer"] == sentence
+    assert row["highlighted"] == row["gold_text"] == sentence
+    assert row["answer"] == f"The bells ring at six in the morning. {sentence} Some like them."
     assert row["guesses"] == ["Where were they cast?"]
     assert row["usage"]["calls"] == 2
     assert row["scores"] == {
         "answer_recall": 1.0,
         "answer_hit": 1.0,
-        "answer_k_precision": 1.0,
+        "answer_k_precision": 0.52632,  # 10 of 19 words: the quote shows its whole short paragraph
         "answer_k_precision_documents": 1.0,
         "evidence_hit": 1.0,
         "highlight_k_precision": 1.0,
@@ -97,15 +98,15 @@ def test_declined_and_failed_rows_are_told_apart(done):
     failed = rows["b2", "structured"]  # the model says NONE where JSON is wanted
     assert failed["outcome"] == "failed"
     assert failed["reason"].startswith("model failed: town-crier twice sent no valid StructuredReply")
-    wrong = rows["f1", "baseline"]  # it quotes a sentence that is no answer
-    assert (wrong["outcome"], wrong["scores"]["answer_hit"]) == ("answered", 0.0)
+    wrong = rows["f1", "baseline"]  # it picks a sentence that is no answer, and shows the one beside it that is
+    assert (wrong["outcome"], wrong["scores"]["answer_hit"]) == ("answered", 1.0)
     assert rows["f2", "vanilla"]["scores"]["decision_correct"] == 0.0
     assert rows["f2", "vanilla"]["scores"]["evidence_hit"] is None
 
 
 def test_timings_stand_apart_and_only_for_fresh_answers(done, file, tmp_path):
     timings = rows_of(done[0], "timings.jsonl")
-    assert len(timings) == 20 - 1 - 5  # one failed, and five have the quotes of an earlier one to summarize
+    assert len(timings) == 20 - 1 - 6  # one failed, and six have the quotes of an earlier one to summarize
     for row in timings:
         rounding = 10**-runner.TIME_DIGITS * (1 + len(row["stages"])) / 2
         assert row["stages"]

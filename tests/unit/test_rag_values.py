@@ -283,8 +283,8 @@ class TestBlindSummarizer:
         two = Highlights(
             (*quotes("It is\n red.", "It barks.", doc_id="a").items, *quotes("Five.", doc_id="b").items)
         )
-        assert joined(two) == "It is red. It barks.\nFive."
-        assert joined(two, frozenset({Tag.YES})) == "Yes. It is red. It barks.\nFive."
+        assert joined(two.items) == "It is red. It barks.\nFive."
+        assert joined(two.items, frozenset({Tag.YES})) == "Yes. It is red. It barks.\nFive."
 
 
 class TestMonitor:
