@@ -38,8 +38,9 @@ hijack, answers under bias) were measured before documents kept their structure 
 but for attacks, the field questions and those called fresh: questions that no run had drawn before, with the settings
 as they ship.
 """
-NEWEST, BEFORE_IT = "later", ("unseen", "fresh")
-"""The part of the field benchmark that was asked last, and those that were the newest once."""
+NEWEST, BEFORE_IT, ABLATED = "sixth", ("later", "unseen", "fresh"), "later"
+"""The part of the field benchmark that was asked last, those that were the newest once, and the one that was asked with
+one thing changed at a time."""
 FIELD = """## Real documentation
 
 `python benchmarks/field/run.py --half {part}`: {sets} sets of documents that nothing was fitted or tried on,
@@ -49,9 +50,9 @@ FIELD = """## Real documentation
 CHANGED = """`python benchmarks/field/run.py --half {part}` with the options that stand in
 [benchmarks/field](../benchmarks/field/README.md): the same questions, asked again. A summary is not among them: quotes
 do not depend on it."""
-OTHERS = """The same questions with the reader before, and with that of today, whose spelling was made with these rows
-in sight:"""
-READERS = {"full": "asked once", "before": "the reader before", "after": "the reader of today"}
+OTHERS = """The questions of `{part}` with the reader before it, and with the one after it, whose spelling was made with
+these rows in sight:"""
+READERS = {"full": "asked once", "before": "the reader before", "after": "the reader after"}
 EARLIER = """`python benchmarks/field/run.py --half {part}`: {sets} other sets, {questions} questions, asked once with
 the reader of then, when nothing was fitted or tried on them. Since then they have been read and fitted on."""
 LOCAL_MODEL = """Qwen2.5-Coder-1.5B, `benchmarks/field/run.py --half PART --every 3 --set
@@ -140,12 +141,12 @@ def page() -> str:
             part=NEWEST, seconds=seconds, questions=len(rows), sets=len({row["set"] for row in rows})
         ),
         tables.page(rows),
-        OTHERS,
-        _field_table({said: field_rows(name, NEWEST) for name, said in READERS.items()}),
         "### The sets before",
         *(part for name in BEFORE_IT for part in earlier(name)),
         "### One thing changed at a time",
-        CHANGED.format(part=NEWEST),
+        OTHERS.format(part=ABLATED),
+        _field_table({said: field_rows(name, ABLATED) for name, said in READERS.items()}),
+        CHANGED.format(part=ABLATED),
         ablation(),
         "### As documents that anybody may have written",
         untrusted(),
@@ -167,8 +168,8 @@ def earlier(part: str) -> tuple[str, str]:
 
 
 def ablation() -> str:
-    """The newest part of the field benchmark under each of ABLATION."""
-    return _field_table({said: field_rows(name, NEWEST) for name, said in ABLATION.items()})
+    """A part of the field benchmark under each of ABLATION."""
+    return _field_table({said: field_rows(name, ABLATED) for name, said in ABLATION.items()})
 
 
 def untrusted() -> str:
