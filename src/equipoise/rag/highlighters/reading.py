@@ -125,7 +125,7 @@ def is_row(text: str) -> bool:
 
 def cells(text: str) -> list[str]:
     """Each column of a long table row as a sentence about the first one, which says what the row is about; none for
-    other text. A row is `name: value; name: value`, as `corpus/loaders/tables.py` writes it; the reader was trained on
+    other text. A row is `name: value; name: value`, as `corpus/loaders/grid.py` writes it; the reader was trained on
     sentences.
 
     >>> cells("river: Elbe; length: 1094 km; mouth: North Sea; sluices: 0")
