@@ -98,7 +98,9 @@ def test_declined_and_failed_rows_are_told_apart(done):
     failed = rows["b2", "structured"]  # the model says NONE where JSON is wanted
     assert failed["outcome"] == "failed"
     assert failed["reason"].startswith("model failed: town-crier twice sent no valid StructuredReply")
-    wrong = rows["f1", "baseline"]  # it picks a sentence that is no answer, and shows the one beside it that is
+    wrong = rows[
+        "f1", "baseline"
+    ]  # it picks a sentence that is no answer, and shows the one beside it that is
     assert (wrong["outcome"], wrong["scores"]["answer_hit"]) == ("answered", 1.0)
     assert rows["f2", "vanilla"]["scores"]["decision_correct"] == 0.0
     assert rows["f2", "vanilla"]["scores"]["evidence_hit"] is None

@@ -335,7 +335,10 @@ def response(result: Answer | Refusal, writer: ListeningChat | None) -> Response
             if text
         ]
     known = Response(
-        evidence=tuple(texts), quotes=tuple(item.text for item in items), written=written, reached=reached
+        evidence=tuple(texts),
+        quotes=tuple(text for item in items for text in item.marked),
+        written=written,
+        reached=reached,
     )
     if isinstance(result, Answer):
         return replace(known, text=result.text, untrusted=result.trust is not Trust.TRUSTED)
