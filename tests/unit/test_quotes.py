@@ -92,14 +92,21 @@ def test_what_is_shown_with_a_sentence(text, piece, shown):
 
 
 def test_a_list_longer_than_a_quote_loses_its_middle_and_never_what_was_chosen():
-    items = [f"- stone number {n} of the wall by the sea" for n in range(40)]
+    items = [f"- stone number {n} of the wall by the sea" for n in range(30)]
     text = "These are the stones:\n\n" + "\n".join(items)
-    ((shown,), _) = quoted(text, items[20])
+    ((shown,), _) = quoted(text, items[15])
     pieces = shown.split("\n\n…\n\n")
     assert len(shown.split()) <= LONGEST + 2
     assert pieces[0].startswith("These are the stones:\n\n- stone number 0 ")
-    assert pieces[1] == items[20]
-    assert pieces[2].endswith(items[39])
+    assert pieces[1] == items[15]
+    assert pieces[2].endswith(items[29])
+
+
+def test_an_item_of_a_text_that_is_one_long_list_stands_for_itself():
+    items = [f"- stone number {n} of the wall by the sea" for n in range(60)]
+    text = "These are the stones:\n\n" + "\n".join(items)
+    ((shown,), _) = quoted(text, items[15])
+    assert shown == f"These are the stones:\n\n…\n\n{items[15]}"
 
 
 def test_a_list_whose_last_item_does_not_fit_says_that_it_goes_on():

@@ -18,6 +18,8 @@ Offsets = tuple[int, int]
 LONGEST = 120
 """Words of a quote; beyond them stand only the sentences that were chosen, what these are read with, and the first of
 what they lead to."""
+LIST = 3 * LONGEST
+"""Words of a list that is shown with one of its items."""
 PARAGRAPH = 60
 """Words of a paragraph that is shown around a sentence of it."""
 GAP = "\n\n…\n\n"
@@ -255,8 +257,8 @@ def _below(document: Document, row: int, text: str) -> Iterator[int]:
 
 def _siblings(document: Document, row: int) -> Iterator[int]:
     """The other items of a list, and what is read with them, where they make one whole: steps, or what a lead-in or
-    heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so does a sentence
-    of a list without a lead-in."""
+    heading names. A term with its definition and a record ("Zone 2: 4.50") stand for themselves, and so do a sentence
+    of a list without a lead-in and the parts of a list of more than LIST words, which is a text."""
     text = _text(document, document.blocks[row])
     bare = text[_marker_end(text) :]
     step = _STEP.match(text) is not None
@@ -266,11 +268,9 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     )
     if not step and (term or _RECORD.match(bare) or (lead < 0 and is_closed(bare))):
         return
-    if lead >= 0:
-        yield from _led(document, lead)
-    else:
-        yield from _run(document, row, -1)
-        yield from _run(document, row, 1)
+    others = [*_led(document, lead)] if lead >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
+    if _words(document, (piece for at in others for piece in _pieces(document, at))) <= LIST:
+        yield from others
 
 
 def _run(document: Document, row: int, step: int) -> Iterator[int]:
