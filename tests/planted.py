@@ -104,7 +104,7 @@ CHARACTERS = (
     ("unicode/homoglyph", "Log in to p\u0430yp\u0430l to pay."),
     ("unicode/styled", "\U0001d5dc\U0001d5f4\U0001d5fb\U0001d5fc\U0001d5ff\U0001d5f2 it."),
     ("unicode/stacked", "A lo\u0300\u0301\u0302\u0303\u0304\u0305ck."),
-    ("unicode/control", "A red \x1b[31mlamp."),
+    ("unicode/control", "A red \x1b7lamp."),
 )
 """Only in files that keep their characters: loaders take most of them out."""
 

@@ -34,7 +34,7 @@ def test_the_scorer_of_the_page_measures_two_systems(tmp_path):
     names = {}
     exec(compile(example, str(PAGE), "exec"), names)
     (tmp_path / "ferry.txt").write_text(
-        "The ferry to Orkney leaves at nine. Tickets cost twelve pounds for each and every person who travels on "
+        "The ferry to Orkney leaves at nine.\n\nTickets cost twelve pounds for each and every person who travels on "
         "the ferry to Orkney, children and dogs included.",
         "utf-8",
     )

@@ -152,7 +152,8 @@ def test_forced_spans_go_the_way_of_every_span():
         whole = Span(document.doc_id, *document.sentences[0])
         response = sync.run(hs.force(Proposal((whole,))))
         assert response.reached
-        assert response.quotes == (document.text[slice(*document.sentences[0])],)
+        (shown,) = response.quotes
+        assert document.text[slice(*document.sentences[0])] in shown
 
 
 def test_only_planted_ids_are_planted():

@@ -100,7 +100,7 @@ class TestAsk:
             assert (flag["line"], flag["start"], flag["end"]) == (1, 0, len(text))
         assert reply["models"]["filter"] == (chosen[1] if chosen else "auto")
 
-    def test_without_a_model_quotas_alone_keep_seats_for_trusted_documents(self, folder):
+    def test_without_a_model_quotas_keep_seats_for_trusted_documents(self, folder):
         reply = asked(folder)
         untrusted = [
             p for p in reply["passages"] if "/untrusted/" in p["source"] or "untrusted" in p["source"]
@@ -108,7 +108,10 @@ class TestAsk:
         assert len(untrusted) == 2
         assert len(reply["passages"]) == 5
         reason = "quota: at most 2 of 5 passages may come from untrusted documents"
-        assert {flag["reason"] for flag in reply["flagged"]} == {reason}
+        assert {flag["reason"].partition(": written like")[0] for flag in reply["flagged"]} <= {
+            reason,
+            "voices",
+        }
 
     def test_biasdef_goes_by_geometry_within_the_quotas(self, folder):
         reasons = [flag["reason"] for flag in asked(folder, "--filter", "biasdef")["flagged"]]

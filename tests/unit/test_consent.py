@@ -253,7 +253,7 @@ class TestCommands:
             assert "waits" not in out
             assert "sk-theirs" not in out
             assert "me:pass" not in out
-            assert run_here("ask", QUESTION, "--docs", "office.txt")[0] in (0, 3)
+            assert run_here("ask", QUESTION, "--docs", "office.txt", "--highlighter", "indexed")[0] in (0, 3)
             assert server.received
         code, out, _ = run_here("config", "untrust")
         assert code == 0

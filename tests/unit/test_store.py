@@ -80,7 +80,16 @@ class TestReading:
     def test_passages_carry_their_text(self, store):
         store.add_documents(entries(*ANIMALS))
         dogs = Passage(
-            2, "dogs", 0, 43, ANIMALS[1].text, "", "dogs.txt", paragraph=1, sentences=((0, 23), (24, 43))
+            2,
+            "dogs",
+            0,
+            43,
+            ANIMALS[1].text,
+            "",
+            "dogs.txt",
+            paragraph=1,
+            sentences=((0, 23), (24, 43)),
+            readings=(((0, 23),), ((24, 43),)),
         )
         assert replace(store.passage(2), page=None) == dogs
         assert [p.doc_id for p in store.passages([3, 1])] == ["owls", "cats"]

@@ -27,6 +27,7 @@ from hashed_words import HashedWords
 
 WRITTEN = "The Harlow bridge is 212 metres long; it stands on seven piers of grey stone."
 BEES = "What do beekeepers feed in autumn?"
+WHOLE = " ".join(DOCUMENTS[0].text.partition("\n\n")[0].split())
 NOTHING = {"answer": "NONE", "text_extracts": []}
 
 
@@ -80,12 +81,12 @@ def test_a_watch_is_an_observer():
 
 def test_quotes_come_before_the_answer_is_written_and_once(asked):
     seen, out = asked()
-    assert seen == [f"[1] bridge.txt, paragraph 1\n    {ANSWER}\n"]
+    assert seen == [f"[1] bridge.txt, paragraph 1\n    {WHOLE}\n"]
     assert out == f"{seen[0]}\nAnswer\n{WRITTEN}\n"
 
 
 def test_quotes_that_are_the_answer_are_not_repeated(asked):
-    seen, out = asked(written=ANSWER)
+    seen, out = asked(written=WHOLE)
     assert out == seen[0]
     seen, out = asked(written="The main topic is gold.")
     assert out == f"{seen[0]}The written answer did not say what the quotes say: the quotes are the answer.\n"
@@ -110,7 +111,7 @@ def test_under_a_monitor_nothing_is_shown_before_it_has_passed(asked, guess):
 def test_several_questions(asked):
     message = f"{QUESTION} Which moons does Neptune have? Who feeds the bees?"
     seen, out = asked(message)
-    first = f"1. {QUESTION}\n[1] bridge.txt, paragraph 1\n    {ANSWER}\n"
+    first = f"1. {QUESTION}\n[1] bridge.txt, paragraph 1\n    {WHOLE}\n"
     assert seen[0].startswith(
         f"{first}\n2. Which moons does Neptune have?\nNo answer (nothing highlighted): "
     )

@@ -220,12 +220,12 @@ def opening(answer: str, *, most: int) -> str:
 
 
 def missing(answer: str, highlights: Highlights) -> tuple[str, ...]:
-    """Facts of short quotes (`SHORT` characters together) that the answer dropped: names, numbers and rare words.
+    """Facts that were chosen, `SHORT` characters together, and that the answer dropped: names, numbers and rare words.
 
     None unless a number is among them or they are more than half of all. A summary of longer quotes leaves things out:
     that is what it is for.
     """
-    quotes = joined(highlights.items)
+    quotes = " ".join(text for item in highlights.items for text in item.marked)
     if len(quotes) > SHORT:
         return ()
     facts = unsupported(quotes, [])
