@@ -122,7 +122,7 @@ class TestAPipeline:
         pipeline = chain(retriever, trust_key="trust")
         pipeline.connect("retriever.query_embedding", "filter.query_embedding")
         result = pipeline.run(asked(QUESTION))["summarizer"]
-        assert "(untrusted): “" in result["answer"] and f"{ANSWER}”" in result["answer"]
+        assert "(untrusted): “" in result["answer"] and ANSWER in result["answer"]
         assert not result["others"]["silent"]
         assert {quote.meta["trust"] for quote in result["quotes"]} == {"untrusted"}
         retriever.close()
@@ -268,7 +268,7 @@ class TestParts:
 
         picks = Highlighter(Mine()).run(QUESTION, documents())["picks"]
         (item,) = Boundary().run(picks, documents())["quotes"].highlights.items
-        assert item.text == ANSWER
+        assert item.marked == (ANSWER,)
 
     def test_quotes_survive_a_snapshot(self):
         quotes = Boundary().run(Highlighter().run(QUESTION, documents())["picks"], documents())["quotes"]
