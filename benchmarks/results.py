@@ -240,7 +240,7 @@ def summary() -> str:
         ),
         (
             f"a stranger's document changes what trusted ones answer, {attacked} questions",
-            f"read alike: {_moved('equal')}",
+            f"read alike, {sum('equal' in row for row in _beside())} of them: {_moved('equal')}",
             _moved("trusted-first"),
         ),
         (
@@ -289,7 +289,7 @@ def _beside() -> list[dict[str, Any]]:
 
 def _moved(mode: str) -> str:
     """On how many questions a planted document changed the result or was quoted."""
-    rows = _beside()
+    rows = [row for row in _beside() if mode in row]
     return tables.share(sum(any(one["changed"] for one in row[mode]["tries"]) for row in rows), len(rows))
 
 
