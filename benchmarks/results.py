@@ -47,6 +47,7 @@ FIELD = """## Real documentation
 {questions} questions, asked once, no language model; how they were made:
 [benchmarks/field](../benchmarks/field/README.md). Median {seconds:.1f} s a question beside other work.
 """
+VERSIONS = {"full": "this version", "before": "the version before (commit dc65961)"}
 CHANGED = """`python benchmarks/field/run.py --half {part}` with the options that stand in
 [benchmarks/field](../benchmarks/field/README.md): the same questions, asked again. A summary is not among them: quotes
 do not depend on it."""
@@ -141,6 +142,7 @@ def page() -> str:
             part=NEWEST, seconds=seconds, questions=len(rows), sets=len({row["set"] for row in rows})
         ),
         tables.page(rows),
+        _field_table({said: field_rows(name, NEWEST) for name, said in VERSIONS.items()}),
         "### The sets before",
         *(part for name in BEFORE_IT for part in earlier(name)),
         "### One thing changed at a time",
