@@ -5,7 +5,7 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.types import Passage, Proposal, Query, Span
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.build import reading_highlighter
+from equipoise.rag.components import reading_highlighter
 from equipoise.rag.highlighters.cascade import MOST, READ, CascadeHighlighter
 from equipoise.text.spans import DropReason
 

@@ -12,6 +12,7 @@ from equipoise.core.layering import Origin
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import is_multilingual
 from equipoise.rag import build
+from equipoise.rag.components import reading_highlighter
 
 app = group()
 MODES = {
@@ -47,7 +48,7 @@ def status(
         "passages without vectors": counts.pending,
         "encoder": kept,
         "language model": model,
-        "highlighter": build.auto(chosen.highlight.name, build.reading_highlighter(reads, model)),
+        "highlighter": build.auto(chosen.highlight.name, reading_highlighter(reads, model)),
         "filter": chosen.filter.name,
         "settings files": _files(origin for _, _, origin in layered.rows()),
     }

@@ -26,7 +26,7 @@ from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
-from equipoise.rag.components import Components, Objects, check_objects
+from equipoise.rag.components import NO_MODEL, Components, Objects, check_objects, reading_highlighter
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.gathering import Gathering
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
@@ -95,7 +95,7 @@ SUMMARIZERS = {
 PIPELINES = ("hs", "vanilla")
 READ = (Trust.TRUSTED, Trust.UNTRUSTED)
 """Whose documents are read at all."""
-AUTO, NO_MODEL = "auto", "none"
+AUTO = "auto"
 
 
 def make(kind: str, table: Mapping[str, str], name: str, components: Components) -> Any:  # noqa: ANN401
@@ -195,15 +195,6 @@ def names(components: Components) -> dict[str, str]:
     return {
         name: type(given[name]).__name__ if given[name] else chosen for name, chosen in by_settings.items()
     }
-
-
-def reading_highlighter(reads: str, llm: str) -> str:
-    """What "auto" stands for, by the highlighter without a model and the model's name.
-
-    A model on this machine reads worse than the cross-encoder does, and takes many times as long.
-    """
-    alone = llm == NO_MODEL or (reads == "reader" and llm.partition("/")[0] == "local")
-    return reads if alone else "cascade"
 
 
 def retriever(components: Components, *trusts: Trust) -> Retriever:

@@ -58,6 +58,9 @@ def check_objects(given: Mapping[str, object]) -> None:
             )
 
 
+NO_MODEL = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Components:
     """Shared by everything `build` makes; `chat` is None where no language model is set up, `reranker` where
@@ -91,3 +94,12 @@ class Components:
                 "use qwen2.5-coder-1.5b , or set OPENAI_API_KEY, or name one with --llm"
             )
         return self.chat
+
+
+def reading_highlighter(reads: str, llm: str) -> str:
+    """What "auto" stands for, by the highlighter without a model and the model's name.
+
+    A model on this machine reads worse than the cross-encoder does, and takes many times as long.
+    """
+    alone = llm == NO_MODEL or (reads == "reader" and llm.partition("/")[0] == "local")
+    return reads if alone else "cascade"
