@@ -20,7 +20,7 @@ from equipoise.rag.library import Library
 from hashed_words import HashedWords
 from stores_here import cluster, new_place  # noqa: F401
 
-KINDS = ["sqlite"]
+KINDS = ["sqlite", "postgres"]
 """Kinds of stores, as `stores_here.new_place` has them."""
 EXAMPLES, SEARCHED = 15, 60
 """Examples of the property; and of what catches a mutant, which nearly always takes fewer than ten."""
@@ -98,6 +98,7 @@ def test_the_trusted_documents_answer_most_of_the_questions(new_world, mode):
     assert sum(not data["refused"] for data, _ in answers.values()) >= ANSWERED
 
 
+@pytest.mark.parametrize("new_world", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("name", LEAKS)
 def test_every_leak_is_caught(new_world, monkeypatch, name):
     LEAKS[name](monkeypatch)
