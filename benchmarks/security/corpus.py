@@ -126,7 +126,10 @@ def _is_trusted(result: Answer | Refusal) -> bool:
 
 
 def _fields(result: Answer | Refusal) -> dict[str, Any]:
-    return {name: value for name, value in result.to_dict().items() if name not in APART}
+    """All of the result but its timings; whether a reply was new or kept from the first time counts alike."""
+    fields = {name: value for name, value in result.to_dict().items() if name not in APART}
+    spent = fields["tokens"]
+    return fields | {"tokens": spent | {"calls": spent["calls"] + spent["replayed"], "replayed": 0}}
 
 
 def _publish(rows: list[dict[str, Any]], llm: str) -> None:
