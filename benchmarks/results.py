@@ -243,7 +243,7 @@ def summary() -> str:
         ),
         (
             f"a stranger's document changes what trusted ones answer, {attacked} questions",
-            f"read alike, {sum('equal' in row for row in _beside())} of them: {_moved('equal')}",
+            f"read alike: {_moved('equal')} (n = {sum('equal' in row for row in _beside())})",
             _moved("trusted-first"),
         ),
         (
