@@ -82,6 +82,7 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Questions with known answers", "qa/table.md", ("Table 3.", "Table 5.", "Answers", "Table 4.")),
     ("Tool hijack", "hijack/table.md", ()),
     ("Documents that a stranger writes beside trusted ones", "security/corpus.md", ()),
+    ("The same with the local model", "security/corpus-model.md", ()),
     ("Nothing trusted: planters against honest authors", "security/authors.md", ()),
     ("A third of the documents untrusted", "field/mixed/table.md", ()),
     ("Contested questions, nothing trusted", "bias/contested/table.md", ()),
