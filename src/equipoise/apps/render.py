@@ -80,7 +80,7 @@ def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
     elif result.trust is Trust.UNTRUSTED and result.others:
         _show_others(result.others, console)
         return
-    for rank, item in enumerate(result.quotes if isinstance(result, Answer) else result.highlights.items, 1):
+    for rank, item in enumerate(result.quotes, 1):
         console.print(styled((f"[{rank}] {_place(item)}", "cyan")))
         for line in lines(item):
             console.paragraph(styled(*line))

@@ -173,6 +173,11 @@ class Refusal:
     sub_answers: tuple["SubAnswer", ...] = ()
     nearest: tuple[Passage, ...] = ()
 
+    @property
+    def quotes(self) -> tuple[Highlight, ...]:
+        """The highlights, in the order of the documents."""
+        return self.highlights.items
+
     def to_dict(self) -> dict[str, Any]:
         """As `Answer.to_dict`."""
         return _whole(self)

@@ -68,9 +68,7 @@ def within_one_policy(
     """
     if len(sets) < 2:
         return [(highlights, ()) for highlights in sets]
-    together, _ = _canonical(
-        (span for highlights in sets for span in spans_of(highlights)), documents, policy
-    )
+    together = all_of(sets, documents, policy)
     kept = {_folded(s, documents) for span in spans_of(together) for s in _sentences(span, documents)}
     return [_left_of(highlights, kept, documents, policy) for highlights in sets]
 

@@ -10,8 +10,7 @@ from equipoise.core.results import Trace
 from equipoise.core.types import Candidates, Flag, ScoredPassage, Usage
 
 NEAR = 0.2
-"""Cosine of question and passage from which on it is near, with the encoder that ships: of the best three passages for
-questions that have nothing to do with the documents one in ten is (docs/decisions.md, "Nearest")."""
+"""Cosine of question and passage from which on it is near, with the encoder that ships (docs/decisions.md)."""
 
 
 @dataclass(slots=True)

@@ -36,13 +36,16 @@ class Reception:
         others: bool = False,
     ) -> Answer | Refusal:
         """As `inner`; a Refusal of NO_QUESTION where the message is small talk."""
-        unheard = self.store.partition(Trust.TRUSTED).unheard
-        left = await asyncio.to_thread(asked, checked(question).text, unheard)
+        left, *earlier = await asyncio.to_thread(self._asked, checked(question).text, before)
         if not left:
             return Refusal(Reason.NO_QUESTION, self.reply or await asyncio.to_thread(self._subjects))
-        earlier = [said for said in before if asked(said, unheard)]
         more = {"others": True} if others else {}
         return await self.inner.ask(left, before=earlier, observer=observer, **more)
+
+    def _asked(self, question: str, before: Sequence[str]) -> list[str]:
+        """What is asked, then the earlier messages that ask anything."""
+        unheard = self.store.partition(Trust.TRUSTED).unheard
+        return [asked(question, unheard), *(said for said in before if asked(said, unheard))]
 
     def _subjects(self) -> str:
         titles = [f"“{title(one, TITLE)}”" for one in self.store.subjects(NAMED)]

@@ -100,8 +100,7 @@ class Written:
 
 def numbered(result: Answer | Refusal, base: str) -> list[Quote]:
     """The quotes in the order in which they are shown."""
-    items = result.quotes if isinstance(result, Answer) else result.highlights.items
-    return [Quote(number, item, base) for number, item in enumerate(items, 1)]
+    return [Quote(number, item, base) for number, item in enumerate(result.quotes, 1)]
 
 
 def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
