@@ -157,7 +157,7 @@ def test_a_folder_of_sentences_takes_the_place_of_a_pipelines_highlighter(traine
         built = build.highlight_summarize(Components(Settings(), store, encoder))
         own = replace(built, highlighter=TrainedHighlighter(done.model, max_tokens=64))
         result = sync.run(own.ask("Who built the bridge?"))
-    assert [quote.text for quote in result.highlights.items] == ["The bridge was built by Kardon."]
+    assert [quote.marked for quote in result.highlights.items] == [("The bridge was built by Kardon.",)]
 
 
 TRAIN = """
