@@ -11,7 +11,8 @@ from equipoise.apps.terminal import Terminal
 from equipoise.training.examples import Target
 from equipoise.training.heads import Kind
 from equipoise.training.loop import Precision, Schedule
-from equipoise.training.run import TrainingPlan, train
+from equipoise.training.reader import ReaderPlan, train_reader
+from equipoise.training.run import TrainingPlan, device_of, train
 
 app = group("Train models of your own (needs the extras hf and bench).")
 
@@ -95,3 +96,46 @@ def _run(plan: TrainingPlan, schedule: Schedule) -> None:
     shown = {name: done.best[name] for name in ("step", "loss", "evidence_hit", "decline_f1", "auc")}
     figures = ", ".join(f"{name} {'-' if value is None else f'{value:g}'}" for name, value in shown.items())
     Terminal().print(f"{done.model}: {done.updates} updates in {done.seconds:.0f} s; held out: {figures}")
+
+
+@app.command()
+def reader(
+    data: Annotated[
+        list[Path], PathOption(help="A folder of questions and passages; the first one weighs most.")
+    ],
+    base: Annotated[Path, PathOption(help="Published weights: scripts/build_crossencoder.py --floats.")],
+    start: Annotated[Path | None, PathOption(help="Trained weights to start from.")] = None,
+    start_share: Annotated[float, Option(min=0, max=1, help="Their share; the rest is the base's.")] = 0.7,
+    out: OutOption = Path("reader"),
+    others: Annotated[float, Option(min=0, help="Questions of each further folder, as a share.")] = 0.5,
+    groups: Annotated[int, Option(min=0, help="Questions in all; 0 for every one.")] = 0,
+    epochs: Annotated[int, Option(min=1, max=1000)] = 1,
+    batch: Annotated[int, Option(min=1, max=4096, help="Questions at once.")] = 8,
+    learning_rate: RateOption = 3e-5,
+    max_tokens: LengthOption = 160,
+    freeze: FreezeOption = 6,
+    precision: PrecisionOption = "auto",
+    device: DeviceOption = "auto",
+    seed: int = 3,
+) -> None:
+    """Train the cross-encoder that reads. An interrupted run resumes when repeated."""
+    plan = ReaderPlan(
+        data=tuple(data),
+        base=base,
+        out=out,
+        start=start,
+        start_share=start_share,
+        others=others,
+        groups=groups,
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        max_tokens=max_tokens,
+        freeze=freeze,
+        precision=precision,
+        device=device_of(device),
+        seed=seed,
+    )
+    with progress.counted() as report:
+        folder = train_reader(plan, report)
+    Terminal().print(f"{folder}: mix it with the base by scripts/build_crossencoder.py --from {folder}")

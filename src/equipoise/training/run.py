@@ -66,7 +66,7 @@ def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, 
     heads.freeze(head, plan.freeze)
     if plan.dropout is not None:
         heads.set_dropout(head, plan.dropout)
-    device = _device(plan.device)
+    device = device_of(plan.device)
     head.module.to(device)
     items, tests = (
         labelled(part, tokenizer.backend_tokenizer, plan.target, plan.max_tokens, head.cut)
@@ -119,7 +119,8 @@ def _check_length(head: heads.Head, max_tokens: int) -> None:
         raise InputError(f"--max-tokens {max_tokens} is too long: this model has {most} positions")
 
 
-def _device(wanted: str) -> str:
+def device_of(wanted: str) -> str:
+    """The device that "auto" means here; raises InputError for a GPU that is not here."""
     here = library("torch").cuda.is_available()
     if wanted == "cuda" and not here:
         raise InputError("--device cuda: torch sees no GPU here; say cpu or auto, or install torch for CUDA")
