@@ -31,7 +31,7 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_hub.py tests/unit/test_extractive_qa.py \
-		tests/unit/test_training.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
+		tests/unit/test_training.py tests/unit/test_training_reader.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
 		tests/contract/test_encoders.py -m "not live"
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
