@@ -1,22 +1,26 @@
-"""Fixtures every kind of test shares."""
+"""Fixtures every kind of test shares, those of the laboratory too: settings, data sets, the command line, a chat
+server on the loopback."""
 
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads that spin spoil every timing
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each program a test starts would compile the whole package
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from chat_server import ChatServer
+from equipoise.apps import cli
 from equipoise.core import settings as layers
 from equipoise.models import weights
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import DATA, EmbeddedEncoder
 from equipoise.rag import build, chats
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parent / "tests"
 SHIPPED = TESTS / "fixtures"
 REAL = Path(os.environ.get("EQUIPOISE_SHARED_DATA", TESTS.parents[1] / "shared" / "data"))
 _NO_SETTINGS = tempfile.TemporaryDirectory()
@@ -78,3 +82,42 @@ def local_chat(tmp_path_factory):
     chat = build.chat_model(chosen.model_copy(update={"replay": None}))
     yield chat
     chat.close()
+
+
+def command_line(monkeypatch, capsys):
+    """A function that runs `equipoise ARGS` in the current folder and returns (exit code, stdout, stderr)."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run `equipoise ARGS` in an empty folder; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("CACHE", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    monkeypatch.setenv("COLUMNS", "160")
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+
+    return command_line(monkeypatch, capsys)
+
+
+@pytest.fixture
+def server():
+    with ChatServer() as running:
+        yield running
+
+
+@pytest.fixture
+def run_here(monkeypatch, capsys):
+    """`equipoise ARGS` in the current folder; (exit code, stdout, stderr)."""
+    monkeypatch.setenv("COLUMNS", "200")
+    return command_line(monkeypatch, capsys)
