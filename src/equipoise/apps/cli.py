@@ -46,8 +46,6 @@ COMMANDS = {
         "certify",
         "Try every input that one question can force on the summarizer, and check every answer by rules.",
     ),
-    "bench": ("bench", "Benchmarks: numbers with intervals, and a report page."),
-    "train": ("train", "Train models of your own (needs the extras hf and bench)."),
 }
 """Name: the module beside this one whose `app` has the command, or is the group; and what the help says."""
 PLUGINS: plugins.Group = "equipoise.commands"

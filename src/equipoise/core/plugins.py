@@ -11,7 +11,7 @@ from equipoise.core.errors import EquipoiseError, InputError
 Group = Literal["equipoise.commands", "equipoise.highlighters", "equipoise.filters"]
 
 LAB = "equipoise-lab"
-"""The package beside this one that has the papers' methods, benchmarks and training."""
+"""The distribution beside this one with benchmarks, training and the papers' methods."""
 
 
 def found(group: Group) -> Mapping[str, EntryPoint]:
