@@ -23,10 +23,10 @@ from random import Random
 from typing import Any
 
 import numpy as np
-
 from equipoise.maths.calibration import auc
+
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.training.reader import is_held_out
+from equipoise_lab.training.reader import is_held_out
 
 Row = dict[str, Any]
 READ, COST, REFUSED, FAR, LONGEST = 3, 0.2, 0.8, 30, 1500
