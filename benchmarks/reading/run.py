@@ -23,9 +23,9 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from equipoise.maths.calibration import auc
 
 from equipoise.models.crossencoder import CrossEncoder
+from equipoise_lab.maths.calibration import auc
 from equipoise_lab.training.reader import is_held_out
 
 Row = dict[str, Any]
