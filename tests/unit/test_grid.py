@@ -69,6 +69,50 @@ class TestNames:
         )
         assert (titles, names) == (["Prices", "as of May"], ["Tea", "Cup", "Pot"])
 
+    def test_notes_of_several_cells_stand_above_the_names(self):
+        titles, names, rows = rows_of(
+            ["Depot North", "", "printed in May"],
+            ["Contact:", "Ms Ray", ""],
+            ["Part", "Size", "Price"],
+            ["Pump", "L", "12.50"],
+            ["Hose", "M", "3.10"],
+        )
+        assert titles == ["Depot North | printed in May", "Contact: Ms Ray"]
+        assert (names, rows[0]) == (["Part", "Size", "Price"], ["Pump", "L", "12.50"])
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            [
+                ["", "Cup", "Pot"],
+                ["Green", "mild", "strong"],
+                ["Black", "strong", "mild"],
+                ["Red", "weak", "good"],
+            ],
+            [
+                ["Tea", "Cup", ""],
+                ["Green", "mild", "cold"],
+                ["Black", "strong", "hot"],
+                ["Red", "weak", "hot"],
+            ],
+        ],
+    )
+    def test_names_that_leave_a_column_out_are_no_notes(self, rows):
+        assert rows_of(*rows) == ([], rows[0], rows[1:])
+
+    def test_groups_of_columns_without_merged_cells(self):
+        _, names, rows = rows_of(
+            ["", "2024", "", "2025", ""],
+            ["Quay", "Spring", "Autumn", "Spring", "Autumn"],
+            ["East", "1", "2", "3", "4"],
+        )
+        assert names == ["Quay", "2024 Spring", "2024 Autumn", "2025 Spring", "2025 Autumn"]
+        assert rows == [["East", "1", "2", "3", "4"]]
+
+    def test_groups_of_columns_beside_an_empty_corner(self):
+        _, names, _ = rows_of(["", ("2024", 1, 2)], ["Quay", "Spring", "Autumn"], ["East", "1", "2"])
+        assert names == ["Quay", "2024 Spring", "2024 Autumn"]
+
     def test_years_are_names(self):
         assert rows_of(["Region", "2023", "2024"], ["North", "7", "9"], ["South", "4", "5"])[1] == [
             "Region", "2023", "2024"
