@@ -194,6 +194,25 @@ class TestFormats:
         table = f"<table:table><table:table-header-rows>{head}</table:table-header-rows>{body}</table:table>"
         assert outline("a.odt", odt(table)) == SPANS
 
+    def test_rtf(self):
+        def row(*cells):
+            edges = "".join(f"{merged}\\cellx{edge}" for _, edge, merged in cells)
+            texts = "".join(f"{text}\\cell " for text, _, _ in cells)
+            return f"\\trowd{edges} \\intbl {texts}\\row "
+
+        table = "".join(
+            [
+                row(("Room", 2000, "\\clvmgf"), ("Fees", 4000, "\\clmgf"), ("", 6000, "\\clmrg")),
+                row(("", 2010, "\\clvmrg"), ("Weekday", 4000, ""), ("Weekend", 6000, "")),
+                row(("Attic", 2000, ""), ("30", 4000, ""), ("45", 6000, "")),
+                row(("Cellar", 2000, ""), ("20", 6000, "")),
+                row(("Out of doors", 6000, "")),
+                row(("Yard", 2000, ""), ("10", 4000, ""), ("15", 6000, "")),
+                row(("Keys are kept by the porter.", 6000, "")),
+            ]
+        )
+        assert outline("a.rtf", f"{{\\rtf1 {table}\\pard}}") == SPANS
+
     def test_pptx(self):
         def row(*cells):
             return f"<tr>{''.join(cells)}</tr>"

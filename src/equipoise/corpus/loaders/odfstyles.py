@@ -92,6 +92,10 @@ def _properties(attributes: Mapping[str, str]) -> dict[str, str]:
         style["color"] = "canvastext"
     if attributes.get("display") in {"none", "true"}:
         style["display"] = "none" if attributes["display"] == "none" else "inline"
+    if attributes.get("text-line-through-style", "none") != "none":
+        style["text-decoration"] = "line-through"
+    if place := attributes.get("text-position", "").partition(" ")[0]:
+        style["vertical-align"] = "sub" if place[0] == "-" else {"sub": "sub", "0%": ""}.get(place, "super")
     if attributes.get("fill", "none") != "none":
         style["background-image"] = "unknown"
     return style

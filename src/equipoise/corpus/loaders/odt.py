@@ -9,7 +9,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line, placed
 from equipoise.corpus.loaders.odfstyles import Styles
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
@@ -107,6 +107,7 @@ class _Body:
         self._outline = outline
         self._looks = [look(Look(), styles.paper)]
         self._shows = [True]
+        self._places = [""]  # by open element: whether its text is superscript or subscript
         self._paragraphs: list[_Paragraph] = []
         self._tables: list[_Table] = []
         self._code: list[str] = []
@@ -178,6 +179,7 @@ class _Body:
         if name in _STYLED and len(self._looks) > 1:
             self._looks.pop()
             self._shows.pop()
+            self._places.pop()
         self._skipped -= name in _NOT_READ
         self._indexes -= name in _INDEXES
 
@@ -200,12 +202,14 @@ class _Body:
         inner = look(above, own)
         self._looks.append(inner)
         self._shows.append(self._shows[-1] if inner is above else inner.shows)
+        self._places.append(own.get("vertical-align", self._places[-1]))
 
     def _take(self, text: str) -> None:
         if self._skipped or not self._paragraphs:
             return
         if self._shows[-1]:
-            self._paragraphs[-1].parts.append(text)
+            parts = self._paragraphs[-1].parts
+            parts.append(placed(text, parts[-1] if parts else "", self._places[-1]))
         else:
             self._outline.hidden += len(one_line(text))
 

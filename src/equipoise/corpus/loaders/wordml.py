@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, is_label
 from equipoise.corpus.loaders.hidden import Look, Style, look
-from equipoise.corpus.loaders.loaded import one_line
+from equipoise.corpus.loaders.loaded import one_line, placed
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.wordstyles import OFF, UNKNOWN_PAPER, Role, Styles, properties, small_number
 from equipoise.corpus.loaders.xml import TooMuch
@@ -179,7 +179,8 @@ class Body:
         if self._deleted or not self._run.shows:
             self._outline.hidden += len(one_line(text))
         else:
-            self._paragraphs[-1].parts.append(text)
+            parts = self._paragraphs[-1].parts
+            parts.append(placed(text, parts[-1] if parts else "", self._direct.get("vertical-align", "")))
             self._paragraphs[-1].is_bold &= self._bold or not text.strip()
 
     def _property(self, parent: str, name: str, attributes: Mapping[str, str]) -> None:

@@ -45,6 +45,8 @@ class Formats:
             self._fills.append({})
         elif name == "sz" and self._fonts:
             self._fonts[-1]["font-size"] = f"{attributes.get('val', '11')}pt"
+        elif name == "strike" and attributes.get("val", "1") not in {"0", "false"} and self._fonts:
+            self._fonts[-1]["text-decoration"] = "line-through"
         elif name == "color" and self._fonts:
             self._fonts[-1]["color"] = _color(attributes)
         elif name == "patternFill" and attributes.get("patternType", "none") != "none" and self._fills:
