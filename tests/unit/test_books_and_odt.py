@@ -119,12 +119,16 @@ class TestOdt:
         ]
         assert blocks(body)[-1][3] == "x | y"
 
-    def test_indexes_are_asides_and_notes_are_left_out(self):
+    def test_indexes_are_asides_and_notes_stand_below_their_paragraph(self):
         body = f"<text:table-of-content><text:index-body>{text('Start 1')}</text:index-body></text:table-of-content>"
-        note = "<text:note><text:note-body><text:p>NOTE</text:p></text:note-body></text:note>"
-        assert [(kind, text) for kind, _, _, text in blocks(body + text(f"Text{note}."))] == [
-            ("aside", "Start 1"),
-            ("paragraph", "Text."),
+        note = (
+            "<text:note><text:note-citation>1</text:note-citation>"
+            "<text:note-body><text:p>But not in May.</text:p></text:note-body></text:note>"
+        )
+        assert [(kind, lead, text) for kind, _, lead, text in blocks(body + text(f"Text{note}."))] == [
+            ("aside", "", "Start 1"),
+            ("paragraph", "", "Text."),
+            ("paragraph", "Text.", "But not in May."),
         ]
 
     @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _NOT_READ = frozenset(
     {
         "annotation",
         "desc",
-        "note",
+        "note-citation",
         "ruby-text",
         "script",
         "title",
@@ -60,7 +60,8 @@ _STYLED = frozenset(
 def load_odt(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: blocks separated by blank lines, a table row a line.
 
-    Hidden text (`hidden.py`), deleted text, notes, headers and comments are left out.
+    Notes stand below the paragraph that they belong to. Hidden text (`hidden.py`), deleted text, headers and comments
+    are left out.
     """
     return read_package(path, data, kind="OpenDocument", read=lambda package: _loaded(path, package))
 
@@ -114,6 +115,8 @@ class _Body:
         self._in_body = False
         self._skipped = 0
         self._indexes = 0
+        self._in_note = 0
+        self._notes: list[str] = []  # of what is being read
         self._depth = 0
         self._new_item = False
 
@@ -129,6 +132,7 @@ class _Body:
             return
         self._skipped += name in _NOT_READ
         self._indexes += name in _INDEXES
+        self._in_note += name == "note"
         if name in _STYLED:
             self._open_look(name, attributes)
         if name in {"p", "h"}:
@@ -182,6 +186,7 @@ class _Body:
             self._places.pop()
         self._skipped -= name in _NOT_READ
         self._indexes -= name in _INDEXES
+        self._in_note -= name == "note"
 
     def characters(self, text: str) -> None:
         if self._in_body:
@@ -217,6 +222,9 @@ class _Body:
         text = "".join(paragraph.parts)
         if not text.strip():
             return
+        if self._in_note:
+            self._notes.append(one_line(text))
+            return
         if self._tables:
             self._tables[-1].cell.append(text.strip())
             return
@@ -226,6 +234,19 @@ class _Body:
             return
         self.close()
         self._add(paragraph, text.strip())
+        self._add_notes()
+
+    def _add_notes(self) -> None:
+        """Append the notes of the last block, those of an item among those of its list."""
+        notes, self._notes = self._notes, []
+        row = len(self._outline.blocks) - 1
+        is_item = row >= 0 and self._outline.blocks[row].kind is BlockKind.ITEM
+        is_row = row >= 0 and self._outline.blocks[row].kind is BlockKind.ROW
+        for text in notes:
+            if is_item:
+                self._outline.more_of_item(text)
+            else:
+                self._outline.add(BlockKind.PARAGRAPH, text, lead=-1 if is_row else row)
 
     def _add(self, paragraph: _Paragraph, text: str) -> None:
         level = paragraph.level or self._styles.heading(paragraph.style)
@@ -255,6 +276,7 @@ class _Body:
         else:
             kind = BlockKind.ASIDE if self._indexes else BlockKind.ROW
             self._outline.table(table.rows, header=table.header, lead=table.lead, kind=kind)
+            self._add_notes()
 
 
 def _number(text: str) -> int:
