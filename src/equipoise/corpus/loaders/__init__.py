@@ -33,8 +33,10 @@ LOADERS = {
     ".docx": "docx:load_docx",
     ".epub": "epub:load_epub",
     ".odt": "odt:load_odt",
+    ".ods": "odt:load_odt",
     ".pptx": "pptx:load_pptx",
     ".xlsx": "xlsx:load_xlsx",
+    ".xlsm": "xlsx:load_xlsx",
     ".rtf": "rtf:load_rtf",
     ".eml": "eml:load_eml",
     ".adoc": "adoc:load_adoc",
@@ -51,7 +53,7 @@ LOADERS = {
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
-_PACKED = frozenset({".pdf", ".docx", ".epub", ".odt", ".pptx", ".xlsx", ".rtf", ".eml"})
+_PACKED = frozenset({".pdf", ".docx", ".epub", ".odt", ".ods", ".pptx", ".xlsx", ".xlsm", ".rtf", ".eml"})
 _SNIFFED = 4_096
 
 NAMES = frozenset(
