@@ -78,7 +78,7 @@ class TestMail:
         inside = "".join(f"--B\n{part}\n" for part in parts)
         return f"{self.HEAD}Content-Type: multipart/{kind}; boundary=B\n\n{inside}--B--\n"
 
-    def test_plain_text_is_preferred_and_attachments_are_named(self):
+    def test_plain_text_is_preferred_and_what_is_not_read_is_named(self):
         coding = "Content-Transfer-Encoding: quoted-printable"
         plain = f"Content-Type: text/plain; charset=iso-8859-1\n{coding}\n\nGr=FC=DFe."
         html = "Content-Type: text/html\n\n<p>No."
@@ -88,9 +88,41 @@ class TestMail:
         assert structure[2:] == [
             ("paragraph", 0, "", "Grüße."),
             ("paragraph", 0, "", "Attached:"),
-            ("item", 1, "Attached:", "- a.pdf"),
+            (
+                "item",
+                1,
+                "Attached:",
+                "- a.pdf (not read: the PDF is broken; open it in a viewer and save it again)",
+            ),
             ("item", 1, "Attached:", "- a message"),
         ]
+
+    def attachment(self, name, text):
+        return f'Content-Type: text/plain; name="{name}"\nContent-Disposition: attachment\n\n{text}'
+
+    def test_attachments_are_documents_of_their_own(self):
+        mail = self.parts(
+            "Content-Type: text/plain\n\nSee there.",
+            self.attachment("fees.csv", "Boat,Fee\nPunt,4\n"),
+            self.attachment("fees.csv", "Boat,Fee\nHeron,9\n"),
+            self.attachment("tool.exe", "x"),
+            self.attachment("again.eml", f"{self.HEAD}\nInside.\n"),
+        )
+        read = load(Path("a.eml"), mail.encode())
+        assert [document.fragment for document in read] == ["", "fees.csv", "2 fees.csv"]
+        assert read[0].text.endswith("- fees.csv\n\n- 2 fees.csv\n\n- tool.exe\n\n- again.eml")
+        assert "Boat: Heron; Fee: 9" in read[2].text
+
+    def test_a_folder_of_messages(self):
+        second = self.parts("Content-Type: text/plain\n\n>From here on.", self.attachment("a.txt", "Inside."))
+        folder = f"From ann Mon Jan 1\n{self.HEAD}\nOne.\n\nFrom ann Tue Jan 2\n{second}"
+        read = load(Path("a.mbox"), folder.encode())
+        assert [document.fragment for document in read] == ["1", "2", "2/a.txt"]
+        assert (read[0].text[-4:], "From here on." in read[1].text) == ("One.", True)
+        with pytest.raises(UnreadableFile, match="message 2: there are no headers"):
+            load(Path("a.mbox"), f"{folder[: folder.index('From ann Tue')]}From x\nno\n".encode())
+        with pytest.raises(UnreadableFile, match="begins with From"):
+            load(Path("a.mbox"), b"no")
 
     def test_html_is_read_where_there_is_no_other_and_what_it_hides_is_left_out(self):
         html = "Content-Type: text/html\n\n<h2>Head</h2><p>seen<b hidden>SECRET</b>"

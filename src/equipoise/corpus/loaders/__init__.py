@@ -39,6 +39,7 @@ LOADERS = {
     ".xlsm": "xlsx:load_xlsx",
     ".rtf": "rtf:load_rtf",
     ".eml": "eml:load_eml",
+    ".mbox": "eml:load_mbox",
     ".adoc": "adoc:load_adoc",
     ".asciidoc": "adoc:load_adoc",
     ".csv": "tables:load_csv",
@@ -53,7 +54,9 @@ LOADERS = {
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
-_PACKED = frozenset({".pdf", ".docx", ".epub", ".odt", ".ods", ".pptx", ".xlsx", ".xlsm", ".rtf", ".eml"})
+_PACKED = frozenset(
+    {".pdf", ".docx", ".epub", ".odt", ".ods", ".pptx", ".xlsx", ".xlsm", ".rtf", ".eml", ".mbox"}
+)
 _SNIFFED = 4_096
 
 NAMES = frozenset(
