@@ -39,6 +39,24 @@ def test_what_is_filled_in_stands_behind_its_label():
     ]
 
 
+def test_what_every_page_says_of_the_document_is_said_once_at_its_end():
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(400, 400))
+    for number in range(1, 5):
+        canvas.setFont("Helvetica", 11)
+        canvas.drawString(60, 380, "Harbour rules")
+        canvas.drawString(60, 300, f"Rule {'abcd'[number - 1]} holds on this pier.")
+        canvas.drawString(60, 20, f"Edition 7 of May 2025 Page {number} of 4")
+        canvas.showPage()
+    canvas.save()
+    document = document_of("a.pdf", buffer.getvalue())
+    assert document.text.split("\n\n") == [
+        *(f"Rule {letter} holds on this pier." for letter in "abcd"),
+        "Edition 7 of May 2025",
+    ]
+    assert len(document.pages) == 4
+
+
 def test_on_a_page_that_lies_on_its_side_a_field_says_its_own_name():
     text = document_of("a.pdf", filled_in(turned=True)).text
     assert "Boat: Heron" in text
