@@ -139,7 +139,22 @@ def test_an_empty_name_means_nothing():
     "command", [["index", "mixed", "--store", "i.db"], ["ask", "When?", "--docs", "mixed"]]
 )
 def test_files_that_are_not_read_are_named_in_one_line(command, corpus, run):
-    kinds = "7z bak dwg exe heic mkv mp3 msg odp pages png ppt xls zip".split()
+    kinds = [
+        "7z",
+        "bak",
+        "dwg",
+        "exe",
+        "heic",
+        "mkv",
+        "mp3",
+        "msg",
+        "odp",
+        "pages",
+        "png",
+        "ppt",
+        "xls",
+        "zip",
+    ]
     (corpus / "mixed").mkdir()
     (corpus / "mixed" / "ok.txt").write_text("The ferry leaves at nine.", "utf-8")
     for kind in kinds:

@@ -1,5 +1,6 @@
 """JSON, mail, source code, AsciiDoc and RTF: blocks, titles, lines, hidden text, and what is refused."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -268,3 +269,62 @@ class TestRtf:
         for data, says in (("text", "no RTF"), ("{\\rtf1" + "{" * 5_000, "nested"), (rtf(""), "no text")):
             with pytest.raises(UnreadableFile, match=says):
                 document_of("a.rtf", data)
+
+
+class TestCards:
+    def test_every_entry_is_a_paragraph(self):
+        calendar = (
+            "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:SECRET\nDTSTART;TZID=X:20250917T193000\nSUMMARY:General\n  assembly\n"
+            "LOCATION:Parish hall\\, Elm Road 4\nBEGIN:VALARM\nDESCRIPTION:SECRET\nEND:VALARM\n"
+            "END:VEVENT\nEND:VCALENDAR\n"
+        )
+        assert outline("a.ics", calendar) == [
+            (
+                "paragraph",
+                0,
+                "",
+                "Summary: General assembly\nStarts: 2025-09-17 19:30\nLocation: Parish hall, Elm Road 4",
+            )
+        ]
+        card = "BEGIN:VCARD\nTEL;TYPE=CELL:+44 7\nitem1.FN:Ida Roe\nADR:;;Elm Road 4;York\nPHOTO:SECRET\nEND:VCARD\n"
+        assert outline("a.vcf", card * 2)[1:] == [
+            ("paragraph", 0, "", "Name: Ida Roe\nTelephone (cell): +44 7\nAddress: Elm Road 4, York")
+        ]
+
+    def test_what_is_none(self):
+        with pytest.raises(UnreadableFile, match="no entry"):
+            document_of("a.ics", "BEGIN:VCALENDAR\nEND:VCALENDAR\nEND:VEVENT\n")
+
+
+class TestSubtitles:
+    def test_what_is_said_stands_in_whole_sentences_on_its_line(self):
+        text = "WEBVTT\n\n1\n00:04.000 --> 00:07.000\nThe gate <i>opens</i>\n\n2\n00:08.000 --> 00:11.000\nat nine.\n\n"
+        text += "00:12.000 --> 00:13.000\nCome in!\n"
+        document = document_of("a.vtt", text)
+        assert document.text == "The gate opens at nine.\n\nCome in!"
+        assert [block.line for block in document.blocks] == [5, 12]
+        with pytest.raises(UnreadableFile, match="no times"):
+            document_of("a.srt", "Just text.")
+
+
+class TestNotebook:
+    def test_text_code_and_what_it_printed(self):
+        cells = [
+            {"cell_type": "markdown", "source": ["# Tides\n", "\n", "High at nine."]},
+            {
+                "cell_type": "code",
+                "source": "print(9)",
+                "outputs": [{"text": ["9\n"]}, {"data": {"image/png": "SECRET"}}],
+            },
+        ]
+        document = document_of("a.ipynb", json.dumps({"cells": cells}))
+        kinds = [(str(block.kind), block.line) for block in document.blocks]
+        assert kinds == [("heading", 0), ("paragraph", 0), ("code", 0), ("code", 0)]
+        assert (document.title, "SECRET" in document.text) == ("Tides", False)
+
+    @pytest.mark.parametrize(
+        "text", ["no", "[]", "{}", '{"cells": [1]}', '{"cells": [{}]}', '{"cells": ' + "[" * 9_999]
+    )
+    def test_what_is_none(self, text):
+        with pytest.raises(UnreadableFile):
+            document_of("a.ipynb", text)

@@ -19,7 +19,7 @@ _NOTES = frozenset(
     }
 )  # fmt: skip
 _UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
-_MOST, _LONGEST = 2_000, 20_000  # annotations of a page, and bytes of a text
+_MOST, _LONGEST = 500, 20_000  # annotations of a page, and bytes of a text
 _OFF = "Off"
 _TOUCH = 3.0  # points that a label may reach into its field
 _STEP = 3.0  # sizes from one comment to the next

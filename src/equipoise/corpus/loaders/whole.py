@@ -31,7 +31,7 @@ _PART = re.compile(r"\.(?:xml|xhtml|html|htm)\Z", re.IGNORECASE)
 _NO_TEXT = re.compile(
     r"theme|styles|fontTable|settings|_rels|Content_Types|META-INF|numbering|docProps|manifest", re.IGNORECASE
 )
-_PACKED = frozenset({".docx", ".odt", ".ods", ".pptx", ".xlsx", ".xlsm", ".epub"})
+_PACKED = frozenset({".docx", ".docm", ".odt", ".ods", ".pptx", ".pptm", ".xlsx", ".xlsm", ".epub"})
 _MAIL = frozenset({".eml", ".mbox"})
 _PAGES = frozenset({".html", ".htm"})
 _PAGE_LETTERS = 2_000_000
