@@ -32,22 +32,23 @@ def load_cards(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document, without identifiers, alarms, time zones and pictures. Raises UnreadableFile without entries."""
     outline = Outline()
     inside: list[str] = []
+    named: list[str] = []
     said: list[str] = []
     for match in map(_LINE.match, _FOLDED.sub("", decode(path, data)).split("\n")):
         name, value = (match["name"].upper(), match["value"].strip()) if match else ("", "")
         if name == "BEGIN":
             inside.append(value.upper())
-            said = [] if value.upper() in _ENTRIES else said
+            if value.upper() in _ENTRIES:
+                named, said = [], []
         elif name == "END" and inside:
             if inside.pop() in _ENTRIES:
-                outline.add(BlockKind.PARAGRAPH, "\n".join(said))
+                outline.add(BlockKind.PARAGRAPH, "\n".join([*named, *said]))
         elif match and inside[-1:] and inside[-1] in _ENTRIES and name in _NAMES:
             kind = _KIND.search(match["more"])
             label = _NAMES[name] + (
                 f" ({kind[1].lower()})" if kind and name in {"TEL", "EMAIL", "ADR"} else ""
             )
-            line = f"{label}: {_shown(name, value)}"
-            said.insert(0 if name in _ENTRY else len(said), line)
+            (named if name in _ENTRY else said).append(f"{label}: {_shown(name, value)}")
     if not outline.blocks:
         raise UnreadableFile(str(path), "there is no entry in it; export it anew")
     return [outline.loaded(path.stem)]

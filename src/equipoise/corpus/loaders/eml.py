@@ -2,13 +2,14 @@
 
 import email
 import re
+from collections import Counter
 from collections.abc import Container
 from dataclasses import replace
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.policy import compat32
-from itertools import chain, count, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
@@ -123,12 +124,13 @@ def _parts(message: Message) -> tuple[list[Message], list[Message], dict[str, Me
     plain: list[Message] = []
     html: list[Message] = []
     attached: dict[str, Message | None] = {}
+    times: Counter[str] = Counter()
     waiting = [message]
     while waiting:
         part = waiting.pop()
         kind, name = part.get_content_type(), part.get_filename()
         if part.get_content_maintype() == "message":
-            attached[_unused(_text(name or "") or "a message", attached)] = None
+            attached[_unused(_text(name or "") or "a message", attached, times)] = None
         elif part.is_multipart():
             inner = part.get_payload()
             waiting += (
@@ -139,18 +141,19 @@ def _parts(message: Message) -> tuple[list[Message], list[Message], dict[str, Me
         elif (
             name or part.get_content_disposition() == "attachment" or kind not in {"text/plain", "text/html"}
         ):
-            attached[_unused(_text(name or "") or kind, attached)] = part
+            attached[_unused(_text(name or "") or kind, attached, times)] = part
         else:
             (plain if kind == "text/plain" else html).append(part)
     return plain, html, attached
 
 
-def _unused(name: str, used: Container[str]) -> str:
-    """`name`, or with a number before it where it is used."""
-    name = name.replace("/", "-")[-_LONGEST_NAME:]
-    return next(
-        made for made in chain([name], (f"{number} {name}" for number in count(2))) if made not in used
-    )
+def _unused(name: str, used: Container[str], times: Counter[str]) -> str:
+    """`name`, or with a number before it where it is used; `times` has how often that was so."""
+    made = name = name.replace("/", "-")[-_LONGEST_NAME:]
+    while made in used:
+        times[name] += 1
+        made = f"{times[name] + 1} {name}"
+    return made
 
 
 def _decoded(part: Message) -> str:
