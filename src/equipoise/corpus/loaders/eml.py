@@ -99,8 +99,8 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
             read_page(path, _decoded(part), outline)
     lead = outline.add(BlockKind.PARAGRAPH, "Attached:") if attached else -1
     documents: list[LoadedDocument] = []
-    for name, part in attached.items():
-        read, why = _read(name, part) if part and len(documents) < _MOST_ATTACHED else ([], "")
+    for name, holder in attached.items():
+        read, why = _read(name, holder) if holder and len(documents) < _MOST_ATTACHED else ([], "")
         documents += read
         outline.add(BlockKind.ITEM, f"- {name}" + (f" (not read: {why})" if why else ""), level=1, lead=lead)
     return [outline.loaded(subject or path.stem), *documents]
