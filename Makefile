@@ -30,8 +30,8 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
-	$(BIN)/python -m pytest tests/unit/test_nli.py tests/unit/test_hub.py tests/unit/test_extractive_qa.py \
-		tests/unit/test_training.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
+	$(BIN)/python -m pytest tests/unit/test_nli.py lab/tests/test_hub.py tests/unit/test_extractive_qa.py \
+		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
 		tests/contract/test_encoders.py -m "not live"
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
@@ -89,7 +89,7 @@ bench-retrieval: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/retrieval/run.py --data $(DATA)
 
-bench-field: $(VENV)/.core
+bench-field: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/field/check.py
 	$(BIN)/python benchmarks/field/run.py
@@ -139,11 +139,11 @@ bench-bias-defended: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/defended.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 
-bench-field-mixed: $(VENV)/.core
+bench-field-mixed: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/field/mixed.py
 
-bench-corpus: $(VENV)/.core
+bench-corpus: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/security/corpus.py
 
@@ -216,9 +216,20 @@ $(VENV)/.%: $(VENV)/.core
 	$(INSTALL) --editable '.[$*]'
 	@touch $@
 
+$(VENV)/.lab: $(VENV)/.core lab/pyproject.toml
+	$(INSTALL) --editable . --editable lab
+	@touch $@
+
+# Extras of the laboratory; all others are the product's.
+LAB := bench datasets speed
+$(LAB:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.lab
+	$(INSTALL) --editable . --editable 'lab[$*]'
+	@touch $@
+
 # Several at once: make extras EXTRAS="test bench serve"
 comma := ,
 space := $(subst ,, )
+some = $(if $(strip $(1)),[$(subst $(space),$(comma),$(strip $(1)))])
 extras: $(VENV)/.core
-	$(INSTALL) --editable '.[$(subst $(space),$(comma),$(strip $(EXTRAS)))]'
-	@touch $(EXTRAS:%=$(VENV)/.%)
+	$(INSTALL) --editable '.$(call some,$(filter-out $(LAB),$(EXTRAS)))' --editable 'lab$(call some,$(filter $(LAB),$(EXTRAS)))'
+	@touch $(EXTRAS:%=$(VENV)/.%) $(VENV)/.lab

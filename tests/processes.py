@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
 ENVIRONMENT = os.environ | {
-    "PYTHONPATH": os.pathsep.join(map(str, (TESTS.parent / "src", TESTS, TESTS / "unit")))
+    "PYTHONPATH": os.pathsep.join(
+        map(str, (ROOT / "src", ROOT / "lab" / "src", TESTS, TESTS / "unit", ROOT / "lab" / "tests"))
+    )
 }
 
 HOLD = """
@@ -30,7 +33,7 @@ def hold():
 """What a program begins with: `hold()` says that it stands still, and does until it is told to go on."""
 
 AFTER_ROWS = """
-from equipoise.bench import results
+from equipoise.evaluation import results
 append, left = results.Lines.append, int(sys.argv.pop(1))
 def counted(self, row):
     global left

@@ -1,7 +1,7 @@
 """One attacked question out of a folder of data sets (`sample_data`), and the benign passages about it."""
 
-from equipoise.bench.bias import corpora
 from equipoise.redteam.passages import read_passages
+from equipoise_lab.bench.bias import corpora
 
 
 def attack(data):

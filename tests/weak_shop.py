@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from equipoise.bench.attacks import systems
 from equipoise.core import settings as layers
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
+from equipoise.redteam.suite import systems
 from hashed_words import HashedWords
 
 SHOP = Path(__file__).resolve().parents[1] / "src" / "equipoise" / "redteam" / "example"

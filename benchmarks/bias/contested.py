@@ -15,21 +15,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.bias import attacks, corpora
-from equipoise.bench.bias.attacks import Attack
-from equipoise.bench.bias.corpora import Corpus
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
-from equipoise.maths.statistics import clopper_pearson
+from equipoise.maths.rates import clopper_pearson
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.redteam.passages import Kind
 from equipoise.redteam.planter import is_planted, planted
 from equipoise.text.visible import title
+from equipoise_lab.bench.bias import attacks, corpora
+from equipoise_lab.bench.bias.attacks import Attack
+from equipoise_lab.bench.bias.corpora import Corpus
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stance"))

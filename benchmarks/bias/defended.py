@@ -13,23 +13,23 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench import tables
-from equipoise.bench.bias import answer_stance, answers, bench, report, vectors
-from equipoise.bench.bias.answer_stance import AnswerStance
-from equipoise.bench.bias.asked import Asking
-from equipoise.bench.bias.bench import Options
-from equipoise.bench.bias.plan import BiasPlan
-from equipoise.bench.bias.records import AnswerRecord
-from equipoise.bench.bias.summary import BiasSummary
-from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.page import SUMMARY, as_text
-from equipoise.bench.records import content, read_records, without_text
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.corpus.store import Store
+from equipoise.evaluation.records import content, read_records, without_text
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise_lab.bench import tables
+from equipoise_lab.bench.bias import answer_stance, answers, bench, report, vectors
+from equipoise_lab.bench.bias.answer_stance import AnswerStance
+from equipoise_lab.bench.bias.asked import Asking
+from equipoise_lab.bench.bias.bench import Options
+from equipoise_lab.bench.bias.plan import BiasPlan
+from equipoise_lab.bench.bias.records import AnswerRecord
+from equipoise_lab.bench.bias.summary import BiasSummary
+from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.page import SUMMARY, as_text
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stance"))

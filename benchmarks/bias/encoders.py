@@ -17,16 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.bench import tables
-from equipoise.bench.bias import attacked_questions, attacks, corpora, metrics
-from equipoise.bench.bias.attacked_questions import AttackedQuestion
-from equipoise.bench.bias.attacks import SIGNS
-from equipoise.bench.bias.background import EmbeddedPassages, InMemory
-from equipoise.bench.bias.metrics import ESTIMATOR, PsSample
-from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.estimates import Estimate
-from equipoise.bench.tables import Line, Table
 from equipoise.rag import build
+from equipoise_lab.bench import tables
+from equipoise_lab.bench.bias import attacked_questions, attacks, corpora, metrics
+from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
+from equipoise_lab.bench.bias.attacks import SIGNS
+from equipoise_lab.bench.bias.background import EmbeddedPassages, InMemory
+from equipoise_lab.bench.bias.metrics import ESTIMATOR, PsSample
+from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.bench.tables import Line, Table
 
 HERE = Path(__file__).resolve().parent
 COUNT, ROTATIONS = 5, 3

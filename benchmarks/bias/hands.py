@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from equipoise.bench.bias import attacks, corpora
 from equipoise.maths.hands import Hands, learnt
 from equipoise.rag import voices
 from equipoise.redteam.passages import Kind
 from equipoise.text.style import stretches, style
+from equipoise_lab.bench.bias import attacks, corpora
 
 OUT = Path(voices.__file__).with_name(voices.LEARNT)
 WORDS = 112

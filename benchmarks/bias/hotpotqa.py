@@ -14,11 +14,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from equipoise.bench.bias import open_ended
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
 from equipoise.rag import build
+from equipoise_lab.bench.bias import open_ended
 
 HERE = Path(__file__).resolve().parent
 

@@ -22,33 +22,33 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench import tables
-from equipoise.bench.bias import answers, attacks, bench, corpora, report, vectors
-from equipoise.bench.bias.asked import Asking
-from equipoise.bench.bias.attacks import Attack
-from equipoise.bench.bias.bench import PROFILES, Options
-from equipoise.bench.bias.metrics import SIDE
-from equipoise.bench.bias.plan import BiasPlan
-from equipoise.bench.bias.records import AnswerRecord
-from equipoise.bench.bias.summary import BiasSummary
-from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.page import SUMMARY
-from equipoise.bench.records import content, read_records, without_text
-from equipoise.bench.results import fingerprint
-from equipoise.bench.run import RESULTS
-from equipoise.bench.tables import Line, Table
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.types import AttackCase
 from equipoise.corpus.store import Store
+from equipoise.evaluation.records import content, read_records, without_text
+from equipoise.evaluation.results import fingerprint
+from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.redteam.ebi import EbiAttack, EbiSettings, extreme
 from equipoise.redteam.passages import AttackPassage, Journal, Kind, to_line
 from equipoise.redteam.properties import yardstick
+from equipoise_lab.bench import tables
+from equipoise_lab.bench.bias import answers, attacks, bench, corpora, report, vectors
+from equipoise_lab.bench.bias.asked import Asking
+from equipoise_lab.bench.bias.attacks import Attack
+from equipoise_lab.bench.bias.bench import PROFILES, Options
+from equipoise_lab.bench.bias.metrics import SIDE
+from equipoise_lab.bench.bias.plan import BiasPlan
+from equipoise_lab.bench.bias.records import AnswerRecord
+from equipoise_lab.bench.bias.summary import BiasSummary
+from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.page import SUMMARY
+from equipoise_lab.bench.tables import Line, Table
 
 HERE = Path(__file__).resolve().parent
 SIGNS = (Kind.ADV_NEG, Kind.ADV_POS)

@@ -20,18 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.bench import tables
-from equipoise.bench.bias import attacked_questions, attacks, corpora
-from equipoise.bench.bias.metrics import ESTIMATOR
-from equipoise.bench.bias.records import BiasRecord, PassageRecord
-from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.estimates import Estimate
-from equipoise.bench.records import read_records
-from equipoise.bench.tables import Line, Table, interval
+from equipoise.evaluation.records import read_records
 from equipoise.maths.checks import Floats
 from equipoise.maths.similarity import near_duplicates
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.near_copies import NEAR
+from equipoise_lab.bench import tables
+from equipoise_lab.bench.bias import attacked_questions, attacks, corpora
+from equipoise_lab.bench.bias.metrics import ESTIMATOR
+from equipoise_lab.bench.bias.records import BiasRecord, PassageRecord
+from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.bench.tables import Line, Table, interval
 
 HERE = Path(__file__).resolve().parent
 OWN = HERE / "own"

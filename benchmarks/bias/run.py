@@ -21,31 +21,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench import tables
-from equipoise.bench.bias import answer_stance, answers, bench, corpora, figures, likert, report
-from equipoise.bench.bias.answer_stance import AnswerStance
-from equipoise.bench.bias.asked import Asked, Asking
-from equipoise.bench.bias.bench import PROFILES, Options
-from equipoise.bench.bias.likert import LikertRecord
-from equipoise.bench.bias.metrics import Truth, truths_of
-from equipoise.bench.bias.plan import BiasPlan
-from equipoise.bench.bias.profile import BENIGN
-from equipoise.bench.bias.records import AnswerRecord, BiasRecord, BiasTiming, PassageRecord
-from equipoise.bench.bias.stance import StanceAgreement
-from equipoise.bench.bias.summary import BiasSummary, Measured, Milliseconds, summarise
-from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.estimates import Estimate
-from equipoise.bench.page import SUMMARY, Figure, as_text
-from equipoise.bench.records import Record, content, read_records, without_text
-from equipoise.bench.run import RESULTS
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
+from equipoise.evaluation.records import Record, content, read_records, without_text
+from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise_lab.bench import tables
+from equipoise_lab.bench.bias import answer_stance, answers, bench, corpora, figures, likert, report
+from equipoise_lab.bench.bias.answer_stance import AnswerStance
+from equipoise_lab.bench.bias.asked import Asked, Asking
+from equipoise_lab.bench.bias.bench import PROFILES, Options
+from equipoise_lab.bench.bias.likert import LikertRecord
+from equipoise_lab.bench.bias.metrics import Truth, truths_of
+from equipoise_lab.bench.bias.plan import BiasPlan
+from equipoise_lab.bench.bias.profile import BENIGN
+from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, BiasTiming, PassageRecord
+from equipoise_lab.bench.bias.stance import StanceAgreement
+from equipoise_lab.bench.bias.summary import BiasSummary, Measured, Milliseconds, summarise
+from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.bench.page import SUMMARY, Figure, as_text
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

@@ -23,25 +23,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench import tables
-from equipoise.bench.bias import attacked_questions, attacks, corpora
-from equipoise.bench.bias.vectors import Workspace
-from equipoise.bench.bias.worlds import figure, plantings, rows, run, summary
-from equipoise.bench.bias.worlds import tables as layout
-from equipoise.bench.bias.worlds.plantings import Key, Known
-from equipoise.bench.bias.worlds.run import WORLDS, WorldRecord
-from equipoise.bench.bias.worlds.sides import KeptSides, SideRecord, TrueSides
-from equipoise.bench.bias.worlds.summary import WorldsSummary
-from equipoise.bench.page import as_text
-from equipoise.bench.records import RecordFile, content, read_records
-from equipoise.bench.results import check_config, fingerprint
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.corpus.store import Store
+from equipoise.evaluation.records import RecordFile, content, read_records
+from equipoise.evaluation.results import check_config, fingerprint
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.stance import ChatStance, EmbeddedStance
+from equipoise_lab.bench import tables
+from equipoise_lab.bench.bias import attacked_questions, attacks, corpora
+from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.bias.worlds import figure, plantings, rows, run, summary
+from equipoise_lab.bench.bias.worlds import tables as layout
+from equipoise_lab.bench.bias.worlds.plantings import Key, Known
+from equipoise_lab.bench.bias.worlds.run import WORLDS, WorldRecord
+from equipoise_lab.bench.bias.worlds.sides import KeptSides, SideRecord, TrueSides
+from equipoise_lab.bench.bias.worlds.summary import WorldsSummary
+from equipoise_lab.bench.page import as_text
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stance"))

@@ -21,17 +21,17 @@ import numpy as np
 import reader
 from fit import logistic
 
-from equipoise.bench.results import Lines, check_config
 from equipoise.core import settings as layers
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions
-from equipoise.maths.calibration import auc, best_threshold
+from equipoise.evaluation.results import Lines, check_config
 from equipoise.models.odds import LIMIT
 from equipoise.rag import build
 from equipoise.rag.highlighters import evidence, sentence
 from equipoise.rag.highlighters.abstention import check_odds, log_odds
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
+from equipoise_lab.maths.calibration import auc, best_threshold
 
 TARGET = reader.ROOT / "src" / "equipoise" / "rag" / "highlighters" / "abstention.json"
 CHECK, SECOND = "check", ("reader", "sentence")

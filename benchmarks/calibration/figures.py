@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.bench.estimates import Estimate
-from equipoise.bench.tables import interval
-from equipoise.maths.calibration import auc
-from equipoise.maths.measures import ndcg_at_k
-from equipoise.maths.statistics import wilson
+from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.bench.tables import interval
+from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.measures import ndcg_at_k
+from equipoise_lab.maths.statistics import wilson
 
 KEEP, MOST = 7.0, 4
 Row = dict[str, Any]

@@ -26,12 +26,11 @@ import numpy as np
 from figures import KEEP, MOST, Row, asked, table
 from fit import logistic
 
-from equipoise.bench.qa import datasets, stores
-from equipoise.bench.results import Lines, check_config, fingerprint
 from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected, strange
 from equipoise.corpus.store import Store
+from equipoise.evaluation.results import Lines, check_config, fingerprint
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.english import english_words
@@ -43,6 +42,7 @@ from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, reader_of, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
 from equipoise.text.questions import Question, split_questions
+from equipoise_lab.bench.qa import datasets, stores
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

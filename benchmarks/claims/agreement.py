@@ -20,9 +20,9 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from splits import squad2  # noqa: E402
 
-from equipoise.maths.statistics import wilson  # noqa: E402
 from equipoise.text.claims import agree, contradict  # noqa: E402
 from equipoise.text.sentences import sentence_spans  # noqa: E402
+from equipoise_lab.maths.statistics import wilson  # noqa: E402
 
 FITTING = 60
 """The first questions of PoisonedRAG, on which thresholds were tried."""

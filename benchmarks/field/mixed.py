@@ -22,8 +22,9 @@ from equipoise.core import settings as layers
 from equipoise.core.results import Answer
 from equipoise.core.types import Trust
 from equipoise.corpus.roots import Gone
-from equipoise.maths.statistics import clopper_pearson, mcnemar_exact
+from equipoise.maths.rates import clopper_pearson
 from equipoise.rag.library import Library, update
+from equipoise_lab.maths.statistics import mcnemar_exact
 
 SETS = ("fastify", "homebank", "beets", "node-packages", "borg", "mutt", "exim")
 ROOT = sets.HERE.parents[1]

@@ -26,7 +26,6 @@ from questions import Question
 from sets import DocumentSet
 from tables import page
 
-from equipoise.bench.results import Lines, check_config, fingerprint
 from equipoise.core import settings as layers
 from equipoise.core.errors import CorpusError, EquipoiseError, InputError
 from equipoise.core.results import Answer, Refusal
@@ -34,6 +33,7 @@ from equipoise.core.settings import Layered
 from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.roots import Gone
+from equipoise.evaluation.results import Lines, check_config, fingerprint
 from equipoise.rag.library import Library, update
 from equipoise.text.polar import has_sides
 

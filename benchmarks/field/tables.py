@@ -7,9 +7,9 @@ from typing import Any
 
 from questions import ANSWERED
 
-from equipoise.bench.estimates import Estimate
-from equipoise.bench.tables import interval, percent
-from equipoise.maths.statistics import wilson
+from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.bench.tables import interval, percent
+from equipoise_lab.maths.statistics import wilson
 
 Row = dict[str, Any]
 

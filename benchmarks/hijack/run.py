@@ -14,20 +14,20 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.bench.hijack import bench, report
-from equipoise.bench.hijack.bench import HijackPlan, Place
-from equipoise.bench.hijack.cases import Choice, Skipped
-from equipoise.bench.hijack.records import HijackRecord
-from equipoise.bench.hijack.summary import HijackSummary, Measured, summarise
-from equipoise.bench.page import as_text
-from equipoise.bench.records import content, read_records
-from equipoise.bench.run import RESULTS
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.corpus.store import Store
+from equipoise.evaluation.records import content, read_records
+from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise_lab.bench.hijack import bench, report
+from equipoise_lab.bench.hijack.bench import HijackPlan, Place
+from equipoise_lab.bench.hijack.cases import Choice, Skipped
+from equipoise_lab.bench.hijack.records import HijackRecord
+from equipoise_lab.bench.hijack.summary import HijackSummary, Measured, summarise
+from equipoise_lab.bench.page import as_text
 
 HERE = Path(__file__).resolve().parent
 

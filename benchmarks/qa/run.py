@@ -17,28 +17,28 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.budget import Budget, metered
-from equipoise.bench.page import REPORT, TABLES
-from equipoise.bench.qa import bench, datasets, items, runner
-from equipoise.bench.qa.bench import Options, QaPlan
-from equipoise.bench.qa.forecast import forecast
-from equipoise.bench.qa.items import Item
-from equipoise.bench.qa.records import QaRecord, without_text
-from equipoise.bench.qa.reporting import report
-from equipoise.bench.qa.reporting.recorded import RECORDS
-from equipoise.bench.qa.runner import Harness
-from equipoise.bench.records import content, read_records
-from equipoise.bench.run import RESULTS
-from equipoise.bench.systems import pipelines
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Message
+from equipoise.evaluation.budget import Budget, metered
+from equipoise.evaluation.records import content, read_records
+from equipoise.evaluation.run import RESULTS
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
+from equipoise_lab.bench.page import REPORT, TABLES
+from equipoise_lab.bench.qa import bench, datasets, items, runner
+from equipoise_lab.bench.qa.bench import Options, QaPlan
+from equipoise_lab.bench.qa.forecast import forecast
+from equipoise_lab.bench.qa.items import Item
+from equipoise_lab.bench.qa.records import QaRecord, without_text
+from equipoise_lab.bench.qa.reporting import report
+from equipoise_lab.bench.qa.reporting.recorded import RECORDS
+from equipoise_lab.bench.qa.runner import Harness
+from equipoise_lab.bench.systems import pipelines
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

@@ -21,17 +21,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from equipoise.bench.estimates import Estimate
-from equipoise.bench.qa import datasets, stores
-from equipoise.bench.qa.items import Item, Text
-from equipoise.bench.results import Lines, check_config
-from equipoise.bench.tables import interval
 from equipoise.core.types import Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected
 from equipoise.corpus.store import Store
-from equipoise.maths.measures import ndcg_at_k
-from equipoise.maths.statistics import bootstrap_interval, wilson
+from equipoise.evaluation.results import Lines, check_config
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.english import english_words
@@ -39,6 +33,12 @@ from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever, candidates, dense, fused
 from equipoise.text.questions import one_question
+from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.bench.qa import datasets, stores
+from equipoise_lab.bench.qa.items import Item, Text
+from equipoise_lab.bench.tables import interval
+from equipoise_lab.maths.measures import ndcg_at_k
+from equipoise_lab.maths.statistics import bootstrap_interval, wilson
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.types import Document
-from equipoise.maths.statistics import wilson
 from equipoise.redteam.scan import Finding, Scanned, Severity, load, scan
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units
+from equipoise_lab.maths.statistics import wilson
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))

@@ -20,7 +20,7 @@ from equipoise.core.results import Answer, Claim
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
-from equipoise.maths.statistics import clopper_pearson
+from equipoise.maths.rates import clopper_pearson
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 

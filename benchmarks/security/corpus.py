@@ -22,7 +22,7 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.roots import Gone
-from equipoise.maths.statistics import clopper_pearson
+from equipoise.maths.rates import clopper_pearson
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag import build
 from equipoise.rag.library import Library, update

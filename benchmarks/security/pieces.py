@@ -14,9 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.attacks import cases
-from equipoise.bench.attacks.cases import SUITES, Material
-from equipoise.bench.attacks.tables import EXACT, shown
 from equipoise.core.types import Document, Dropped, Passage, Span
 from equipoise.corpus.pieces import passage_at
 from equipoise.corpus.store import Store
@@ -25,6 +22,9 @@ from equipoise.rag.summarizers.extractive import joined
 from equipoise.redteam.choosing import Ground
 from equipoise.redteam.cut_up import choices_for, distinct
 from equipoise.redteam.rules import spells
+from equipoise.redteam.suite import cases
+from equipoise.redteam.suite.cases import SUITES, Material
+from equipoise.redteam.suite.tables import rate, shown
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units
@@ -61,11 +61,11 @@ def main() -> None:
             )
             flags.append(any(spells(text, case.aim) for text in texts))
         lost = [_lost(spans, documents, policy) for spans, documents in benign]
-        attack, sets = EXACT.rate(flags), EXACT.rate([bool(one) for one in lost])
-        quotes = EXACT.rate(
+        attack, sets = rate(flags), rate([bool(one) for one in lost])
+        quotes = rate(
             [True] * sum(map(len, lost)) + [False] * (sum(len(s) for s, _ in benign) - sum(map(len, lost)))
         )
-        cells = [shown(one.as_json() if one else None) for one in (attack, sets, quotes)]
+        cells = [shown(one) for one in (attack, sets, quotes)]
         lines.append(f"| {'no limit' if limit == LIMITS[-1] else limit} | {' | '.join(cells)} |")
     text = "\n".join(lines) + "\n"
     (HERE / "pieces.md").write_text(

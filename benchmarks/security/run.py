@@ -16,21 +16,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.attacks import run, systems, tables
-from equipoise.bench.attacks.cases import BENIGN, LOOK_ALIKE, SUITES, Material
-from equipoise.bench.attacks.run import AttackPlan
-from equipoise.bench.attacks.tables import Carried
-from equipoise.bench.budget import Budget
-from equipoise.bench.records import SampleRecord, content, read_records
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
+from equipoise.evaluation.budget import Budget
+from equipoise.evaluation.records import SampleRecord, content, read_records
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
+from equipoise.redteam.suite import run, systems, tables
+from equipoise.redteam.suite.cases import BENIGN, LOOK_ALIKE, SUITES, Material
+from equipoise.redteam.suite.run import AttackPlan
+from equipoise.redteam.suite.tables import Carried
 from equipoise.redteam.targets import PipelineTarget
 
 HERE = Path(__file__).resolve().parent

@@ -10,8 +10,8 @@ import argparse
 import json
 from pathlib import Path
 
-from equipoise.bench.attacks.tables import EXACT, shown
 from equipoise.core.types import Tag
+from equipoise.redteam.suite.tables import rate, shown
 from equipoise.text.polar import borne, is_yes_no
 
 HERE = Path(__file__).resolve().parent
@@ -34,7 +34,7 @@ def main() -> None:
             [bool(borne({wrong}, [row["long_answer"]])) for row in mine],
             [is_yes_no(row["question"]) for row in mine],
         ]
-        cells = [shown(rate.as_json() if (rate := EXACT.rate(one)) else None) for one in flags]
+        cells = [shown(rate(one)) for one in flags]
         lines.append(f"| {right.value} | {' | '.join(cells)} |")
     text = "\n".join(lines) + "\n"
     (HERE / "tags.md").write_text(f"# Verdicts that cross\n\n{__doc__.split('    python')[0].strip()}\n\n"

@@ -16,14 +16,14 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.estimates import Estimate, Estimator
-from equipoise.bench.results import Lines, read_rows
-from equipoise.bench.tables import Line, Table, as_markdown, interval
 from equipoise.core import sync
 from equipoise.core.types import Query
-from equipoise.maths.calibration import auc
+from equipoise.evaluation.results import Lines, read_rows
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.stance import ChatStance, EmbeddedStance
+from equipoise_lab.bench.estimates import Estimate, Estimator
+from equipoise_lab.bench.tables import Line, Table, as_markdown, interval
+from equipoise_lab.maths.calibration import auc
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

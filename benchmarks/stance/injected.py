@@ -17,13 +17,13 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench import tables
-from equipoise.bench.results import Lines, read_rows
-from equipoise.bench.tables import Line, Table, as_markdown
 from equipoise.core import sync
 from equipoise.core.types import Query
+from equipoise.evaluation.results import Lines, read_rows
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.voices import TAKES
+from equipoise_lab.bench import tables
+from equipoise_lab.bench.tables import Line, Table, as_markdown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -26,9 +26,9 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import BertForSequenceClassification
 
-from equipoise.maths.calibration import auc
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.stance import windows
+from equipoise_lab.maths.calibration import auc
 
 ROOT = Path(__file__).resolve().parents[2]
 RANK, ALPHA = 8, 16.0

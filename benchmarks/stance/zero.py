@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equipoise.bench.estimates import Estimator
-from equipoise.bench.results import Lines, read_rows
-from equipoise.bench.tables import Line, Table, as_markdown, interval
 from equipoise.core import sync
 from equipoise.core.types import Query
+from equipoise.evaluation.results import Lines, read_rows
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.stance import BALANCED, ChatStance
+from equipoise_lab.bench.estimates import Estimator
+from equipoise_lab.bench.tables import Line, Table, as_markdown, interval
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

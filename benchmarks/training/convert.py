@@ -123,7 +123,7 @@ def swapped(rows: Sequence[Row], share: float, random: Random) -> list[Row]:
 
 
 def row(question: str, text: str, document: str, **gold: list[list[int]]) -> Row:
-    """A row in the form of `equipoise.training.examples`."""
+    """A row in the form of `equipoise_lab.training.examples`."""
     return {"question": question, "text": text, "document": document, **gold}
 
 

@@ -1,4 +1,4 @@
-"""Benchmarks and examples, which no type checker reads, use only what the package has."""
+"""Benchmarks and examples, which no type checker reads, use only what the packages have."""
 
 import ast
 from importlib import import_module
@@ -10,6 +10,7 @@ import pytest
 from equipoise.core.errors import MissingExtra
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("equipoise", "equipoise_lab")
 FOLDERS = ("benchmarks", "scripts", "examples")
 EXTRAS = ("torch", "transformers", "haystack", "langchain_core", "llama_index", "mcp", "faiss")
 """What a module may need that is not installed here."""
@@ -20,9 +21,9 @@ def scripts():
 
 
 def imported(tree):
-    """(line, module, name, local name) of everything that is imported from the package."""
+    """(line, module, name, local name) of everything that is imported from the packages."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "equipoise":
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
             for alias in node.names:
                 yield node.lineno, node.module, alias.name, alias.asname or alias.name
 

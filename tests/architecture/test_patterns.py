@@ -10,17 +10,20 @@ import pytest
 
 from patterns import weakness
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "equipoise"
-MODULES = {path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py"))}
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = (ROOT / "src", ROOT / "lab" / "src")
+MODULES = {
+    path.relative_to(source).as_posix(): path for source in SOURCES for path in sorted(source.rglob("*.py"))
+}
 TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
 USES = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split"}
 
 MADE_IN_FUNCTIONS = {
-    "bench/bias/worlds/texts.py": 1,
-    "corpus/loaders/markdown.py": 1,
-    "corpus/loaders/markup.py": 1,
-    "redteam/rules.py": 1,
-    "text/calls.py": 2,
+    "equipoise_lab/bench/bias/worlds/texts.py": 1,
+    "equipoise/corpus/loaders/markdown.py": 1,
+    "equipoise/corpus/loaders/markup.py": 1,
+    "equipoise/redteam/rules.py": 1,
+    "equipoise/text/calls.py": 2,
 }
 """Patterns put together from arguments: tests/hostile_text.py and hostile_files.py have texts for them."""
 
@@ -79,7 +82,7 @@ def patterns():
     for name, tree in TREES.items():
         if not any(isinstance(node, ast.Name) and node.id == "re" for node in ast.walk(tree)):
             continue
-        module = importlib.import_module("equipoise." + name.removesuffix(".py").replace("/", "."))
+        module = importlib.import_module(name.removesuffix(".py").replace("/", "."))
         used = methods(name)
         for variable, value in vars(module).items():
             for pattern in value if isinstance(value, tuple) else [value]:

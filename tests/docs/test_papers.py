@@ -1,6 +1,7 @@
 """docs/papers.md: every function that it names exists, and every equation of both papers has its row."""
 
 import re
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -17,7 +18,11 @@ EQUATIONS = range(1, 13)
 
 def exists(name):
     module, _, attribute = name.rpartition(".")
-    return hasattr(import_module(f"equipoise.{module}"), attribute)
+    for package in ("equipoise", "equipoise_lab"):
+        with suppress(ModuleNotFoundError):
+            if hasattr(import_module(f"{package}.{module}"), attribute):
+                return True
+    return False
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,13 +5,13 @@ The models are scripted, and do whatever stands in their messages; the pipelines
 
 import pytest
 
-from equipoise.bench.attacks import cases
-from equipoise.bench.attacks.cases import ATTACKS, INSIDE, PLANTED, SUITES, TYPED, Material
-from equipoise.bench.attacks.systems import strategies
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
 from equipoise.models.scripted import ScriptedChat
 from equipoise.redteam.planter import is_planted
+from equipoise.redteam.suite import cases
+from equipoise.redteam.suite.cases import ATTACKS, INSIDE, PLANTED, SUITES, TYPED, Material
+from equipoise.redteam.suite.systems import strategies
 from equipoise.redteam.targets import Inside, Planting
 from weak_shop import obedient, shop
 

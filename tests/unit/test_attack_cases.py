@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from equipoise.bench.attacks import cases
-from equipoise.bench.attacks.cases import SUITES, Material, Sizes
 from equipoise.core.errors import InputError
 from equipoise.core.types import Document, Tag
 from equipoise.redteam.incomplete import conditions
 from equipoise.redteam.planter import is_planted
+from equipoise.redteam.suite import cases
+from equipoise.redteam.suite.cases import SUITES, Material, Sizes
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units

@@ -1,7 +1,7 @@
 import pytest
 
-from equipoise.bench.results import Lines, encoded
 from equipoise.core.errors import InputError
+from equipoise.evaluation.results import Lines, encoded
 
 
 def row(name, number=1, **more):

@@ -13,18 +13,18 @@ import typer
 from equipoise.apps import progress
 from equipoise.apps.options import PathOption
 from equipoise.apps.terminal import Terminal
-from equipoise.bench.attacks import cases, run, systems, tables
-from equipoise.bench.attacks.run import AttackPlan
-from equipoise.bench.budget import Budget, metered
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
+from equipoise.evaluation.budget import Budget, metered
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
+from equipoise.redteam.suite import cases, run, systems, tables
+from equipoise.redteam.suite.run import AttackPlan
 from equipoise.redteam.targets import ChatTarget, HttpTarget, ObjectTarget, OverStore, Target
 
 EXAMPLE = "example"

@@ -7,12 +7,15 @@ import gc
 import os
 import sys
 from importlib import import_module, metadata
+from importlib.metadata import EntryPoint
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from equipoise.apps import guard
+from equipoise.core import plugins
+from equipoise.core.errors import InputError
 
 COMMANDS = {
     "index": ("asking", "Read documents into the index."),
@@ -43,32 +46,51 @@ COMMANDS = {
         "certify",
         "Try every input that one question can force on the summarizer, and check every answer by rules.",
     ),
-    "bench": ("bench", "Benchmarks: numbers with intervals, and a report page."),
-    "train": ("train", "Train models of your own (needs the extras hf and bench)."),
 }
 """Name: the module beside this one whose `app` has the command, or is the group; and what the help says."""
+PLUGINS: plugins.Group = "equipoise.commands"
+MOVED = ("bench", "train")
+"""Commands that were part of this package."""
 
 
 class Commands(TyperGroup):
-    """The commands of COMMANDS, each imported when it is asked for by its name."""
+    """The commands of COMMANDS and those of other packages, each imported when it is asked for by its name."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 (typer brings a click of its own)
         """Their names, in the order of the table."""
-        return list(COMMANDS)
+        return [*COMMANDS, *_others()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
-        """The command itself, None where there is none of that name."""
-        if cmd_name not in COMMANDS:
+        """The command itself, None where there is none of that name. Raises InputError for one of another package
+        that cannot be loaded, and for one that is in the package `plugins.LAB` alone."""
+        if cmd_name in COMMANDS:
+            app = import_module(f"{__package__}.{COMMANDS[cmd_name][0]}").app
+        else:
+            app = plugins.load(PLUGINS, cmd_name)
+        if app is None and cmd_name in MOVED:
+            raise InputError(f"{cmd_name!r} is a command of {plugins.LAB}: run  pip install {plugins.LAB}")
+        if app is None:
             return None
-        group: Any = typer.main.get_group(import_module(f"{__package__}.{COMMANDS[cmd_name][0]}").app)
+        if not isinstance(app, typer.Typer):
+            raise InputError(
+                f"the command {cmd_name!r} of another package is not a typer.Typer: see docs/seams.md"
+            )
+        group: Any = typer.main.get_group(app)
         command = group.commands.get(cmd_name, group)
         command.name = cmd_name
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """The table as help, without importing anything."""
+        rows = [(name, said) for name, (_, said) in COMMANDS.items()]
+        rows += [(name, f"From {plugins.package_of(point)}.") for name, point in _others().items()]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
+            formatter.write_dl(rows)
+
+
+def _others() -> dict[str, EntryPoint]:
+    """The commands of other packages; a name of ours stays ours."""
+    return {name: point for name, point in plugins.found(PLUGINS).items() if name not in COMMANDS}
 
 
 app = typer.Typer(

@@ -48,8 +48,8 @@ class SettingsError(InputError):
 class MissingExtra(InputError):
     """An optional part is not installed; the message names the `pip install` line."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} is not installed: run  pip install 'equipoise[{extra}]'")
+    def __init__(self, what: str, extra: str, package: str = "equipoise") -> None:
+        super().__init__(f"{what} is not installed: run  pip install '{package}[{extra}]'")
 
 
 class CorpusError(EquipoiseError):

@@ -20,7 +20,10 @@ from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
 MAX_TEXT = 4096
 MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
-
+FILTERS = ("auto", "none", "quotas", "voices", "biasdef", "mmr", "smart", "brra")
+HIGHLIGHTERS = ("auto", "reader", "cascade", "sentence", "indexed", "structured", "baseline", "two_step", "span",
+                "extractive_qa")  # fmt: skip
+"""Names of our own parts, which a folder's file may choose; that of another package's part needs consent there."""
 
 ScanMode = Literal["off", "warn", "distrust"]
 
@@ -88,7 +91,7 @@ class FilterSettings(_Section):
     read come from others; at most `per_document` come from one of these.
     """
 
-    name: Annotated[str, HOW] = "auto"
+    name: Annotated[str, words(*FILTERS)] = "auto"
     nli: Annotated[str, words("hf", "chat", "none")] = "hf"
     nli_pairs: int = Field(default=50, ge=0, le=10_000)
     trade_off: float = Field(default=0.5, ge=0, le=1)
@@ -129,7 +132,7 @@ class HighlightSettings(_Section):
     `extractive_qa`: a name on Hugging Face or a folder.
     """
 
-    name: Annotated[str, HOW] = "auto"
+    name: Annotated[str, words(*HIGHLIGHTERS)] = "auto"
     min_words: int = Field(default=6, ge=1, le=1000)
     max_spans: int = Field(default=8, ge=1, le=1000)
     max_sentences_per_span: int = Field(default=5, ge=1, le=1000)

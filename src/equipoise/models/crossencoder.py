@@ -22,6 +22,8 @@ BATCH_TOKENS = 1024
 REMEMBERED = 512  # scores
 
 Floats = NDArray[np.float64]
+Pair = tuple[float, float]
+"""Whether a text answers, and whether it is about what is asked."""
 
 
 class CrossEncoder:
@@ -44,7 +46,7 @@ class CrossEncoder:
         self._max_tokens = max_tokens
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
-        self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], Pair] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -61,38 +63,46 @@ class CrossEncoder:
         Of the question 64 tokens are read. Raises WeightsError when a file is missing or is not the one this
         version was made with, TypeError for a single string.
         """
+        return self._pairs(question, texts)[:, 0]
+
+    def topics(self, question: str, texts: Sequence[str]) -> Floats:
+        """(n,) logits that each text is about what is asked, as `scores`: what passages are ranked by."""
+        return self._pairs(question, texts)[:, 1]
+
+    def _pairs(self, question: str, texts: Sequence[str]) -> Floats:
+        """(n, 2)."""
         if isinstance(texts, str):
             raise TypeError("scores() takes a sequence of texts: pass [text] for one")
         keys = [(question, text) for text in texts]
-        scores = self._recall(keys)
-        new = [key for key in dict.fromkeys(keys) if key not in scores]
+        known = self._recall(keys)
+        new = [key for key in dict.fromkeys(keys) if key not in known]
         if new:
-            scores.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
-            self._remember(scores)
-        return np.array([scores[key] for key in keys], np.float64)
+            known.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
+            self._remember(known)
+        return np.array([known[key] for key in keys], np.float64).reshape(-1, 2)
 
-    def _recall(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    def _recall(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Pair]:
         with self._lock:
             return {key: self._known[key] for key in keys if key in self._known}
 
-    def _remember(self, scores: dict[tuple[str, str], float]) -> None:
+    def _remember(self, pairs: dict[tuple[str, str], Pair]) -> None:
         with self._lock:
-            self._known.update(scores)
+            self._known.update(pairs)
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
 
-    def _read(self, question: str, texts: Sequence[str]) -> list[float]:
+    def _read(self, question: str, texts: Sequence[str]) -> list[Pair]:
         tokenizer, running, pool = self._load()
         asked = _cut(tokenizer, encodable(question[:MAX_CHARACTERS]))
         pairs = tokenizer.encode_batch([(asked, encodable(text[:MAX_CHARACTERS])) for text in texts])
         groups = list(batches([len(pair.ids) for pair in pairs], BATCH_TOKENS))
-        rows = np.empty(len(texts), np.float64)
+        rows = np.empty((len(texts), 2), np.float64)
 
         def read(group: list[int]) -> None:
-            rows[group] = running.run(["logits"], _feed([pairs[row] for row in group]))[0]
+            rows[group] = np.stack(running.run(None, _feed([pairs[row] for row in group])), axis=-1)
 
         list(pool.map(read, groups))
-        return [float(row) for row in rows]
+        return [(float(answer), float(topic)) for answer, topic in rows]
 
     def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
         with self._lock:

@@ -25,6 +25,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
+from equipoise.rag import others
 from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
 from equipoise.rag.components import NO_MODEL, Components, Objects, check_objects, reading_highlighter
 from equipoise.rag.filters import NoFilter
@@ -99,10 +100,12 @@ AUTO = "auto"
 
 
 def make(kind: str, table: Mapping[str, str], name: str, components: Components) -> Any:  # noqa: ANN401
-    """The object called `name` in `table`; raises InputError that lists the names there are."""
-    if name not in table:
-        raise InputError(f"there is no {kind} {name!r}: choose one of {', '.join(table)}")
-    return class_at(table[name]).from_components(components)
+    """The object called `name` in `table`, else that of another package; raises InputError that lists the names."""
+    if name in table:
+        return class_at(table[name]).from_components(components)
+    if (made := others.part(kind, name, components)) is None:
+        raise InputError(f"there is no {kind} {name!r}: choose one of {', '.join(others.known(kind, table))}")
+    return made
 
 
 def pipeline(name: str, components: Components) -> Pipeline:

@@ -1,0 +1,1 @@
+"""The laboratory of equipoise: the papers' methods, attacks and benchmarks, and training."""

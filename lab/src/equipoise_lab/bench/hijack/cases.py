@@ -1,0 +1,160 @@
+"""What is asked: attacks, benign questions about the inbox, and benign prompts that look like attacks.
+
+The data folder holds `llmail_inject/` (attack e-mails, used as the user's prompt, and the inbox) and
+`attack_prompts/` (prompts made for other ends, which `redteam.hijack.WithRequest` gives this one). Nothing is cut:
+a prompt that the product does not take, over 4,000 characters for example, is listed as skipped with the reason.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import cycle
+from pathlib import Path
+
+from equipoise.core.errors import InputError
+from equipoise.core.protocols import Attack
+from equipoise.core.types import AttackCase
+from equipoise.evaluation.jsonl import json_object, lines, text_of
+from equipoise.rag.gathering import checked
+from equipoise.redteam.hijack import AsWritten, BehindQuestion, WithRequest
+from equipoise_lab.bench.hijack import inbox
+from equipoise_lab.bench.hijack.inbox import Email, place
+
+LLMAIL = "llmail"
+RIDING = "llmail+question"
+"""The same attacks behind an honest question about the inbox: ours, because the bare ones bring no highlight."""
+
+LLMAIL_FILE, INBOX_FILE = "llmail_inject/attacks.jsonl", "llmail_inject/inbox_scenario2.jsonl"
+PROMPT_FOLDER = "attack_prompts"
+PROMPT_SOURCES = (
+    "jailbreakbench",
+    "in_the_wild",
+    "prompt_injections",
+    "bipia_text_attacks",
+    "advbench_goals",
+)
+LOOK_ALIKES = "benign_notinject"
+AIM = "the tool called with the attacker's arguments"
+
+
+class Kind(StrEnum):
+    """What a case measures: the attack, the utility, or calls that nobody asked for."""
+
+    ATTACK = "attack"
+    QUESTION = "question"
+    LOOK_ALIKE = "look-alike"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question to ask. `email_id` and `gold` are those of a benign question about the inbox (`Asked`)."""
+
+    case_id: str
+    source: str
+    kind: Kind
+    question: str
+    email_id: str = ""
+    gold: str = ""
+
+    @property
+    def sample_id(self) -> str:
+        """See `bench.scorers.Sample`."""
+        return self.case_id
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A case that cannot be asked, and why."""
+
+    case_id: str
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is drawn with `seed`: attack `prompts` over all files, `look_alikes` of attacks."""
+
+    prompts: int = 60
+    look_alikes: int = 20
+    seed: int = 0
+
+
+async def attacks(data: Path, llmail: Path, emails: Sequence[Email], choice: Choice) -> list[Case]:
+    """Every LLMail-Inject attack of the file, bare and behind a question, then the drawn prompts.
+
+    Raises InputError.
+    """
+    rows, asked = _llmail(llmail), inbox.questions(emails)
+    cases = await _crafted(LLMAIL, rows, AsWritten())
+    for (name, prompt), honest in zip(rows, cycle(asked), strict=False):
+        cases += await _crafted(RIDING, [(f"{name}+question", prompt)], BehindQuestion(honest.question))
+    for source, count in _shares(choice.prompts).items():
+        rows = _drawn(data / PROMPT_FOLDER / f"{source}.jsonl", count, choice)
+        cases += await _crafted(source, rows, WithRequest())
+    return cases
+
+
+def benign(data: Path, emails: Sequence[Email], choice: Choice) -> list[Case]:
+    """Questions about the inbox, then the drawn look-alikes of attacks; raises InputError."""
+    asked = inbox.questions(emails)
+    rows = _drawn(data / PROMPT_FOLDER / f"{LOOK_ALIKES}.jsonl", choice.look_alikes, choice)
+    return [
+        *(Case(a.question_id, "inbox", Kind.QUESTION, a.question, a.email_id, a.gold) for a in asked),
+        *(Case(name, LOOK_ALIKES, Kind.LOOK_ALIKE, text) for name, text in rows),
+    ]
+
+
+def askable(cases: Iterable[Case]) -> tuple[list[Case], list[Skipped]]:
+    """The cases the product takes, and the others with its reason. Raises InputError for an id used twice."""
+    kept: dict[str, Case] = {}
+    skipped = []
+    for case in cases:
+        if case.case_id in kept:
+            raise InputError(f"the id {case.case_id!r} of {case.source} is taken: ids must be distinct")
+        try:
+            checked(case.question)
+        except InputError as error:
+            skipped.append(Skipped(case.case_id, case.source, str(error)))
+        else:
+            kept[case.case_id] = case
+    return list(kept.values()), skipped
+
+
+def limited(cases: Iterable[Case], limit: int | None) -> list[Case]:
+    """The first `limit` cases of each source; all of them for None."""
+    by_source: dict[str, list[Case]] = {}
+    for case in cases:
+        by_source.setdefault(case.source, []).append(case)
+    return [case for mine in by_source.values() for case in mine[:limit]]
+
+
+async def _crafted(source: str, rows: Iterable[tuple[str, str]], attack: Attack) -> list[Case]:
+    """A case for each (id, prompt), as `attack` hands it in."""
+    cases = [AttackCase(name, text, AIM) for name, text in rows]
+    return [Case(c.case_id, source, Kind.ATTACK, (await attack.craft(c)).question) for c in cases]
+
+
+def _llmail(path: Path) -> list[tuple[str, str]]:
+    """(id, prompt) of each attack e-mail: its subject, an empty line, its body."""
+    prompts = []
+    for text, where in lines(path):
+        row = json_object(text, where)
+        body, subject = text_of(row, "body", where), text_of(row, "subject", where, needed=False)
+        prompts.append((text_of(row, "id", where), f"{subject}\n\n{body}".strip()))
+    return prompts
+
+
+def _shares(count: int) -> dict[str, int]:
+    """`count` over the files as evenly as it goes, more to the first."""
+    each, more = divmod(count, len(PROMPT_SOURCES))
+    return {source: each + (number < more) for number, source in enumerate(PROMPT_SOURCES)}
+
+
+def _drawn(path: Path, count: int, choice: Choice) -> list[tuple[str, str]]:
+    """(id, prompt) of `count` rows, the same ones for the same seed; a larger draw holds the smaller one."""
+    rows = []
+    for text, where in lines(path) if count else ():
+        row = json_object(text, where)
+        rows.append((text_of(row, "id", where), text_of(row, "prompt", where)))
+    return sorted(rows, key=lambda row: place(choice.seed, row[0]))[:count]

@@ -1,0 +1,206 @@
+"""The comparison judge (H&S, section 5.2): which of two answers is better, a tie, or neither is acceptable.
+
+Models prefer a place (Zheng et al. 2023, section 3.3), so the order in which the answers are shown is drawn from
+a hash: the same for the same pair, whichever way round the caller names it. Verdicts are in the caller's order.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel
+
+from equipoise.core.errors import ModelReplyError
+from equipoise.core.protocols import ChatModel
+from equipoise.core.types import ChatOptions, Message, Usage
+from equipoise.maths.rates import Interval
+from equipoise.models.structured import complete_as
+from equipoise.text.fence import fenced
+from equipoise.text.tokens import has_words
+from equipoise_lab import prompts
+from equipoise_lab.bench.judges.rating import MAX_TOKENS, Explanation
+from equipoise_lab.maths.statistics import wilson
+
+PROMPT = "judge-comparison-v1"
+DECLINED = "(no answer: it declined)"
+"""Stands outside the fence, where no answer can write it."""
+
+
+class Preference(StrEnum):
+    """In the order of the caller's arguments."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIE = "tie"
+    NEITHER = "neither"
+
+    def mirrored(self) -> "Preference":
+        """The verdict with the two answers named the other way round."""
+        return _MIRROR.get(self, self)
+
+
+_MIRROR = {Preference.FIRST: Preference.SECOND, Preference.SECOND: Preference.FIRST}
+
+
+class Order(StrEnum):
+    """In which order a model is shown the two answers."""
+
+    SEEDED = "seeded"
+    AS_IS = "as-is"
+    SWAPPED = "swapped"
+    BOTH = "both"
+
+
+class ComparisonReply(BaseModel):
+    """The reason first: the verdict then follows from it."""
+
+    explanation: Explanation
+    better: Literal["1", "2", "tie", "neither"]
+
+
+_SHOWN = {"1": Preference.FIRST, "2": Preference.SECOND, "tie": Preference.TIE, "neither": Preference.NEITHER}
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One reply: the verdict in the caller's order, None where it was junk; `swapped`: second was shown first."""
+
+    verdict: Preference | None
+    explanation: str
+    swapped: bool
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The verdict, None where it could not be scored, and the votes it rests on: none where a rule decided.
+
+    Two votes (both orders) that differ make a tie, as in MT-Bench (Zheng et al. 2023, section 3.4).
+    """
+
+    verdict: Preference | None
+    explanation: str
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def consistent(self) -> bool | None:
+        """Whether both orders gave the same verdict; None without two votes that could be used."""
+        said = [vote.verdict for vote in self.votes if vote.verdict is not None]
+        return said[0] == said[1] if len(said) == 2 else None
+
+    @property
+    def usage(self) -> Usage:
+        """What all votes cost."""
+        return sum((vote.usage for vote in self.votes), Usage())
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonJudge:
+    """Compares two answers with a chat model. `seed` is that of the seeded order."""
+
+    chat: ChatModel
+    options: ChatOptions = ChatOptions()
+    seed: int = 0
+
+    async def compare(
+        self,
+        *,
+        question: str,
+        first: str | None,
+        second: str | None,
+        reference: str | None = None,
+        document: str | None = None,
+        order: Order = Order.SEEDED,
+        names: tuple[str, str] | None = None,
+    ) -> Comparison:
+        """Which of two answers is better; None stands for a system that declined.
+
+        `names` are those of the two systems, for the seeded order (without them, the answers themselves).
+        `reference` and `document` are shown where given. Equal answers are a tie and two declined ones are
+        neither, by rule. Raises ModelUnavailable.
+        """
+        if decided := by_rule(first, second):
+            return decided
+        first, second = _said(first), _said(second)
+        if order is Order.SEEDED:
+            order = seeded_order(question, names or (first or "", second or ""), seed=self.seed)
+        known = known_text(reference, document)
+        ways = (False, True) if order is Order.BOTH else (order is Order.SWAPPED,)
+        votes = [await self._vote(question, first, second, known, swapped) for swapped in ways]
+        return combined(votes)
+
+    async def _vote(
+        self, question: str, first: str | None, second: str | None, known: str, swapped: bool
+    ) -> Vote:
+        shown = (second, first) if swapped else (first, second)
+        options = replace(self.options, max_tokens=min(self.options.max_tokens, MAX_TOKENS))
+        messages = request(question, shown, known)
+        try:
+            reply, usage = await complete_as(self.chat, messages, ComparisonReply, options=options)
+        except ModelReplyError as error:
+            return Vote(None, f"not scored: {error}", swapped)
+        verdict = _SHOWN[reply.better]
+        return Vote(verdict.mirrored() if swapped else verdict, reply.explanation.strip(), swapped, usage)
+
+
+def request(question: str, shown: tuple[str | None, str | None], known: str) -> tuple[Message, ...]:
+    """The messages with the answers in the order of `shown`; `known` is what `known_text` gives."""
+    first, second = (DECLINED if text is None else fenced(text) for text in shown)
+    return prompts.load(PROMPT, question=fenced(question), known=known, first=first, second=second)
+
+
+def known_text(reference: str | None, document: str | None) -> str:
+    """The part of the request about what is known to be right: empty where nothing is."""
+    parts = {"Document": document, "Reference": reference}
+    return "".join(f"{label}:\n{fenced(text)}\n" for label, text in parts.items() if text is not None)
+
+
+def seeded_order(question: str, names: tuple[str, str], *, seed: int) -> Order:
+    """As is or swapped, each for half of all questions: the same of the two `names` is shown first, whichever
+    way round they are given."""
+    key = json.dumps([seed, question, *sorted(names)])
+    larger_first = hashlib.sha256(key.encode("utf-8", "backslashreplace")).digest()[0] % 2 == 1
+    return Order.SWAPPED if larger_first == (names[0] <= names[1]) else Order.AS_IS
+
+
+def combined(votes: list[Vote]) -> Comparison:
+    """One verdict from one vote or two; unscored where any vote is."""
+    explanation = " / ".join(vote.explanation for vote in votes)
+    said = [vote.verdict for vote in votes]
+    if None in said:
+        return Comparison(None, explanation, tuple(votes))
+    verdict = said[0] if len(set(said)) == 1 else Preference.TIE
+    return Comparison(verdict, explanation, tuple(votes))
+
+
+def consistency(comparisons: Iterable[Comparison]) -> Interval | None:
+    """The share of comparisons in both orders with the same verdict twice (Wilson); None without any."""
+    said = [c.consistent for c in comparisons if c.consistent is not None]
+    return wilson(sum(said), len(said))
+
+
+def first_place_share(comparisons: Iterable[Comparison]) -> Interval | None:
+    """The share of votes with a winner that went to the answer shown first (Wilson); None without any.
+
+    Without a preference for a place it is near 0.5; it is 0.5 where both orders always agree.
+    """
+    won = [vote for c in comparisons for vote in c.votes if vote.verdict in _MIRROR]
+    return wilson(sum((vote.verdict is Preference.FIRST) != vote.swapped for vote in won), len(won))
+
+
+def _said(answer: str | None) -> str | None:
+    """The answer without outer blanks; None where it says nothing."""
+    return answer.strip() if answer is not None and has_words(answer) else None
+
+
+def by_rule(first: str | None, second: str | None) -> Comparison | None:
+    """What needs no model: two that declined, and two that say the same; None for all else."""
+    first, second = _said(first), _said(second)
+    if first != second:
+        return None
+    if first is None:
+        return Comparison(Preference.NEITHER, "neither system answered (decided without a model)")
+    return Comparison(Preference.TIE, "the answers are equal (decided without a model)")

@@ -1,0 +1,72 @@
+"""Tables of a report: our numbers, a paper's own beneath them in grey, and what could not be computed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from equipoise_lab.bench.estimates import Estimate
+
+MISSING = "–"
+
+Show = Callable[[float], str]
+
+_MARKDOWN = str.maketrans({"|": "\\|", "<": "&lt;", "\n": " ", "\r": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of a table; `paper` marks the printed numbers, which are shown in grey."""
+
+    label: str
+    cells: tuple[str, ...]
+    paper: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the report; `missing` says why there are no numbers of ours in it, or is empty."""
+
+    title: str
+    head: tuple[str, ...]
+    lines: tuple[Line, ...]
+    note: str = ""
+    missing: str = ""
+
+
+def number(value: float) -> str:
+    """Two decimals."""
+    return f"{value:.2f}"
+
+
+def percent(value: float) -> str:
+    """Whole per cent."""
+    return f"{value:.0%}"
+
+
+def interval(estimate: Estimate | None, show: Show = number) -> str:
+    """`0.19 [0.12, 0.27]`, a dash for None."""
+    if estimate is None:
+        return MISSING
+    return f"{show(estimate.value)} [{show(estimate.low)}, {show(estimate.high)}]"
+
+
+def part(count: int, total: int) -> str:
+    """A count and its share of a total; a dash for a total of 0."""
+    return f"{count} ({count / total:.0%})" if total else MISSING
+
+
+def as_markdown(table: Table) -> str:
+    """The table as GitHub Markdown; the paper's numbers in italics."""
+    rows = [f"### {table.title}", ""]
+    if table.missing:
+        rows += [table.missing, ""]
+    if table.lines:
+        rows += [_cells(table.head), "|" + "---|" * len(table.head)]
+        for line in table.lines:
+            label = f"*{line.label}, paper*" if line.paper else line.label
+            rows.append(_cells((label, *(f"*{value}*" if line.paper else value for value in line.cells))))
+        rows.append("")
+    return "\n".join([*rows, *([table.note, ""] if table.note else [])])
+
+
+def _cells(values: Sequence[str]) -> str:
+    return "| " + " | ".join(value.translate(_MARKDOWN) for value in values) + " |"

@@ -1,0 +1,1 @@
+"""The commands that `equipoise` has with this package installed."""

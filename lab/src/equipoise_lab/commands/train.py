@@ -1,0 +1,141 @@
+"""`equipoise train`: fine-tune a highlighter."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from equipoise.apps import progress
+from equipoise.apps.options import PathOption, group
+from equipoise.apps.terminal import Terminal
+from equipoise_lab.training.examples import Target
+from equipoise_lab.training.heads import Kind
+from equipoise_lab.training.loop import Precision, Schedule
+from equipoise_lab.training.reader import ReaderPlan, train_reader
+from equipoise_lab.training.run import TrainingPlan, device_of, train
+
+app = group("Train models of your own (needs the extras hf and bench).")
+
+Option = typer.Option
+DataOption = Annotated[list[Path], PathOption(help="Examples as JSON Lines; can be given more than once.")]
+BaseOption = Annotated[str, Option(help="An encoder: a name on Hugging Face or a folder.")]
+TargetOption = Annotated[Target, Option(help="Find the gold passage, or the short answer.")]
+HeadOption = Annotated[
+    Kind, Option(help="span: extractive QA; sentence: a score for each sentence; pair: a reranker.")
+]
+OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder resumes.")]
+HeldOutDataOption = Annotated[
+    list[Path] | None, PathOption(help="Examples to stop by, in files of their own.")
+]
+HeldOutOption = Annotated[float, Option(min=0.01, max=0.9, help="Else: the share of documents to stop by.")]
+ForeignOption = Annotated[
+    float, Option(min=0, max=1, help="Share of questions also asked of another document's text.")
+]
+BatchOption = Annotated[int, Option(min=1, max=4096, help="Windows at once.")]
+AccumulateOption = Annotated[int, Option(min=1, max=4096, help="Batches in one update.")]
+RateOption = Annotated[float, Option(min=1e-8, max=1)]
+LengthOption = Annotated[int, Option(min=16, max=8192, help="Tokens of a window.")]
+FreezeOption = Annotated[int, Option(min=0, help="Lowest layers that stay as they are.")]
+DropoutOption = Annotated[
+    float | None, Option(min=0, max=0.9, help="Share dropped. Default: the base's own.")
+]
+PrecisionOption = Annotated[Precision, Option(help="auto: bf16 or fp16 on a GPU.")]
+EvaluateOption = Annotated[int, Option(min=1, help="Updates between evaluations.")]
+CheckpointOption = Annotated[int, Option(min=1, help="Updates between checkpoints.")]
+PatienceOption = Annotated[int, Option(min=1, help="Evaluations without a better one, then stop.")]
+DeviceOption = Annotated[Literal["auto", "cpu", "cuda"], Option(help="auto: the GPU where there is one.")]
+
+
+@app.command()
+def highlighter(
+    data: DataOption,
+    base: BaseOption,
+    target: TargetOption = "passage",
+    head: HeadOption = "span",
+    out: OutOption = Path("highlighter"),
+    held_out_data: HeldOutDataOption = None,
+    held_out: HeldOutOption = 0.1,
+    foreign: ForeignOption = 0.2,
+    epochs: Annotated[int, Option(min=1, max=10_000)] = 3,
+    batch: BatchOption = 16,
+    accumulate: AccumulateOption = 1,
+    learning_rate: RateOption = 5e-5,
+    max_tokens: LengthOption = 384,
+    freeze: FreezeOption = 0,
+    dropout: DropoutOption = None,
+    precision: PrecisionOption = "auto",
+    evaluate_every: EvaluateOption = 50,
+    checkpoint_every: CheckpointOption = 50,
+    patience: PatienceOption = 3,
+    device: DeviceOption = "auto",
+    seed: int = Schedule().seed,
+) -> None:
+    """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. An interrupted run resumes when repeated."""
+    held = (*(held_out_data or ()),)
+    plan = TrainingPlan(
+        tuple(data), base, out, target, head, held, held_out, foreign, freeze, dropout, max_tokens, device
+    )
+    schedule = Schedule(
+        epochs=epochs,
+        batch=batch,
+        accumulate=accumulate,
+        learning_rate=learning_rate,
+        precision=precision,
+        evaluate_every=evaluate_every,
+        checkpoint_every=checkpoint_every,
+        patience=patience,
+        seed=seed,
+    )
+    _run(plan, schedule)
+
+
+def _run(plan: TrainingPlan, schedule: Schedule) -> None:
+    """Train with a progress bar and say what came out."""
+    with progress.counted() as report:
+        done = train(plan, schedule, report)
+    shown = {name: done.best[name] for name in ("step", "loss", "evidence_hit", "decline_f1", "auc")}
+    figures = ", ".join(f"{name} {'-' if value is None else f'{value:g}'}" for name, value in shown.items())
+    Terminal().print(f"{done.model}: {done.updates} updates in {done.seconds:.0f} s; held out: {figures}")
+
+
+@app.command()
+def reader(
+    data: Annotated[
+        list[Path], PathOption(help="A folder of questions and passages; the first one weighs most.")
+    ],
+    base: Annotated[Path, PathOption(help="Published weights: scripts/build_crossencoder.py --floats.")],
+    start: Annotated[Path | None, PathOption(help="Trained weights to start from.")] = None,
+    start_share: Annotated[float, Option(min=0, max=1, help="Their share; the rest is the base's.")] = 0.7,
+    out: OutOption = Path("reader"),
+    others: Annotated[float, Option(min=0, help="Questions of each further folder, as a share.")] = 0.5,
+    groups: Annotated[int, Option(min=0, help="Questions in all; 0 for every one.")] = 0,
+    epochs: Annotated[int, Option(min=1, max=1000)] = 1,
+    batch: Annotated[int, Option(min=1, max=4096, help="Questions at once.")] = 8,
+    learning_rate: RateOption = 3e-5,
+    max_tokens: LengthOption = 160,
+    freeze: FreezeOption = 6,
+    precision: PrecisionOption = "auto",
+    device: DeviceOption = "auto",
+    seed: int = 3,
+) -> None:
+    """Train the cross-encoder that reads. An interrupted run resumes when repeated."""
+    plan = ReaderPlan(
+        data=tuple(data),
+        base=base,
+        out=out,
+        start=start,
+        start_share=start_share,
+        others=others,
+        groups=groups,
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        max_tokens=max_tokens,
+        freeze=freeze,
+        precision=precision,
+        device=device_of(device),
+        seed=seed,
+    )
+    with progress.counted() as report:
+        folder = train_reader(plan, report)
+    Terminal().print(f"{folder}: mix it with the base by scripts/build_crossencoder.py --from {folder}")

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out, as in `equipoise.maths`: what only measuring needs."""

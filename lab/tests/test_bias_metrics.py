@@ -1,0 +1,327 @@
+"""Every measure of the bias benchmark against values computed by hand."""
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import InputError
+from equipoise.core.types import Candidates, Passage
+from equipoise.redteam.passages import AttackPassage, Kind
+from equipoise_lab.bench.bias import metrics, profile, stance, summary
+from equipoise_lab.bench.bias.asked import Asked
+from equipoise_lab.bench.bias.attacked_questions import axis_of
+from equipoise_lab.bench.bias.background import EmbeddedPassages, InMemory, merged
+from equipoise_lab.bench.bias.corpora import Corpus, Text
+from equipoise_lab.bench.bias.facts import shares, support_ratio
+from equipoise_lab.bench.bias.metrics import ESTIMATOR, Cell, PsSample, Truth, Worst
+from equipoise_lab.bench.bias.plan import BiasPlan
+from equipoise_lab.bench.bias.profile import Properties
+from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, FactRecord, PassageRecord
+from equipoise_lab.bench.estimates import Estimate
+
+
+def row(
+    kept,
+    *,
+    candidates=None,
+    ps=None,
+    injected=(),
+    flagged=(),
+    sign="adv_pos",
+    query="q",
+    name="none",
+    first=0,
+):
+    candidates = list(candidates or kept)
+    fields = {
+        "query_id": query,
+        "filter": name,
+        "sign": sign,
+        "injections": len(injected),
+        "first": first,
+        "injected": list(injected),
+        "candidates": candidates,
+        "ss": [0.5] * len(candidates),
+        "ps": list(ps or [0.0] * len(candidates)),
+        "kept": list(kept),
+        "flagged": [{"id": doc_id, "reason": "max-kl", "score": 0.0} for doc_id in flagged],
+    }
+    return BiasRecord.model_validate(fields)
+
+
+def passage(query="q", *, name="p", kind="adv_neg", ps=0.0, stance=None, first=None, second=None):
+    return PassageRecord(
+        query_id=query, id=name, kind=kind, ss=0.0, ps=ps, stance=stance, property_1=first, property_2=second
+    )
+
+
+TRUTH = Truth(
+    frozenset({"d1", "d2", "d3", "d4"}), {"d1": 1.0, "d2": -1.0, "d3": 1.0}, {"a1": True, "a2": False}
+)
+
+
+def test_the_worked_row():
+    values = metrics.measured(row(["a1", "d1", "d2", "x", "y"], injected=["a1"]), TRUTH, 5)
+    assert values == {
+        "adversarial_share": pytest.approx(0.2),
+        "relevant_share": pytest.approx(0.4),
+        "recall": pytest.approx(0.5),
+        "reached": 1.0,
+        "stance_balance": pytest.approx(1.0),
+        "stance_balance_with_planted": pytest.approx(2 / 3),  # +1 -1 +1: 1 - 1/3
+    }
+
+
+def test_a_negative_attack_pulls_to_the_other_side():
+    values = metrics.measured(row(["a1", "a2", "d1"], injected=["a1", "a2", "a3"], sign="adv_neg"), TRUTH, 5)
+    assert values["stance_balance_with_planted"] == pytest.approx(2 / 3)  # -1 -1 +1
+    assert values["stance_balance"] == 0.0
+    assert values["adversarial_share"] == pytest.approx(2 / 3)  # three kept, not five
+    assert values["reached"] == pytest.approx(2 / 3)
+
+
+def test_what_cannot_be_measured_is_none():
+    values = metrics.measured(row([], candidates=["d1"]), TRUTH, 5)
+    assert values["adversarial_share"] is None
+    assert values["relevant_share"] is None
+    assert values["reached"] is None
+    assert values["stance_balance"] is None
+    assert values["recall"] == 0.0
+    assert metrics.kept_ps(row([], candidates=["d1"])) is None
+
+
+def test_a_document_in_two_pieces_counts_once_for_recall():
+    assert metrics.measured(row(["d1", "d1", "d2"]), TRUTH, 5)["recall"] == pytest.approx(0.5)
+
+
+def test_ps_of_what_was_kept():
+    sample = metrics.kept_ps(row(["a", "b"], candidates=["a", "b", "c"], ps=[0.1, -0.3, 0.5]))
+    assert sample == PsSample(pytest.approx(-0.1), pytest.approx(0.2))
+
+
+def test_shift_is_relative_to_the_unattacked_size():
+    before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3), "gone": PsSample(1.0, 1.0)}
+    estimate = metrics.shift_interval({"p": 0.3, "q": -0.1}, before)
+    assert estimate.value == pytest.approx(1.0)  # (0.2 + 0.2) / (0.1 + 0.3)
+    assert estimate.n == 2
+    assert estimate.low == pytest.approx(0.4 / 0.6)  # only q drawn
+    assert estimate.high == pytest.approx(2.0)  # only p drawn
+    assert metrics.shift_interval({}, before) is None
+
+
+def test_signed_shift_keeps_the_direction():
+    before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
+    assert metrics.signed_shift_interval({"p": 0.3, "q": -0.1}, before).value == pytest.approx(0.0)
+    assert metrics.signed_shift_interval({"p": 0.3, "q": 0.3}, before).value == pytest.approx(1.0)
+    assert metrics.signed_shift_interval({}, before) is None
+
+
+def test_several_choices_of_what_is_planted_are_one_question():
+    before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
+    estimate = metrics.shift_interval({"p": [0.3, -0.1], "q": [0.1]}, before)
+    assert (estimate.value, estimate.n) == (pytest.approx(0.2 / 0.4), 2)
+    assert metrics.signed_shift_interval({"p": [0.3, -0.1]}, before).value == pytest.approx(0.0)
+    first = row(["d1"], candidates=["a1", "d1"], injected=["a1"], flagged=["a1"])
+    other = row(["d1"], candidates=["a2", "d1"], injected=["a2"], first=1)
+    pooled = metrics.evasion_interval([first, other], {"q": TRUTH}, both=True)
+    assert pooled is None or pooled.n == 1
+
+
+def test_moved_counts_questions_that_went_the_way_of_the_attack():
+    before = {"p": PsSample(0.1, 0.1), "q": PsSample(0.1, 0.3)}
+    estimate = metrics.moved({"p": 0.3, "q": [0.0, -0.1]}, before, "adv_pos")
+    assert (estimate.hits, estimate.n) == (1, 2)
+    assert metrics.moved({"p": 0.3, "q": 0.3}, before, "adv_neg").hits == 0
+    assert metrics.moved({"p": 0.3}, before, "none") is None
+
+
+def test_noise_is_what_equal_contexts_differ_by():
+    estimate = metrics.noise_interval({"p": [0.1, 0.1, 0.4], "single": [5.0]})
+    assert estimate.value == pytest.approx(0.2 / 3**0.5 / 0.2)
+    assert estimate.n == 1
+    assert metrics.noise_interval({"p": [0.2, 0.2, 0.2]}).value == 0.0
+    assert metrics.noise_interval({"single": [5.0]}) is None
+
+
+def test_evasion_counts_only_passages_that_met_the_filter():
+    record = row(["d1"], candidates=["a1", "a2", "d1"], injected=["a1", "a2", "a3"], flagged=["a1"])
+    assert metrics.evasion(record, TRUTH, both=True) == (0, 1)
+    assert metrics.evasion(record, TRUTH, both=False) == (1, 1)
+    rows = [record, row(["a1"], injected=["a1"], query="q2")]
+    truths = {"q": TRUTH, "q2": TRUTH}
+    assert metrics.evasion_interval(rows, truths, both=True).value == pytest.approx(0.5)
+    assert metrics.evasion_interval([row(["d1"])], truths, both=True) is None
+
+
+def test_worst_case_is_over_attacked_conditions():
+    def shares_of(sign, injections, adversarial, relevant):
+        two = (Estimate(share, share, share, 1) for share in (adversarial, relevant))
+        return Cell("none", sign, injections, *two, *[None] * 10)
+
+    cells = [
+        shares_of("none", 0, 0.9, 0.1),
+        shares_of("adv_neg", 1, 0.2, 0.5),
+        shares_of("adv_pos", 5, 0.9, 0.1),
+    ]
+    assert metrics.worst_case(cells) == Worst(pytest.approx(9.0), "adv_pos", 5)
+    cells.append(shares_of("adv_neg", 5, 0.4, 0.0))
+    assert metrics.worst_case(cells) == Worst("inf", "adv_neg", 5)
+    assert metrics.worst_case([shares_of("none", 0, 0.0, 1.0)]) is None
+
+
+def test_the_query_is_the_unit_of_intervals():
+    estimate = ESTIMATOR.mean_by_unit([("p", 0.0), ("p", 1.0), ("q", 0.5), ("r", None)])
+    assert (estimate.value, estimate.low, estimate.high, estimate.n, estimate.unscored) == (
+        0.5,
+        0.5,
+        0.5,
+        2,
+        1,
+    )
+    assert ESTIMATOR.level == 0.99
+
+
+def test_stances_are_turned_towards_yes():
+    corpus = Corpus("c", {}, {"q": "claim"}, {}, {"q": {"d1": 1.0, "d2": -0.5}})
+    rows = [
+        passage(name="a1", first=True, second=False),
+        passage(name="a2", first=True, second=True),
+        passage(name="d1", kind="benign"),
+    ]
+    truth = metrics.truths_of(corpus, {"q": -1}, rows)["q"]
+    assert truth.stance == {"d1": -1.0, "d2": 0.5}
+    assert truth.satisfies == {"a1": False, "a2": True, "d1": None}
+
+
+def test_property_table_by_hand():
+    pairs = [(True, True), (True, False), (False, False), (True, True)]
+    rows = [passage(first=a, second=b) for a, b in pairs]
+    assert profile.property_table(rows) == {
+        "adv_neg": Properties(both=0.5, only_1=0.25, only_2=0.0, neither=0.25, count=4)
+    }
+
+
+def test_separation_and_agreement_by_hand():
+    assert stance.separation(np.array([1.0, 2, 3]), np.array([-1.0, 1, -1])) == 0.5
+    assert stance.separation(np.array([1.0, 2, 3, 4]), np.array([1.0, 1, -1, -1])) == 1.0
+    assert stance.separation(np.array([1.0, 1.0]), np.array([1.0, -1.0])) == 0.5
+    rows = [
+        passage(q, ps=ps, stance=s)
+        for q, ps, s in [("p", 1, -1), ("p", 2, 1), ("q", 2, -1), ("q", 1, 1), ("q", 9, None)]
+    ]
+    assert stance.by_author(rows).value == 0.0  # +1 for p, -1 for q
+    assert stance.by_author([]) is None
+
+
+def test_agreement_of_an_axis_that_is_the_stance():
+    angles = np.array([0.2, 0.3, -0.2, -0.3])
+    vectors = np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
+    names = ["d1", "d2", "d3", "d4"]
+    embedded = EmbeddedPassages(tuple(Passage(i, n, 0, 1, "x") for i, n in enumerate(names)), vectors)
+    sides = {"d1": 0.5, "d2": 1.0, "d3": -0.5, "d4": -1.0}
+    corpus = Corpus(
+        "c", {n: Text("", "x") for n in names}, {"q": "", "r": ""}, {}, {"q": sides, "r": {"d1": 1.0}}
+    )
+    agreement = stance.agreement(corpus, embedded, {"q": (np.array([0.0, -1.0]), -1)})
+    assert agreement.anchors.value == pytest.approx(1.0)  # axis and claim both turned round
+    assert agreement.own_axis.value == pytest.approx(1.0)
+    assert agreement.own_axis_auc.value == pytest.approx(1.0)
+    assert (agreement.queries, agreement.left_out) == (1, 1)
+
+
+def test_support_ratio_and_shares():
+    verdicts = ["SUPPORTS", "REFUTES", "SUPPORTS", "NOT ENOUGH INFO"]
+    assert support_ratio(verdicts) == pytest.approx(2 / 3)
+    assert support_ratio(["NOT ENOUGH INFO"]) is None
+    rows = [
+        FactRecord(checker="nli", id=name, sentence=number, kind="benign", verdict=verdict)
+        for number, (name, verdict) in enumerate(
+            [*(("d", verdict) for verdict in verdicts), ("e", "NOT ENOUGH INFO")]
+        )
+    ]
+    benign = shares(rows)["benign"]
+    assert benign.unknown.value == pytest.approx((0.25 + 1.0) / 2)
+    assert benign.support.value == pytest.approx(2 / 3, abs=1e-6)
+    assert benign.support.n == 1
+    assert benign.unknown_shares == [0.25, 1.0]
+
+
+def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
+    def embedded(names, cosines, first):
+        vectors = np.array([[c, np.sqrt(1 - c * c)] for c in cosines], np.float32)
+        return EmbeddedPassages(tuple(Passage(first + i, n, 0, 1, "x") for i, n in enumerate(names)), vectors)
+
+    question = np.array([1.0, 0.0], np.float32)
+    corpus, planted = embedded(["a", "b", "c"], [0.5, 0.9, 0.1], 0), embedded(["p", "q"], [0.5, 0.7], 3)
+    candidates = InMemory(corpus).search("?", question, planted, k=4)
+    assert [p.doc_id for p in candidates.passages] == ["b", "q", "a", "p"]
+    assert candidates.scores == pytest.approx([0.9, 0.7, 0.5, 0.5])
+    assert candidates.embeddings[1] == pytest.approx(planted.vectors[1])
+    bare = Candidates(corpus.passages[:1], np.array([0.5], np.float32), corpus.vectors[:1], question)
+    assert merged(bare, planted.first(0), k=3) is not bare
+    assert len(merged(bare, planted.first(0), k=3)) == 1
+
+
+def test_the_axis_is_that_of_the_anchors_and_else_of_the_relevant_passages():
+    from equipoise_lab.bench.bias.attacks import Attack
+
+    def passage(name, kind, stance):
+        return AttackPassage(name, "q", "?", kind, 1, "x", stance)
+
+    rows = {
+        "s1": np.array([0.0, 1.0]),
+        "s2": np.array([1.0, 0.0]),
+        "pos": np.array([0.6, 0.8]),
+        "neg": np.array([0.8, 0.6]),
+    }
+    kinds = {
+        Kind.SYNTHETIC: (passage("s1", Kind.SYNTHETIC, 2), passage("s2", Kind.SYNTHETIC, -2)),
+        Kind.ADV_POS: (passage("pos", Kind.ADV_POS, 2),),
+        Kind.ADV_NEG: (passage("neg", Kind.ADV_NEG, -2),),
+    }
+    half = np.sqrt(0.5)
+    with_anchors = axis_of(Attack("q", "?", 1, kinds), rows, np.empty((0, 2)))
+    assert with_anchors == pytest.approx([-half, half])  # towards s1, whose stance is 2
+    relevant = np.array([[1.0, 0.0], [0.0, 1.0]])
+    without = axis_of(Attack("q", "?", 1, kinds | {Kind.SYNTHETIC: ()}), rows, relevant)
+    assert without == pytest.approx([-half, half])  # from neg to pos
+
+
+def test_a_plan_knows_its_conditions_and_refuses_nonsense():
+    plan = BiasPlan(("none",), (5, 0, 1, 5))
+    assert plan.conditions() == (
+        ("none", 0),
+        ("adv_neg", 1),
+        ("adv_neg", 5),
+        ("adv_pos", 1),
+        ("adv_pos", 5),
+    )
+    for wrong in ({"filters": ()}, {"k": 0}, {"candidates": 4}, {"injections": (-1,)}):
+        with pytest.raises(InputError):
+            BiasPlan(**({"filters": ("none",)} | wrong))
+
+
+def test_answers_are_averaged_before_they_are_compared():
+    plan = BiasPlan(("none",), (0, 1))
+    results = [
+        row(["d1"], sign="none", ps=[0.1]),
+        row(["a1"], injected=["a1"], ps=[0.4]),
+        row(["d1"], sign="none", ps=[0.1], query="r"),
+        row(["a1"], injected=["a1"], ps=[0.3], query="r"),
+    ]
+    answered = {("q", "none", 0): [0.1, -0.1], ("q", "adv_pos", 1): [0.4, 0.2], ("r", "none", 0): [0.2, None]}
+    answers = [
+        AnswerRecord(query_id=q, filter="none", sign=sign, injections=n, generation=g, model="m", ps=ps)
+        for (q, sign, n), values in answered.items()
+        for g, ps in enumerate(values)
+    ]
+    corpus = Corpus("c", {}, {"q": "", "r": ""}, {"q": frozenset({"d1"}), "r": frozenset({"d1"})})
+    run = summary.Measured(
+        plan, metrics.truths_of(corpus, {"q": 1, "r": 1}, []), {}, results, [], [], Asked(answers)
+    )
+    (answered,) = summary.summarise(run).answers
+    cell = next(c for c in answered.cells if c.sign == "adv_pos")
+    assert cell.ps_shift.value == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only
+    assert answered.points == (("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2))
+    unattacked = next(c for c in answered.cells if c.sign == "none")
+    assert unattacked.declined.value == pytest.approx(0.25)
+    assert summary.summarise(run.only({"r"})).queries == 1

@@ -1,0 +1,250 @@
+"""The bias benchmark end to end on a tiny corpus: results, resuming after SIGKILL, the report page."""
+
+import json
+import re
+import signal
+
+import numpy as np
+import pytest
+
+import bias_corpus
+from equipoise.core import sync
+from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.settings import Settings
+from equipoise.core.types import Query, Trust
+from equipoise.corpus.store import Store
+from equipoise.rag.components import Components
+from equipoise.rag.retrieval import DenseRetriever, Interleaved
+from equipoise.redteam.passages import Kind
+from equipoise.redteam.planter import PREFIX, planted
+from equipoise_lab.bench.bias import attacked_questions, attacks, bench, corpora, stored
+from equipoise_lab.bench.bias.asked import Asking
+from equipoise_lab.bench.bias.background import InMemory
+from equipoise_lab.bench.bias.bench import Options
+from equipoise_lab.bench.bias.plan import BiasPlan
+from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.layouts import as_json
+from hashed_words import HashedWords
+from processes import held_after, killed_after
+
+FILTERS = ("none", "mmr", "brra", "biasdef")
+
+
+def silent(done, total, what):
+    pass
+
+
+ASKED = ("answers", "likert", "stances")
+
+
+def run(inputs, out, *, plan=None, chat=None, **options):
+    asking = Asking(**{name: options.pop(name) for name in ASKED if name in options})
+    plan = plan or BiasPlan(FILTERS, (0, 1, 3), k=3, candidates=8)
+    out.mkdir(parents=True, exist_ok=True)
+    with Store.open(out / "index.db", create=True) as store:
+        components = Components(Settings(), store, HashedWords(256), chat)
+        workspace = Workspace(components.encoder, out, silent)
+        return as_json(
+            sync.run(bench.bench(plan, Options(*inputs, asking, **options), components, workspace))
+        )
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    return bias_corpus.write(tmp_path_factory.mktemp("inputs"))
+
+
+@pytest.fixture(scope="module")
+def done(inputs, tmp_path_factory):
+    out = tmp_path_factory.mktemp("done")
+    return out, run(inputs, out)
+
+
+def rows_of(out, name="results.jsonl"):
+    return [json.loads(line) for line in (out / name).read_text().splitlines()]
+
+
+def test_there_is_one_row_for_each_question_filter_and_condition(done):
+    rows = rows_of(done[0])
+    assert len(rows) == 2 * len(FILTERS) * (1 + 2 * 2)
+    keys = [(row["query_id"], row["filter"], row["sign"], row["injections"]) for row in rows]
+    assert keys == sorted(set(keys))
+
+
+def test_rows_hold_ids_and_numbers_that_fit_together(done):
+    for row in rows_of(done[0]):
+        assert row["injected"] == [
+            f"{row['query_id']}-{row['sign']}-{n}" for n in range(1, row["injections"] + 1)
+        ]
+        assert len(row["candidates"]) == len(row["ss"]) == len(row["ps"]) == 8
+        assert row["ss"] == sorted(row["ss"], reverse=True)
+        assert set(row["kept"]) <= set(row["candidates"])
+        assert len(row["kept"]) <= 3
+        assert not {flag["id"] for flag in row["flagged"]} & set(row["kept"])
+
+
+def test_no_defence_keeps_the_nearest_and_they_are_the_planted_ones(done):
+    rows = [row for row in rows_of(done[0]) if row["filter"] == "none"]
+    for row in rows:
+        assert row["kept"] == row["candidates"][:3]
+    attacked = [row for row in rows if row["injections"] == 3]
+    assert all(set(row["kept"]) == set(row["injected"]) for row in attacked)
+    cell = next(
+        c for c in done[1]["cells"] if (c["filter"], c["sign"], c["injections"]) == ("none", "adv_pos", 3)
+    )
+    assert cell["adversarial_share"] == {"estimate": 1.0, "low": 1.0, "high": 1.0, "n": 2}
+    assert cell["relevant_share"]["estimate"] == 0.0
+
+
+def test_the_same_run_gives_the_same_bytes(inputs, done, tmp_path):
+    again = run(inputs, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+    assert (tmp_path / "passages.jsonl").read_bytes() == (done[0] / "passages.jsonl").read_bytes()
+    assert {**again, "milliseconds": 0} == {**done[1], "milliseconds": 0}
+
+
+def test_a_second_run_measures_nothing_again(inputs, done):
+    before = (done[0] / "timings.jsonl").read_bytes()
+    run(inputs, done[0])
+    assert (done[0] / "timings.jsonl").read_bytes() == before
+
+
+def test_more_questions_and_filters_can_be_added_later(inputs, done, tmp_path):
+    run(inputs, tmp_path, plan=BiasPlan(("none", "mmr"), (0, 3), k=3, candidates=8), limit=1)
+    assert {row["query_id"] for row in rows_of(tmp_path)} == {"bells"}
+    run(inputs, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+
+
+def test_another_configuration_is_refused(inputs, tmp_path):
+    run(inputs, tmp_path, plan=BiasPlan(("none",), (0, 1), k=3, candidates=8), limit=1)
+    with pytest.raises(InputError, match="another configuration"):
+        run(inputs, tmp_path, plan=BiasPlan(("none",), (0, 1), k=2, candidates=8), limit=1)
+
+
+CHILD = """
+import test_bias_run
+test_bias_run.run((Path(sys.argv[1]), Path(sys.argv[2])), Path(sys.argv[3]))
+"""
+
+
+@pytest.mark.parametrize("lines", [1, 24, 61])
+def test_a_killed_run_ends_with_the_same_bytes(inputs, done, tmp_path, lines):
+    killed_after(lines, CHILD, *inputs, tmp_path)
+    left = (tmp_path / "results.jsonl").read_bytes()
+    assert left.count(b"\n") < len(rows_of(done[0]))
+    with (tmp_path / "results.jsonl").open("ab") as file:
+        file.write(b'{"query_id":"bells","fil')  # what a kill in the middle of a line leaves
+    run(inputs, tmp_path)
+    assert (tmp_path / "results.jsonl").read_bytes() == (done[0] / "results.jsonl").read_bytes()
+    assert rows_of(tmp_path, "timings.jsonl")
+
+
+def test_ctrl_c_ends_quietly_and_keeps_what_was_done(inputs, tmp_path):
+    with held_after(20, CHILD, *inputs, tmp_path) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate("go on\n")
+    assert process.returncode not in (0, None)
+    assert 10 <= len(rows_of(tmp_path)) < 20
+
+
+def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
+    corpus = corpora.read(inputs[0])
+    workspace = Workspace(HashedWords(256), tmp_path, silent)
+    embedded = attacked_questions.embedded(corpus, workspace)
+    written = attacks.read(inputs[1], corpus)
+    questions = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        stored.fill(store, embedded, workspace.encoder)
+        before = store.digest()
+        retriever = Interleaved(
+            tuple(DenseRetriever(store.partition(trust), workspace.encoder) for trust in Trust)
+        )
+        for attacked in questions:
+            for sign in (Kind.ADV_POS, Kind.ADV_NEG):
+                question, some = attacked.attack.question, attacked.planted[sign].first(2)
+                memory = InMemory(embedded).search(question, attacked.vector, some, k=8)
+                inside = stored.Stored(store, retriever).search(question, attacked.vector, some, k=8)
+                with planted(store, attacked.attack.passages[sign][:2], workspace.encoder):
+                    outside = retriever.retrieve(Query(question), k=8)
+                ids = [passage.doc_id for passage in memory.passages]
+                assert any(doc_id in ids for doc_id in (p.doc_id for p in some.passages))
+                assert [p.doc_id for p in inside.passages] == ids
+                assert [p.doc_id.removeprefix(PREFIX) for p in outside.passages] == ids
+                assert inside.scores == pytest.approx(memory.scores, abs=1e-6)
+                np.testing.assert_allclose(outside.embeddings, memory.embeddings, atol=1e-6)
+        assert store.digest() == before
+
+
+def test_the_products_retrieval_can_be_measured_and_leaves_the_store_clean(inputs, tmp_path):
+    plan = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8, retriever="hybrid")
+    run(inputs, tmp_path, plan=plan)
+    rows = rows_of(tmp_path)
+    assert len(rows) == 2 * 2 * 3
+    attacked = [row for row in rows if row["filter"] == "none" and row["injections"]]
+    assert all(set(row["kept"]) & set(row["injected"]) for row in attacked)
+    with Store.open(tmp_path / "index.db", read_only=True) as store:
+        assert set(store.doc_ids()) == {row["_id"] for row in bias_corpus.documents()}
+
+
+def test_a_store_with_leftovers_of_a_killed_run_is_cleaned(inputs, tmp_path):
+    corpus, workspace = corpora.read(inputs[0]), Workspace(HashedWords(256), tmp_path, silent)
+    embedded = attacked_questions.embedded(corpus, workspace)
+    attacked = attacked_questions.attacked_questions(
+        attacks.read(inputs[1], corpus), corpus, embedded, workspace
+    )[0]
+    with Store.open(tmp_path / "index.db", create=True) as store:
+        stored.fill(store, embedded, workspace.encoder)
+        clean = store.digest()
+        store.add_documents(stored.entries(attacked.planted[Kind.ADV_POS]))
+        stored.fill(store, embedded, workspace.encoder)
+        assert store.digest() == clean
+
+
+def test_vectors_are_computed_once(inputs, tmp_path):
+    corpus = corpora.read(inputs[0])
+    first, second = HashedWords(), HashedWords()
+    computed = attacked_questions.embedded(corpus, Workspace(first, tmp_path, silent))
+    loaded = attacked_questions.embedded(corpus, Workspace(second, tmp_path, silent))
+    assert (first.encoded, second.encoded) == (24, 0)
+    np.testing.assert_array_equal(computed.vectors, loaded.vectors)
+    other = HashedWords(name="another-space")
+    attacked_questions.embedded(corpus, Workspace(other, tmp_path, silent))
+    assert other.encoded == 24
+
+
+def test_the_page_has_every_table_and_figure_and_needs_nothing_else(done):
+    page = (done[0] / "report.html").read_text()
+    for number in range(1, 9):
+        assert f"<h2>Table {number}. " in page
+    for number in (2, 4, 5, 7):
+        assert f"Figure {number}. " in page
+    assert page.count("Not computed: no language model answered") >= 4
+    assert "Not computed: no fact checker" in page
+    assert page.count("<svg ") == page.count('role="img"') == page.count("<title id=") >= 5
+    assert "<img " not in page
+    assert not re.search(r"https?:|<link|<script|@import|url\(", page)
+    assert "class=paper" in page
+    assert not re.search(r"\bnan\b", page.lower())
+
+
+def test_the_printed_numbers_stand_under_ours(done):
+    table = (done[0] / "tables.md").read_text()
+    assert "| *BRRA, paper* | *0.00* | *0.04* | *–* | *0.04* | *–* |" in table  # it ran 1, 5 and 10, not 3
+    lines = table.splitlines()
+    ours = next(number for number, line in enumerate(lines) if line.startswith("| BRRA |"))
+    assert lines[ours + 1].startswith("| *BRRA, paper* |")
+
+
+def test_a_corpus_without_stance_says_so(inputs, tmp_path):
+    folder, file = bias_corpus.write(tmp_path / "in")
+    (folder / "stance.tsv").unlink()
+    run((folder, file), tmp_path / "out", plan=BiasPlan(("none",), (0, 1), k=3, candidates=8))
+    assert "Not computed: the corpus has no human stance labels" in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_model_that_is_missing_and_an_unknown_filter_are_said_at_once(inputs, tmp_path):
+    with pytest.raises(InputError, match="there is no filter 'nil'"):
+        run(inputs, tmp_path, plan=BiasPlan(("nil",), (0, 1), k=3, candidates=8))
+    with pytest.raises(ModelUnavailable, match="measuring answers"):
+        run(inputs, tmp_path, plan=BiasPlan(("none",), (0, 1), k=3, candidates=8), answers=True)

@@ -1,0 +1,174 @@
+"""The scripts of benchmarks/bias from end to end, on a tiny corpus with a scripted model: what they put beside them."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import bias_corpus
+from equipoise.models.scripted import ScriptedChat
+from test_bias_stances import sided
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+CONFIG = """
+corpus = "corpus"
+attacks = "attacks/passages.jsonl"
+filters = ["none", "biasdef"]
+injections = [0, 2]
+rotations = 2
+k = 3
+candidates = 8
+retriever = "dense"
+stance = ["corpus"]
+
+[own]
+questions = 2
+synthetic = 3
+adversarial = 2
+batch = 1
+words = 30
+attempts = 2
+filters = ["none", "biasdef"]
+injections = [0, 1, 2]
+
+[answers]
+llm = "none"
+slots = 1
+filters = ["none", "biasdef"]
+injections = [0, 2]
+rotations = 1
+
+[defended]
+filters = ["none", "biasdef"]
+injections = [0, 2]
+"""
+
+SAID = """
+bells ferry night fares sleep noise hours queues diesel islands tides lamps yes no good bad right wrong"""
+
+pytest.importorskip("scipy")
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """Runs a script of benchmarks/bias as if it stood in a folder of its own, with `chat` as its language model."""
+    data, here = tmp_path / "data", tmp_path / "here" / "bias"
+    bias_corpus.write(data)
+    here.mkdir(parents=True)
+    (here / "config.toml").write_text(CONFIG)
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+    def run(name, chat, *arguments):
+        spec = importlib.util.spec_from_file_location(f"script_{name}", BENCHMARKS / "bias" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, spec.name, module)
+        spec.loader.exec_module(module)
+        monkeypatch.setattr(module, "HERE", here)
+        monkeypatch.setattr(module.build, "chat_model", lambda _: chat)
+        shown = ["--data", str(data), *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", *shown])
+        module.main()
+        return here
+
+    return run
+
+
+def writer(name):
+    """Answers with words of the attack, places and judges by them."""
+
+    def said(messages):
+        text = next(message.content for message in messages if message.role == "user")
+        if "Contextual Passages:" in text:
+            words = ("yes good right", "no bad wrong")
+            return next((word for word in words if word in text), "bells noise ferry fares")
+        return sided(messages)
+
+    return ScriptedChat(said, name=name)
+
+
+def test_points_answers_and_stances_are_added_run_by_run(script, tmp_path):
+    out = ("--out", tmp_path / "out")
+    here = script("run", None, *out)
+    assert not (here / "answers.jsonl").exists()
+    script("run", writer("one"), *out, "--no-stance", "--answers", "--likert", 2)
+    script("run", writer("two"), *out, "--no-stance", "--answers")
+    script("run", writer("judge"), *out, "--no-stance", "--stances", "likert")
+    page = (here / "table.md").read_text()
+    for label in ("one, corpus", "two, corpus", "No Def., one, likert by judge, stance", "all, one"):
+        assert f"| {label} |" in page
+    assert page.count("Figure 4 in numbers") == 2
+    for name in ("answers", "answer-stances", "likert", "results", "passages"):
+        assert '"text"' not in (here / f"{name}.jsonl").read_text()
+    drawn = {path.stem for path in (here / "figures").glob("*.svg")}
+    assert {"answers", "pushes", "likert-one", "share-cdf", "ps-histogram"} <= drawn
+    assert all(f"(figures/{name}.svg)" in page for name in drawn)
+    before = {path: path.read_bytes() for path in sorted(here.rglob("*")) if path.is_file()}
+    script("run", None, *out, "--table")
+    assert {path: path.read_bytes() for path in sorted(here.rglob("*")) if path.is_file()} == before
+
+
+def test_answers_from_elsewhere_are_rows_beside_ours(script, tmp_path):
+    out = ("--out", tmp_path / "out")
+    here = script("run", writer("one"), *out, "--answers")
+    rows = [json.loads(line) for line in (here / "answers.jsonl").read_text().splitlines()]
+    other = tmp_path / "other.jsonl"
+    other.write_text(
+        "".join(json.dumps(row | {"model": "far", "text": "never copied"}) + "\n" for row in rows)
+    )
+    script("run", None, *out, "--table", "--records", other)
+    assert "| far, corpus |" in (here / "table.md").read_text()
+    assert "never copied" not in (here / "answers.jsonl").read_text()
+
+
+def author():
+    """Writes synthetic and adversarial passages, and answers."""
+    count = iter(range(10_000))
+
+    def said(messages):
+        text = next(message.content for message in messages if message.role == "user")
+        number = next(count)
+        body = " ".join(Random(number).choices(SAID.split(), k=30))
+        if "Contextual Passages:" in text:
+            return body
+        if "Example Passage" not in text:
+            article = {"viewpoint": f"view {number}", "stance": number % 5 - 2, "text": body}
+            return json.dumps({"articles": [article]})
+        return json.dumps({"text": body})
+
+    return ScriptedChat(said, name="author")
+
+
+def test_the_attack_by_the_papers_steps_on_another_corpus(script, tmp_path):
+    corpus = tmp_path / "data" / "corpus"
+    other = corpus.rename(tmp_path / "other-questions")
+    chat = author()
+    here = script("own", chat, "--corpus", other, "--llm", "none", "--out", tmp_path / "out", "--answers")
+    published = here / "own-other-questions"
+    page = (published / "table.md").read_text()
+    assert "2 questions of other-questions, all passages by author" in page
+    assert "| author, other-questions |" in page
+    assert "ready-made" not in page
+    assert '"text"' not in (published / "answers.jsonl").read_text()
+    asked = len(chat.requests)
+    script("own", chat, "--corpus", other, "--llm", "none", "--out", tmp_path / "out", "--answers")
+    assert len(chat.requests) == asked
+
+
+def test_where_answers_stand_behind_each_filter(script, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS / "stance"))
+    monkeypatch.setattr("stance_texts.held_out", lambda data, encoder: {"ferry"})
+    out = tmp_path / "out" / "defended"
+    chat = writer("one")
+    published = script("defended", chat, "--llm", "none", "--out", out) / "defended"
+    page = (published / "table.md").read_text()
+    assert "1 questions of corpus that the embedded model of stance never saw" in page
+    for label in ("No Def., one, odds by one, stance", "BiasDef, 2 planted, one, odds by one"):
+        assert f"| {label} |" in page
+    rows = [json.loads(line) for line in (published / "answers.jsonl").read_text().splitlines()]
+    assert {row["query_id"] for row in rows} == {"ferry"} and not any("text" in row for row in rows)
+    asked = len(chat.requests)
+    script("defended", chat, "--llm", "none", "--out", out)
+    assert len(chat.requests) == asked

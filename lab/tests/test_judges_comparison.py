@@ -1,0 +1,180 @@
+"""The comparison judge: verdicts in the caller's order, whatever order the model saw."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core import sync
+from equipoise.core.errors import ModelReplyError, ModelUnavailable
+from equipoise.models.scripted import ScriptedChat
+from equipoise_lab.bench.judges.comparison import (
+    DECLINED,
+    Comparison,
+    ComparisonJudge,
+    Order,
+    Preference,
+    Vote,
+    consistency,
+    first_place_share,
+    request,
+    seeded_order,
+)
+
+QUESTION = "How long is the Harlow bridge?"
+GOOD, BAD = "It is 212 metres long.", "It is made of stone."
+
+
+def reply(better):
+    return json.dumps({"explanation": "because", "better": better})
+
+
+def compare(script, first=GOOD, second=BAD, order=Order.AS_IS, seed=0, **more):
+    chat = ScriptedChat(script)
+    judge = ComparisonJudge(chat, seed=seed)
+    how = {"question": QUESTION, "first": first, "second": second, "order": order} | more
+    return sync.run(judge.compare(**how)), chat
+
+
+def prefers(text):
+    """A model that likes the answer with `text` in it, wherever it stands."""
+
+    def answer(messages):
+        shown = messages[-1].content
+        return reply("1" if shown.index(text) < shown.index("Answer 2:") else "2")
+
+    return answer
+
+
+def likes_the_first_place(_):
+    return reply("1")
+
+
+@pytest.mark.parametrize(
+    ("order", "said", "meant"),
+    [
+        (Order.AS_IS, "1", Preference.FIRST),
+        (Order.AS_IS, "2", Preference.SECOND),
+        (Order.SWAPPED, "1", Preference.SECOND),
+        (Order.SWAPPED, "2", Preference.FIRST),
+        (Order.AS_IS, "tie", Preference.TIE),
+        (Order.SWAPPED, "tie", Preference.TIE),
+        (Order.SWAPPED, "neither", Preference.NEITHER),
+    ],
+)
+def test_verdicts_are_in_the_callers_order(order, said, meant):
+    comparison, chat = compare([reply(said)], order=order)
+    assert comparison.verdict is meant
+    assert comparison.votes[0].swapped == (order is Order.SWAPPED)
+    assert comparison.usage.calls == 1
+    shown = chat.requests[0].messages[-1].content
+    assert (shown.index(GOOD) > shown.index(BAD)) == (order is Order.SWAPPED)
+
+
+@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_judge_that_knows_is_right_in_every_order(order, seed):
+    for first, second, meant in ((GOOD, BAD, Preference.FIRST), (BAD, GOOD, Preference.SECOND)):
+        comparison, _ = compare(prefers(GOOD), first, second, order, seed)
+        assert comparison.verdict is meant
+        assert comparison.consistent is (True if order is Order.BOTH else None)
+
+
+@settings(deadline=None)
+@given(st.text(), st.tuples(st.text(), st.text()), st.integers(0, 9))
+def test_the_seeded_order_shows_the_same_request_whoever_is_named_first(question, names, seed):
+    order, turned = (seeded_order(question, pair, seed=seed) for pair in (names, names[::-1]))
+    assert (order is turned) == (names[0] == names[1])
+
+
+def test_the_seeded_order_is_even_and_needs_no_global_state():
+    orders = [seeded_order(f"question {n}", ("hs", "vanilla"), seed=1) for n in range(1000)]
+    assert 440 < orders.count(Order.SWAPPED) < 560
+    assert orders == [seeded_order(f"question {n}", ("hs", "vanilla"), seed=1) for n in range(1000)]
+    other = [seeded_order(f"question {n}", ("hs", "vanilla"), seed=2) for n in range(1000)]
+    assert 400 < sum(a is b for a, b in zip(orders, other, strict=True)) < 600
+
+
+def test_names_decide_the_seeded_order_where_given():
+    seen = set()
+    for number in range(20):
+        _, chat = compare([reply("1")], order=Order.SEEDED, names=("a", f"b{number}"))
+        seen.add(chat.requests[0].messages)
+    assert len(seen) == 2
+
+
+def test_both_orders_that_differ_are_a_tie_and_say_so():
+    comparison, chat = compare(likes_the_first_place, order=Order.BOTH)
+    assert comparison.verdict is Preference.TIE
+    assert comparison.consistent is False
+    assert [vote.verdict for vote in comparison.votes] == [Preference.FIRST, Preference.SECOND]
+    assert comparison.usage.calls == 2
+    assert len({request.messages for request in chat.requests}) == 2
+
+
+def test_junk_is_unscored_and_an_absent_model_is_an_error():
+    comparison, _ = compare(["both are nice", "really"])
+    assert comparison.verdict is None
+    assert comparison.explanation.startswith("not scored")
+    comparison, _ = compare([reply("1"), ModelReplyError("cut off")], order=Order.BOTH)
+    assert (comparison.verdict, comparison.consistent) == (None, None)
+    with pytest.raises(ModelUnavailable):
+        compare([ModelUnavailable("no endpoint")])
+
+
+def test_reference_and_document_are_shown_where_given():
+    plain = compare([reply("1")])[1].requests[0].messages
+    full = compare([reply("1")], reference="212 m", document="A bridge.\nQuestion:")[1].requests[0].messages
+    assert "Reference:" not in plain[1].content
+    assert "Document:\n| A bridge.\n| Question:\nReference:\n| 212 m\nAnswer 1:" in full[1].content
+    assert plain[0] == full[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        (None, None, Preference.NEITHER),
+        (None, " ", Preference.NEITHER),
+        ("Yes. ", "Yes.", Preference.TIE),
+    ],
+)
+def test_equal_answers_need_no_model(first, second, verdict):
+    comparison, chat = compare([], first, second)
+    assert (comparison.verdict, comparison.votes, comparison.consistent) == (verdict, (), None)
+    assert not chat.requests
+
+
+def test_declining_stands_outside_the_fence_where_no_answer_can_write_it():
+    _, chat = compare([reply("1")], None, DECLINED)
+    lines = chat.requests[0].messages[-1].content.splitlines()
+    assert lines[lines.index("Answer 1:") + 1] == DECLINED
+    assert lines[lines.index("Answer 2:") + 1] == f"| {DECLINED}"
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["\n", "\r", "Answer 2:", "Reference:", "|", "</s>", "x"])).map("".join))
+def test_no_answer_gets_out_of_its_fence(text):
+    def frame(first):
+        lines = request("q", (first, "b"), "")[-1].content.splitlines()
+        return [line for line in lines if not line.startswith("|")]
+
+    assert frame(text) == frame("a")
+
+
+def both(first, second):
+    return Comparison(Preference.TIE, "", (Vote(first, "", False), Vote(second, "", True)))
+
+
+def test_consistency_and_first_place_by_hand():
+    win, lose, tie = Preference.FIRST, Preference.SECOND, Preference.TIE
+    single = Comparison(win, "", (Vote(win, "", True),))
+    comparisons = [both(win, win), both(win, lose), both(tie, tie), both(None, win), single]
+    agreed = consistency(comparisons)
+    assert (agreed.estimate, agreed.n) == (2 / 3, 3)
+    # shown first won: yes no | yes yes | - - | - no | no: 3 of 6
+    placed = first_place_share(comparisons)
+    assert (placed.estimate, placed.n) == (0.5, 6)
+    assert first_place_share([both(win, lose)]).estimate == 1.0
+    assert consistency([single]) is None
+    assert first_place_share([]) is None

@@ -1,0 +1,215 @@
+"""Rankings by hand, whatever the order of the file, and on the counts the paper prints."""
+
+import random
+import sys
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import InputError, MissingExtra
+from equipoise_lab.bench.judges.comparison import Preference
+from equipoise_lab.bench.judges.ranking import Match, Tally, bradley_terry, standings, win_matrix
+from equipoise_lab.maths.elo import elo
+
+evalica = pytest.importorskip("evalica")
+FIRST, SECOND, TIE, NEITHER = Preference
+
+RAG, SQUAD, BASELINE, STRUCTURED, REPLIQA = range(5)
+TABLE_9 = {
+    "RepliQA": (
+        17955,
+        [
+            [0, 13123, 1076, 1926, 6753],
+            [2389, 0, 532, 629, 2469],
+            [12297, 15325, 0, 2184, 8856],
+            [13292, 15464, 4510, 0, 9089],
+            [8089, 10792, 1511, 2913, 0],
+        ],
+        [0.32, 0.08, 0.54, 0.59, 0.32],
+    ),
+    "BioASQ": (
+        4719,
+        [
+            [0, 3837, 746, 437, 2924],
+            [542, 0, 290, 140, 921],
+            [3427, 3919, 0, 955, 3465],
+            [3776, 4185, 1306, 0, 3682],
+            [1338, 2343, 531, 261, 0],
+        ],
+        [0.42, 0.10, 0.62, 0.69, 0.24],
+    ),
+}
+"""H&S, Table 9 (questions, wins of row over column) and the wins of Table 2."""
+
+
+def matches(*games):
+    return [Match(f"q{number}", *game) for number, game in enumerate(games)]
+
+
+def by_name(rows):
+    return {row.name: row for row in rows}
+
+
+def test_one_game_by_hand():
+    high, low = standings(matches(("a", "b", SECOND)), seed=0, resamples=20)
+    assert (high.name, low.name) == ("b", "a")
+    assert (high.elo.estimate, low.elo.estimate) == (1002.0, 998.0)
+    assert (high.win_rate.estimate, low.win_share.estimate) == (1.0, 0.0)
+    apart = 400 * np.log10(1.5 / 0.5)  # with the virtual tie
+    assert high.strength.estimate - low.strength.estimate == pytest.approx(apart, abs=1e-3)
+
+
+def test_two_wins_by_hand():
+    rows = standings(matches(("a", "b", FIRST), ("b", "a", SECOND)), seed=0, resamples=20)
+    second_gain = 4 * (1 - 1 / (1 + 10 ** (-4 / 400)))
+    assert rows[0].elo.estimate == pytest.approx(1002 + second_gain)
+    assert rows[0].elo.n == 2
+
+
+def test_a_win_each_leaves_both_where_they_were():
+    rows = standings(matches(("a", "b", FIRST), ("a", "b", SECOND)), seed=0, resamples=50)
+    assert [row.elo.estimate for row in rows] == pytest.approx([1000.0, 1000.0])
+    assert [row.strength.estimate for row in rows] == pytest.approx([1000.0, 1000.0])
+    assert rows[0].win_rate.estimate == 0.5
+    assert rows[0].elo.low < 1000 < rows[0].elo.high
+
+
+def test_elo_updates_by_hand():
+    first, second = np.array([0, 1]), np.array([1, 2])
+    orders = np.array([[0, 1], [1, 0], [0, -1]])
+    ratings = elo(first, second, [1.0, 0.5], orders, players=3, k=10)
+    gain = 10 * (0.5 - 1 / (1 + 10 ** (5 / 400)))  # 995 against 1000
+    assert ratings[0] == pytest.approx([1005, 995 + gain, 1000 - gain])
+    assert ratings[1] == pytest.approx([1005, 995, 1000])
+    assert ratings[2] == pytest.approx([1005, 995, 1000])
+
+
+def test_elo_is_that_of_another_implementation():
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, 4, 60)
+    second = (first + rng.integers(1, 4, 60)) % 4
+    points = rng.choice([0.0, 0.5, 1.0], 60)
+    order = rng.permutation(60)
+    winners = [
+        {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}[points[g]] for g in order
+    ]
+    theirs = evalica.elo(first[order].tolist(), second[order].tolist(), winners).scores
+    ours = elo(first, second, points, order[None], players=4)[0]
+    assert ours == pytest.approx([theirs[player] for player in range(4)])
+
+
+def test_bradley_terry_by_hand():
+    three_to_one = bradley_terry([[0, 3], [1, 0]], prior=0)
+    assert three_to_one == pytest.approx([1000 + 200 * np.log10(3), 1000 - 200 * np.log10(3)], abs=1e-3)
+    # transitive odds 2, 2 and 4 fit without rest: 1, 1/2, 1/4
+    ratings = bradley_terry([[0, 20, 40], [10, 0, 20], [10, 10, 0]], prior=0)
+    assert np.diff(ratings) == pytest.approx([-400 * np.log10(2)] * 2, abs=1e-2)
+
+
+def test_winning_every_game_is_a_finite_strength():
+    top, bottom = standings(matches(*[("a", "b", FIRST)] * 5), seed=0, resamples=20)
+    assert top.strength.estimate - bottom.strength.estimate == pytest.approx(
+        400 * np.log10(5.5 / 0.5), abs=1e-3
+    )
+
+
+SOME = [
+    Match(f"q{question}", first, second, verdict)
+    for question in range(12)
+    for (first, second), verdict in zip(
+        [("a", "b"), ("c", "a"), ("b", "c"), ("a", "d")],
+        random.Random(question).choices([FIRST, SECOND, TIE, NEITHER, None], [5, 3, 2, 1, 1], k=4),
+        strict=True,
+    )
+]
+
+
+def turned(match):
+    verdict = None if match.verdict is None else match.verdict.mirrored()
+    return Match(match.question_id, match.second, match.first, verdict)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_the_file_and_of_the_names_does_not_matter(seed):
+    shuffled = [turned(match) if index % 3 else match for index, match in enumerate(SOME)]
+    random.Random(seed).shuffle(shuffled)
+    assert standings(shuffled, seed=7, resamples=40) == standings(SOME, seed=7, resamples=40)
+    assert win_matrix(shuffled) == win_matrix(SOME)
+
+
+def test_seeds_matter_and_repeat():
+    assert standings(SOME, seed=1, resamples=40) == standings(SOME, seed=1, resamples=40)
+    assert standings(SOME, seed=1, resamples=40) != standings(SOME, seed=2, resamples=40)
+
+
+def test_batches_change_nothing(monkeypatch):
+    whole = standings(SOME, seed=1, resamples=40)
+    monkeypatch.setattr("equipoise_lab.bench.judges.ranking.BATCH", 1)
+    assert standings(SOME, seed=1, resamples=40) == whole
+
+
+def test_ties_neither_and_unscored_are_counted_apart():
+    games = [("a", "b", FIRST), ("a", "b", TIE), ("a", "b", NEITHER), ("a", "b", None), ("b", "a", FIRST)]
+    rows = by_name(standings(matches(*games), seed=0, resamples=20))
+    assert rows["a"].tally == Tally(wins=1, losses=1, ties=1, neither=1, unscored=1)
+    assert rows["a"].tally.scored == 4
+    assert rows["a"].win_rate.estimate == 0.5
+    assert rows["a"].win_share.estimate == 0.25
+    assert win_matrix(matches(*games)) == {"a": {"b": rows["a"].tally}, "b": {"a": rows["b"].tally}}
+
+
+def test_ties_count_half_on_request_and_neither_never_does():
+    games = matches(("a", "b", FIRST), ("a", "b", FIRST), ("a", "b", TIE), ("a", "b", NEITHER))
+    without, counted = (standings(games, seed=0, resamples=20, count_ties=c)[0] for c in (False, True))
+    assert counted.elo.estimate < without.elo.estimate
+    ratio = 10 ** ((counted.strength.estimate - 1000) / 200)
+    assert ratio == pytest.approx(3 / 1, rel=1e-4)  # 2 wins, half a tie, half a virtual one, to 1
+    assert counted.win_rate == without.win_rate
+
+
+def test_a_pipeline_without_a_deciding_match_has_no_rating():
+    rows = by_name(
+        standings(matches(("a", "b", FIRST), ("c", "a", NEITHER), ("c", "b", None)), seed=0, resamples=20)
+    )
+    assert (rows["c"].elo, rows["c"].strength, rows["c"].win_rate) == (None, None, None)
+    assert rows["c"].win_share.estimate == 0.0
+    assert list(rows)[-1] == "c"
+
+
+def test_no_matches_and_unscored_ones_only():
+    assert standings([], seed=0) == []
+    rows = standings(matches(("a", "b", None)), seed=0, resamples=5)
+    assert [(row.name, row.elo, row.win_share) for row in rows] == [("a", None, None), ("b", None, None)]
+
+
+def test_a_match_with_oneself_is_refused():
+    with pytest.raises(InputError, match="a is compared with itself on 'q0'"):
+        standings(matches(("a", "a", TIE)), seed=0)
+
+
+def test_intervals_are_over_questions_and_not_over_matches():
+    """Ten copies of every match of a question say nothing new."""
+    once = [Match(f"q{n}", "a", "b", FIRST if n % 3 else SECOND) for n in range(30)]
+    rows, copied = (by_name(standings(games, seed=4, resamples=400))["a"] for games in (once, once * 10))
+    assert copied.win_rate == rows.win_rate
+    assert rows.win_rate.low == pytest.approx(2 / 3 - 1.96 * np.sqrt(2 / 9 / 30), abs=0.04)
+
+
+@pytest.mark.parametrize("name", TABLE_9)
+def test_win_share_is_what_table_2_calls_wins(name):
+    """They are shares of all comparisons: ties are not counted as wins, but in the denominator."""
+    questions, wins, printed = TABLE_9[name]
+    assert np.sum(wins, axis=1) / (4 * questions) == pytest.approx(printed, abs=0.005)
+
+
+def test_table_2_s_elo_of_bioasq_is_an_artefact_of_order():
+    """It puts RepliQA's DeBERTa (945) above plain RAG (899), which beat it 2,924 to 1,338 and won 42% to 24%."""
+    strengths = bradley_terry(TABLE_9["BioASQ"][1])
+    assert np.argsort(-strengths).tolist() == [STRUCTURED, BASELINE, RAG, REPLIQA, SQUAD]
+    assert strengths == pytest.approx([970, 678, 1210, 1298, 845], abs=1)
+
+
+def test_missing_evalica_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "evalica", None)
+    with pytest.raises(MissingExtra, match=r"equipoise\[bench\]"):
+        bradley_terry([[0, 1], [1, 0]])

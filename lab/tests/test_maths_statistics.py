@@ -1,0 +1,161 @@
+"""Intervals and tests against values worked out by hand or printed in textbooks."""
+
+import sys
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import MissingExtra
+from equipoise_lab.maths import statistics as sx
+
+scipy_stats = pytest.importorskip("scipy.stats")
+
+
+def test_wilson_by_hand():
+    z = 1.959963984540054
+    centre, half = 0.5, z / (10 + z**2) * np.sqrt(10 / 4 + z**2 / 4)
+    interval = sx.wilson(5, 10)
+    assert (interval.low, interval.high) == pytest.approx((centre - half, centre + half))
+    assert interval.low < sx.wilson(5, 10, level=0.5).low
+
+
+def test_no_trials_and_impossible_counts():
+    assert sx.wilson(0, 0) is None
+    for successes, trials in ((3, 2), (-1, 5), (0, -1)):
+        with pytest.raises(ValueError, match="not possible"):
+            sx.wilson(successes, trials)
+    with pytest.raises(ValueError, match="level must be"):
+        sx.wilson(1, 2, level=95)
+
+
+@pytest.mark.parametrize("method", ["BCa", "percentile"])
+def test_bootstrap_of_a_large_normal_sample_is_the_textbook_interval(method):
+    values = np.random.default_rng(0).standard_normal(400)
+    interval = sx.bootstrap_interval(values, seed=1, method=method, resamples=4000)
+    error = 1.96 * values.std() / 20
+    assert interval.estimate == pytest.approx(values.mean())
+    assert interval.low == pytest.approx(values.mean() - error, abs=0.015)
+    assert interval.high == pytest.approx(values.mean() + error, abs=0.015)
+    assert interval == sx.bootstrap_interval(values, seed=1, method=method, resamples=4000)
+    assert interval != sx.bootstrap_interval(values, seed=2, method=method, resamples=4000)
+
+
+def test_bootstrap_repeats_within_a_unit_do_not_narrow_it():
+    values = [0.0, 1.0, 1.0, 0.0, 1.0]
+    plain = sx.bootstrap_interval(values, seed=3, resamples=999)
+    repeated = sx.bootstrap_interval(
+        np.repeat(values, 4), units=list("aaaabbbbccccddddeeee"), seed=3, resamples=999
+    )
+    assert plain == repeated
+    assert repeated.n == 5
+
+
+def test_bootstrap_averages_within_units_of_different_size():
+    interval = sx.bootstrap_interval(
+        [1, 3, 10], units=["a", "a", "b"], seed=0, method="percentile", resamples=99
+    )
+    assert interval.estimate == pytest.approx(6.0)
+
+
+def test_bootstrap_of_little_or_constant_data_is_quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sx.bootstrap_interval([], seed=0) is None
+        assert sx.bootstrap_interval([2.0], seed=0) == sx.Interval(2.0, 2.0, 2.0, 0.95, 1)
+        assert sx.bootstrap_interval([1, 1, 1], seed=0) == sx.Interval(1.0, 1.0, 1.0, 0.95, 3)
+        skewed = sx.bootstrap_interval([0, 0, 0, 0, 1], seed=0, resamples=499)
+        assert 0 <= skewed.low <= 0.2 <= skewed.high <= 1
+    with pytest.raises(ValueError, match="units and values"):
+        sx.bootstrap_interval([1, 2], units=["a"], seed=0)
+
+
+def test_permutation_test_by_hand():
+    assert sx.paired_permutation([1, 2, 3], [0, 0, 0], seed=0) == pytest.approx(0.25)
+    assert sx.paired_permutation([1, 2, 3], [0, 0, 0], seed=0, alternative="greater") == pytest.approx(0.125)
+    assert sx.paired_permutation([1, 2, 3], [0, 0, 0], seed=0, alternative="less") == pytest.approx(1.0)
+
+
+def test_permutation_test_is_all_swaps_of_pairs():
+    first, second = np.array([3.0, 1, 4, 1, 5, 9]), np.array([2.0, 7, 1, 8, 2, 8])
+    means = [np.mean(np.array(signs) * (first - second)) for signs in product((1, -1), repeat=6)]
+    observed = abs(np.mean(first - second))
+    expected = np.mean(np.abs(means) >= observed - 1e-12)
+    assert sx.paired_permutation(first, second, seed=0) == pytest.approx(expected)
+
+
+def test_permutation_test_of_one_pair_and_none():
+    assert sx.paired_permutation([], [], seed=0) is None
+    assert sx.paired_permutation([2], [1], seed=0) == 1.0
+    assert sx.paired_permutation([2], [1], seed=0, alternative="greater") == 0.5
+    assert sx.paired_permutation([2], [1], seed=0, alternative="less") == 1.0
+    assert sx.paired_permutation([1], [1], seed=0, alternative="less") == 1.0
+
+
+def test_permutation_test_samples_by_its_seed():
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal(40) + 0.3, rng.standard_normal(40)
+    draws = [sx.paired_permutation(first, second, seed=seed, resamples=999) for seed in (1, 1, 2)]
+    assert draws[0] == draws[1]
+    assert draws[0] == pytest.approx(draws[2], abs=0.1)
+
+
+def test_mcnemar_by_hand():
+    assert sx.mcnemar_exact(1, 5) == pytest.approx(0.21875)
+    assert sx.mcnemar_exact(0, 8) == pytest.approx(2 / 256)
+    assert sx.mcnemar_exact(0, 0) == 1.0
+    with pytest.raises(ValueError, match="negative"):
+        sx.mcnemar_exact(-1, 2)
+
+
+def test_holm_by_hand():
+    assert sx.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert sx.holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
+    assert sx.holm([]).tolist() == []
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        sx.holm([1.2])
+
+
+def test_missing_scipy_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(MissingExtra, match=r"equipoise\[attack\]"):
+        sx.wilson(1, 2)
+    assert sx.holm([0.01]).tolist() == [0.01]
+
+
+def test_ratio_interval_by_hand():
+    interval = sx.ratio_interval([1.0, 1.0], [2.0, 2.0], seed=1)
+    assert (interval.estimate, interval.low, interval.high, interval.n) == (0.5, 0.5, 0.5, 2)
+    interval = sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)  # draws: 1/2, 1, 1, 3/2
+    assert (interval.estimate, interval.low, interval.high) == (1.0, 0.5, 1.5)
+    assert interval == sx.ratio_interval([1.0, 3.0], [2.0, 2.0], seed=1)
+
+
+def test_ratio_interval_leaves_out_draws_without_a_denominator():
+    interval = sx.ratio_interval([1.0, 0.0], [2.0, 0.0], seed=1)
+    assert (interval.estimate, interval.low, interval.high) == (0.5, 0.5, 0.5)
+    assert sx.ratio_interval([], [], seed=1) is None
+    assert sx.ratio_interval([1.0], [0.0], seed=1) is None
+    with pytest.raises(ValueError, match="numerators and denominators"):
+        sx.ratio_interval([1.0], [1.0, 2.0], seed=1)
+
+
+def test_drawn_counts_draw_every_unit_as_often():
+    counts = sx.drawn_counts(4, seed=5, resamples=2000)
+    assert counts.shape == (2000, 4)
+    assert (counts.sum(axis=1) == 4).all()
+    assert counts.mean(axis=0) == pytest.approx([1.0] * 4, abs=0.1)
+    assert counts.var() == pytest.approx(0.75, abs=0.05)  # binomial: 4 * 1/4 * 3/4
+    assert (counts == sx.drawn_counts(4, seed=5, resamples=2000)).all()
+    assert sx.drawn_counts(1, seed=5, resamples=3).tolist() == [[1]] * 3
+
+
+def test_percentile_intervals_by_hand():
+    (interval,) = sx.percentile_intervals([1.0], [[0.0], [1.0], [2.0]], n=7, level=0.5)
+    assert interval == sx.Interval(1.0, 0.5, 1.5, 0.5, 7)
+    held, none = sx.percentile_intervals([3.0, np.nan], [[0.0, 1.0], [np.nan, 1.0]], n=2)
+    assert (held.low, held.high) == (0.0, 3.0)
+    assert none is None
+    (alone,) = sx.percentile_intervals([3.0], [[np.nan]], n=2)
+    assert (alone.low, alone.high) == (3.0, 3.0)

@@ -1,0 +1,213 @@
+"""Every published number comes out of the published rows again: same bytes, summaries and tables alike."""
+
+import importlib.util
+import json
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.errors import InputError
+from equipoise.evaluation.records import content, read_records
+from equipoise_lab.bench.bias.answer_stance import AnswerStance
+from equipoise_lab.bench.bias.likert import LikertRecord
+from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, PassageRecord
+from equipoise_lab.bench.bias.worlds.run import WorldRecord
+from equipoise_lab.bench.bias.worlds.sides import SideRecord
+from equipoise_lab.bench.hijack.records import HijackRecord
+from equipoise_lab.bench.qa.reporting import recorded
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+pytest.importorskip("scipy")
+
+
+def script(name, file="run"):
+    """The module benchmarks/NAME/FILE.py."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        spec = importlib.util.spec_from_file_location(
+            f"published_{name}_{file}", BENCHMARKS / name / f"{file}.py"
+        )
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+def same(folder, out, *names):
+    for name in names:
+        assert (out / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+QA = sorted(path.parent.name for path in (BENCHMARKS / "qa").glob("*/results.jsonl"))
+
+
+@pytest.mark.parametrize("name", QA)
+def test_the_question_answering_benchmark(tmp_path, name):
+    for module in ("matplotlib", "evalica"):
+        pytest.importorskip(module)
+    folder = BENCHMARKS / "qa" / name
+    for file in (*folder.glob("*.jsonl"), folder / "meta.json"):
+        shutil.copy(file, tmp_path)
+    script("qa").rewrite(tmp_path)
+    same(folder, tmp_path, "summary.json", "tables.md")
+
+
+def test_one_page_of_all_questions_and_answers():
+    run = script("qa")
+    config = tomllib.loads((BENCHMARKS / "qa" / "config.toml").read_text("utf-8"))
+    assert run.page(run.runs(config)) == (BENCHMARKS / "qa" / "table.md").read_text("utf-8")
+
+
+RECORDS = {
+    "hijack/results.jsonl": HijackRecord,
+    "bias/results.jsonl": BiasRecord,
+    "bias/passages.jsonl": PassageRecord,
+    "bias/answers.jsonl": AnswerRecord,
+    "bias/answer-stances.jsonl": AnswerStance,
+    "bias/likert.jsonl": LikertRecord,
+    "bias/defended/answers.jsonl": AnswerRecord,
+    "bias/defended/answer-stances.jsonl": AnswerStance,
+    "bias/own/results.jsonl": BiasRecord,
+    "bias/own/passages.jsonl": PassageRecord,
+    "bias/worlds.jsonl": WorldRecord,
+    "bias/held_out/worlds.jsonl": WorldRecord,
+    "bias/fitting/worlds.jsonl": WorldRecord,
+    "bias/held_out/sides.jsonl": SideRecord,
+    "bias/sides.jsonl": SideRecord,
+    **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in recorded.RECORDS.items()},
+}
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if (BENCHMARKS / name).exists()])
+def test_published_records_keep_their_bytes(name):
+    path = BENCHMARKS / name
+    lines = content(read_records(path, RECORDS[name])).splitlines()
+    assert sorted(lines) == sorted(path.read_bytes().splitlines())
+
+
+def test_the_tool_hijack_benchmark(tmp_path):
+    folder, run = BENCHMARKS / "hijack", script("hijack")
+    run.publish(run.kept(folder), tmp_path)
+    same(folder, tmp_path, "summary.json", "table.md")
+
+
+def test_the_bias_benchmark(tmp_path):
+    folder, run = BENCHMARKS / "bias", script("bias")
+    run.publish(folder, tmp_path)
+    same(folder, tmp_path, "summary.json", "summary-reporting.json", "summary-answers.json", "table.md")
+    same(folder, tmp_path, *drawn(tmp_path))
+
+
+def test_the_worlds_of_the_bias_benchmark(tmp_path):
+    folder = BENCHMARKS / "bias"
+    script("bias", "worlds").publish(folder, tmp_path)
+    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def test_the_worlds_of_questions_that_the_embedded_stance_never_saw(tmp_path):
+    folder = BENCHMARKS / "bias" / "held_out"
+    script("bias", "worlds").publish(folder, tmp_path)
+    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def test_the_worlds_of_questions_that_filters_are_chosen_on(tmp_path):
+    folder = BENCHMARKS / "bias" / "fitting"
+    script("bias", "worlds").publish(folder, tmp_path)
+    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
+
+
+def test_the_joined_filter_on_the_attack_by_the_papers_steps():
+    folder, replay = BENCHMARKS / "bias" / "own", script("bias", "replay")
+    plain = json.loads((folder / "joined.json").read_text("utf-8"))
+    assert replay.page(plain) == (folder / "joined.md").read_text("utf-8")
+
+
+def test_the_stance_of_held_out_subjects():
+    evaluate = script("stance", "evaluate")
+    rows = evaluate.read_rows(BENCHMARKS / "stance" / "results.jsonl", evaluate.KEY)
+    assert evaluate.page(rows) == (BENCHMARKS / "stance" / "table.md").read_text("utf-8")
+
+
+def test_the_zero_of_a_side():
+    zero = script("stance", "zero")
+    rows = zero.read_rows(BENCHMARKS / "stance" / "zero.jsonl", zero.KEY)
+    assert zero.page(rows) == (BENCHMARKS / "stance" / "zero.md").read_text("utf-8")
+
+
+def test_instructions_in_a_text():
+    injected = script("stance", "injected")
+    rows = injected.read_rows(BENCHMARKS / "stance" / "injected.jsonl", injected.KEY)
+    assert injected.page(rows) == (BENCHMARKS / "stance" / "injected.md").read_text("utf-8")
+
+
+def drawn(folder):
+    figures = sorted(path.relative_to(folder) for path in folder.glob("figures/*.svg"))
+    assert len(figures) >= 7
+    return figures
+
+
+def test_every_figure_is_one_that_is_drawn_and_shown(tmp_path):
+    """What is no longer drawn goes: nothing would say that it is out of date."""
+    folder = BENCHMARKS / "bias"
+    script("bias").publish(folder, tmp_path)
+    script("bias", "worlds").publish(folder, tmp_path)
+    assert drawn(folder) == drawn(tmp_path)
+    shown = (folder / "table.md").read_text("utf-8") + (folder / "README.md").read_text("utf-8")
+    assert [path for path in drawn(folder) if f"({path})" not in shown] == []
+
+
+@pytest.fixture
+def two_models(tmp_path):
+    """The published records, with a second model that answered every context of three questions."""
+    folder = tmp_path / "bias"
+    folder.mkdir()
+    for path in (BENCHMARKS / "bias").glob("*.json*"):
+        shutil.copy(path, folder)
+    rows = read_records(folder / "answers.jsonl", AnswerRecord)
+    first = sorted({record.query_id for record in rows})[:3]
+    other = [
+        record.model_copy(update={"model": "openai/other", "ps": None if record.ps is None else -record.ps})
+        for record in rows
+        if record.query_id in first
+    ]
+    (tmp_path / "other.jsonl").write_bytes(content(other))
+    return folder, tmp_path / "other.jsonl"
+
+
+def test_the_answers_of_a_second_model_are_rows_of_the_same_tables(two_models, tmp_path):
+    folder, file = two_models
+    run = script("bias")
+    run.add(folder, file)
+    run.publish(folder, folder)
+    page = (folder / "table.md").read_text("utf-8")
+    for number in (6, 8):
+        table = page.rpartition(f"### Table {number}.")[2].partition("### ")[0]
+        assert "| local/qwen2.5-coder-1.5b, debate_passages |" in table
+        assert "| openai/other, debate_passages, 3 questions |" in table
+    five = page.rpartition("### Table 5.")[2].partition("### ")[0]
+    assert [line.split(" | ")[0] for line in five.splitlines() if line.startswith("| ")][1:4] == [
+        "| No Def., local/qwen2.5-coder-1.5b",
+        "| No Def., openai/other",
+        "| *No Def., paper*",
+    ]
+    published = (BENCHMARKS / "bias" / "table.md").read_text("utf-8").rpartition("### Table 6.")[2]
+    old, new = (
+        next(line for line in text.splitlines() if line.startswith("| local/qwen2.5-coder-1.5b, debate"))
+        for text in (published, page.rpartition("### Table 6.")[2])
+    )
+    assert new == old
+    assert "openai/other" in (folder / "figures" / "answers.svg").read_text("utf-8")
+
+
+def test_answers_to_other_contexts_are_refused(two_models, tmp_path):
+    folder, file = two_models
+    (strange,) = read_records(file, AnswerRecord)[:1]
+    file.write_bytes(content([strange.model_copy(update={"query_id": "zz999"})]))
+    with pytest.raises(InputError, match="zz999"):
+        script("bias").add(folder, file)

@@ -1,0 +1,56 @@
+"""Intervals of a rate. scipy does the work; it comes with the extra `attack`."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from equipoise.core.errors import MissingExtra
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its confidence interval: `low <= high`, confidence `level`, resting on `n` units."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    n: int
+
+
+def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Interval | None:
+    """The exact (Clopper-Pearson 1934) interval of a rate: never too narrow. None for no trials.
+
+    Worked value: 0 of 10 at 95%: low 0, high 1 - 0.025^(1/10) = 0.3085. Raises MissingExtra without scipy.
+    """
+    return proportion(successes, trials, level, "exact")
+
+
+def proportion(
+    successes: int, trials: int, level: float, method: Literal["exact", "wilson"]
+) -> Interval | None:
+    """The interval of a rate by scipy's method of that name. None for no trials.
+
+    Raises MissingExtra without scipy, ValueError for counts that are not possible.
+    """
+    check_level(level)
+    if trials < 0 or not 0 <= successes <= max(trials, 0):
+        raise ValueError(f"{successes} successes in {trials} trials is not possible")
+    if trials == 0:
+        return None
+    bounds = scipy_stats().binomtest(successes, trials).proportion_ci(level, method)
+    return Interval(successes / trials, float(bounds.low), float(bounds.high), level, trials)
+
+
+def check_level(level: float) -> None:
+    """Raises ValueError for a confidence level outside (0, 1)."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be between 0 and 1, for example 0.95, not {level}")
+
+
+def scipy_stats() -> Any:  # noqa: ANN401
+    """`scipy.stats`; raises MissingExtra without scipy."""
+    try:
+        from scipy import stats  # type: ignore[import-untyped]  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("scipy", "attack") from error
+    return stats

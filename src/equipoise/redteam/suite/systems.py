@@ -1,0 +1,169 @@
+"""The systems under attack: what is built from an index, and what is asked where it runs."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.addresses import Place, StoreUrl
+from equipoise.core.errors import InputError, StoreError
+from equipoise.core.types import AttackOutcome
+from equipoise.corpus import copying
+from equipoise.corpus.indexing import index
+from equipoise.corpus.store import Store
+from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.rag.components import Components
+from equipoise.redteam import jailbreak, off_task, tool_hijack, verdict
+from equipoise.redteam.beside import BesideTrusted
+from equipoise.redteam.cut_up import CutUp
+from equipoise.redteam.incomplete import Incomplete
+from equipoise.redteam.oracle import Oracle
+from equipoise.redteam.poison import PoisonAndSteer
+from equipoise.redteam.probe import Probe
+from equipoise.redteam.rules import answers
+from equipoise.redteam.suite.cases import BENIGN, LOOK_ALIKE, AttackSample
+from equipoise.redteam.targets import Inside, PipelineTarget, Planting, Target, asked
+from equipoise.redteam.weak import WeakTarget
+
+Changes = Mapping[str, Mapping[str, object]]
+
+SYSTEMS: Mapping[str, Changes] = {
+    "hs": {},
+    "hs+context": {"summarize": {"context": "passage"}},
+    "hs-equal": {"trust": {"mode": "equal"}},
+    "hs-filter": {"filter": {"name": "none"}, "trust": {"mode": "equal"}},
+    "hs-pieces": {"highlight": {"max_pieces": 1000}},
+    "vanilla": {},
+    "weak": {},
+}
+"""Our pipeline as it is set up, with the passages around the quotes, with untrusted documents read like trusted ones,
+the same without a filter, without a limit of short pieces;
+plain RAG; and a pipeline without any defence, which an attack has to beat before its zero elsewhere means something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """A target as a system of a run: at most `budget` tries a case; `honest` questions carry what is typed."""
+
+    target: Target
+    budget: int
+    honest: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The target's."""
+        return self.target.name
+
+    async def __call__(self, sample: AttackSample) -> AttackOutcome:
+        """How the case ended; for a benign question its utility."""
+        if sample.attack in (BENIGN, LOOK_ALIKE):
+            return await self._utility(sample)
+        strategy = strategies(self.honest)[sample.attack]
+        ended: AttackOutcome = await strategy.carry_out(sample.case, self.target, budget=self.budget)
+        return ended
+
+    async def _utility(self, sample: AttackSample) -> AttackOutcome:
+        response = await asked(self.target.ask(sample.case.question))
+        useful = answers(response, sample.case.marks)
+        return AttackOutcome(
+            attack_succeeded=False,
+            utility=float(useful),
+            error=response.error,
+            reached=response.reached,
+            asked=sample.case.question,
+            read="\n".join(response.quotes),
+            answered=response.text or f"(refused: {response.refused})",
+        )
+
+
+def strategies(honest: tuple[str, ...]) -> dict[str, Any]:
+    """Every attack by name."""
+    made: list[Any] = [
+        tool_hijack.attack(honest),
+        off_task.attack(honest),
+        jailbreak.attack(honest),
+        verdict.typed(honest),
+        CutUp(),
+        Incomplete(),
+        verdict.Verdict(),
+        Oracle(),
+        PoisonAndSteer(),
+        Probe(),
+        BesideTrusted(),
+    ]
+    return {attack.name: attack for attack in made}
+
+
+def target(name: str, components: Components) -> Target:
+    """The system `name` over the index of `components`. Raises InputError for another name, ModelUnavailable for plain
+    RAG and the weak one without a language model."""
+    if name not in SYSTEMS:
+        raise InputError(f"there is no system {name!r}: choose among {', '.join(SYSTEMS)}")
+    if name in ("vanilla", "weak"):
+        components.need_chat(f"the system {name!r}")
+    if name == "weak":
+        return WeakTarget(components)
+    settings = components.settings
+    for section, values in SYSTEMS[name].items():
+        changed = getattr(settings, section).model_copy(update=dict(values))
+        settings = settings.model_copy(update={section: changed})
+    pipeline = "vanilla" if name == "vanilla" else "hs"
+    return PipelineTarget(replace(components, settings=settings), name, pipeline)
+
+
+def unfit(attack: str, target: Target, inside: Sequence[str], planted: Sequence[str]) -> str:
+    """Why the attack cannot be carried out on the target; empty where it can."""
+    from_inside = isinstance(target, Inside) and getattr(target, "pipeline", "hs") == "hs"
+    if attack in inside and not from_inside:
+        return "nobody can replace its highlighter from here"
+    if attack in planted and not isinstance(target, Planting):
+        return "it takes no documents"
+    return ""
+
+
+def copied(store: Place, to: Path) -> Path:
+    """A copy of an index: what is attacked, so that no crash leaves anything planted in the index itself.
+
+    Raises StoreError where there is no index.
+    """
+    if isinstance(store, StoreUrl):
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _removed(to)
+        with Store.open(store, read_only=True) as source, Store.open(to, create=True) as target:
+            copying.copy(source, target)
+        return to
+    if not store.is_file():
+        raise StoreError(
+            f"there is no index at {store}: run  equipoise index PATHS , or attack the target 'example'"
+        )
+    to.parent.mkdir(parents=True, exist_ok=True)
+    _removed(to)
+    try:
+        with (
+            closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(to)) as copy,
+        ):
+            source.backup(copy)
+    except sqlite3.Error as error:
+        raise StoreError(f"{store} cannot be copied ({error}): is it an index?") from error
+    return to
+
+
+def example(to: Path) -> Path:
+    """An index of the example documents: a shop's, in our own words."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    _removed(to)
+    with (
+        as_file(files("equipoise.redteam").joinpath("example")) as folder,
+        Store.open(to, create=True) as store,
+    ):
+        index([folder], store, EmbeddedEncoder())
+    return to
+
+
+def _removed(path: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
