@@ -158,6 +158,46 @@ FORMATS: dict[str, Callable[[int], tuple[str, bytes]]] = {
     "rtf: bytes": lambda n: ("a.rtf", b"{\\rtf1 " + b"\\'fc" * n + b"}"),
     "rtf: paragraphs": lambda n: ("a.rtf", b"{\\rtf1 " + b"x\\par " * n + b"}"),
     "rtf: cells": lambda n: ("a.rtf", b"{\\rtf1\\intbl " + b"x\\cell\\row " * n + b"}"),
+    "rtf: rows of different widths": lambda n: (
+        "a.rtf",
+        b"{\\rtf1\\intbl "
+        + b"".join(b"\\trowd\\clvmrg\\cellx%d x\\cell\\row " % (200 * k) for k in range(n))
+        + b"}",
+    ),
+    "rst: tables of directives": lambda n: (
+        "a.rst",
+        b".. list-table::\n\n" + b"   * - x\n     - y\n" * n + b".. csv-table::\n\n   a,b\n" * n,
+    ),
+    "md: crossed out": lambda n: ("a.md", b"~~a b " * n + b"\n" + b"~~a~~ ~~~ ~~" * n),
+    "ods: rows": lambda n: (
+        "a.ods",
+        odt(
+            "<office:spreadsheet><table:table>" + "<table:table-column/><table:table-row><table:table-cell>"
+            "<text:p>x</text:p></table:table-cell></table:table-row><table:table-row/>"
+            * n
+            + "</table:table></office:spreadsheet>"
+        ),
+    ),
+    "odt: notes": lambda n: (
+        "a.odt",
+        odt(
+            "<text:p>x<text:note><text:note-body><text:p>y</text:p></text:note-body></text:note></text:p>" * n
+        ),
+    ),
+    "ics: entries": lambda n: ("a.ics", b"BEGIN:VEVENT\nSUMMARY:x\nEND:VEVENT\n" * n),
+    "ics: names": lambda n: ("a.ics", b"BEGIN:VEVENT\n" + b"SUMMARY;a=b;c:x\n y\n" * n + b"END:VEVENT\n"),
+    "srt: cues": lambda n: ("a.srt", b"00:00:01,000 --> 00:00:02,000\nx y\n\n" * n),
+    "ipynb: cells": lambda n: (
+        "a.ipynb",
+        b'{"cells":[' + b",".join([b'{"cell_type":"raw","source":"x"}'] * n) + b"]}",
+    ),
+    "eml: attachments of one name": lambda n: (
+        "a.eml",
+        b"Subject: x\nContent-Type: multipart/mixed; boundary=B\n\n"
+        + b'--B\nContent-Type: x/y; name="a.txt"\n\nx\n' * n
+        + b"--B--\n",
+    ),
+    "mbox: messages": lambda n: ("a.mbox", b"From x\nSubject: x\n\ny\n\n" * n),
     "rtf: colours": lambda n: (
         "a.rtf",
         b"{\\rtf1{\\colortbl" + b"\\red1;" * n + b"}" + b"\\cf9 x" * n + b"}",

@@ -53,7 +53,8 @@ def odt(body: str, *, styles: str = "", title: str = "", more: dict[str, str] | 
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def _relations(targets: dict[str, tuple[str, str]]) -> str:
+def relations(targets: dict[str, tuple[str, str]]) -> str:
+    """A part of relations, by id their kind and target."""
     rows = "".join(
         f'<Relationship Id="{name}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
         for name, (kind, target) in targets.items()
@@ -78,9 +79,9 @@ def xlsx(
     targets = {f"r{number}": ("worksheet", f"s{number}.xml") for number in range(len(sheets))}
     targets |= {"rs": ("sharedStrings", "shared.xml"), "rt": ("styles", "styles.xml")}
     parts: dict[str, str | bytes] = {
-        "_rels/.rels": _relations({"r": ("officeDocument", "xl/workbook.xml")}),
+        "_rels/.rels": relations({"r": ("officeDocument", "xl/workbook.xml")}),
         "xl/workbook.xml": f'<workbook xmlns:r="{_OFFICE}"><sheets>{listed}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": _relations(targets),
+        "xl/_rels/workbook.xml.rels": relations(targets),
         "xl/shared.xml": f"<sst>{''.join(f'<si><t>{text}</t></si>' for text in shared)}</sst>",
         "xl/styles.xml": f"<styleSheet>{styles}</styleSheet>",
     }
@@ -95,9 +96,9 @@ def pptx(*slides: str) -> bytes:
     """A presentation of these slides (their shapes, or a whole `<sld>`)."""
     listed = "".join(f'<sldId r:id="r{number}" id="{256 + number}"/>' for number in range(len(slides)))
     parts: dict[str, str | bytes] = {
-        "_rels/.rels": _relations({"r": ("officeDocument", "ppt/p.xml")}),
+        "_rels/.rels": relations({"r": ("officeDocument", "ppt/p.xml")}),
         "ppt/p.xml": f'<p xmlns:r="{_OFFICE}"><sldIdLst>{listed}</sldIdLst><sldSz cx="1000" cy="500"/></p>',
-        "ppt/_rels/p.xml.rels": _relations(
+        "ppt/_rels/p.xml.rels": relations(
             {f"r{number}": ("slide", f"s{number}.xml") for number in range(len(slides))}
         ),
     }

@@ -46,6 +46,15 @@ def test_every_key_of_a_result_is_for_somebody(served):
         assert set(for_asker(served.service.library.ask(question))) == set(fields)
 
 
+def test_a_question_that_the_encoder_does_not_read_is_said_to_be_one(served):
+    body = {"question": "Когда открывается гавань?"}
+    reply = served.client.post("/v1/ask", json=body, headers=served.as_asker()).json()
+    assert reply["notice"] == (
+        "The question is in Cyrillic, which the encoder does not read: only its words count in a search."
+    )
+    assert served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker()).json()["notice"] is None
+
+
 def test_a_failing_model_is_not_named_to_who_asks(serve):
     from serving import FirstSentence
 

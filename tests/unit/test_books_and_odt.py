@@ -119,12 +119,16 @@ class TestOdt:
         ]
         assert blocks(body)[-1][3] == "x | y"
 
-    def test_indexes_are_asides_and_notes_are_left_out(self):
+    def test_indexes_are_asides_and_notes_stand_below_their_paragraph(self):
         body = f"<text:table-of-content><text:index-body>{text('Start 1')}</text:index-body></text:table-of-content>"
-        note = "<text:note><text:note-body><text:p>NOTE</text:p></text:note-body></text:note>"
-        assert [(kind, text) for kind, _, _, text in blocks(body + text(f"Text{note}."))] == [
-            ("aside", "Start 1"),
-            ("paragraph", "Text."),
+        note = (
+            "<text:note><text:note-citation>1</text:note-citation>"
+            "<text:note-body><text:p>But not in May.</text:p></text:note-body></text:note>"
+        )
+        assert [(kind, lead, text) for kind, _, lead, text in blocks(body + text(f"Text{note}."))] == [
+            ("aside", "", "Start 1"),
+            ("paragraph", "", "Text."),
+            ("paragraph", "Text.", "But not in May."),
         ]
 
     @pytest.mark.parametrize(
@@ -171,3 +175,33 @@ class TestOdt:
     def test_what_is_refused(self, data, says):
         with pytest.raises(UnreadableFile, match=says):
             document_of("a.odt", data)
+
+
+class TestSheets:
+    def row(self, *texts):
+        cells = (f"<table:table-cell><text:p>{text}</text:p></table:table-cell>" for text in texts)
+        rest = "<table:table-cell table:number-columns-repeated='900'/>"
+        return f"<table:table-row>{''.join(cells)}{rest}</table:table-row>"
+
+    def test_sheets_are_headings_and_empty_rows_part_tables(self):
+        hidden = '<table:table-column/><table:table-column table:visibility="collapse"/>'
+        rows = (
+            self.row("Boat", "SECRET", "Day")
+            + self.row("Punt", "SECRET", "9.50 EUR")
+            + self.row("Canoe", "", "7")
+        )
+        boats = f'<table:table table:name="Boats">{hidden}{rows}{self.row()}{self.row("Not in winter.")}</table:table>'
+        away = f'<table:table table:name="Away" table:style-name="A">{self.row("SECRET")}</table:table>'
+        styles = (
+            '<style:style style:name="A" style:family="table"><style:table-properties table:display="false"/>'
+            "</style:style>"
+        )
+        data = odt(f"<office:spreadsheet>{boats}{away}</office:spreadsheet>", styles=styles)
+        assert outline("a.ods", data) == [
+            ("heading", 1, "", "Boats"),
+            ("aside", 0, "", "Boat | Day"),
+            ("row", 0, "", "Boat: Punt; Day: 9.50 EUR"),
+            ("row", 0, "", "Boat: Canoe; Day: 7"),
+            ("paragraph", 0, "", "Not in winter."),
+        ]
+        assert document_of("a.ods", data).hidden == 3 * len("SECRET")

@@ -133,3 +133,35 @@ def test_names(name, number):
 def test_an_empty_name_means_nothing():
     with pytest.raises(InputError):
         named("", [Listed("x", "/a/b.txt", "", Trust.TRUSTED, 1, "b.txt")])
+
+
+@pytest.mark.parametrize(
+    "command", [["index", "mixed", "--store", "i.db"], ["ask", "When?", "--docs", "mixed"]]
+)
+def test_files_that_are_not_read_are_named_in_one_line(command, corpus, run):
+    kinds = [
+        "7z",
+        "bak",
+        "dwg",
+        "exe",
+        "heic",
+        "mkv",
+        "mp3",
+        "msg",
+        "odp",
+        "pages",
+        "png",
+        "ppt",
+        "xls",
+        "zip",
+    ]
+    (corpus / "mixed").mkdir()
+    (corpus / "mixed" / "ok.txt").write_text("The ferry leaves at nine.", "utf-8")
+    for kind in kinds:
+        (corpus / "mixed" / f"file.{kind}").write_text("x", "utf-8")
+    for number in range(30):
+        (corpus / "mixed" / f"z{number:02}.png").write_text("x", "utf-8")
+    (line,) = [line for line in run(*command)[2].splitlines() if line.startswith("skipped:")]
+    assert line.startswith("skipped: 44 of a type that is not read: mixed/file.7z, ")
+    assert line.endswith(", and 24 more (24 .png)")
+    assert all(f"file.{kind}" in line for kind in kinds)

@@ -9,6 +9,10 @@ from docx.oxml import OxmlElement
 
 from blocks_of import outline
 from hostile_files import docx as docx_of
+from office_files import relations, zipped
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+LISTED = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
 
 
 def word(build):
@@ -166,3 +170,47 @@ def test_a_table_of_contents_is_asides():
     ]
     contents = docx_of(paragraph("Three 5", '<w:pStyle w:val="toc 1"/>'), styles=style("toc 1"))
     assert outline("a.docx", contents)[0][0] == "aside"
+
+
+def test_notes_comments_and_margins():
+    """A footnote and a comment on an item keep the list together; margins are read once, page numbers not at all."""
+
+    def part(name, *inside):
+        return f"<w:{name} xmlns:w='{WORD}'>{''.join(inside)}</w:{name}>"
+
+    def note(kind, number, author, text):
+        return f"<w:{kind} w:id='{number}' w:author='{author}'>{paragraph(text)}</w:{kind}>"
+
+    def marked(text, *marks):
+        return f"<w:p><w:pPr>{LISTED}</w:pPr><w:r><w:t>{text}</w:t></w:r>{''.join(marks)}</w:p>"
+
+    main = "".join(
+        [
+            paragraph("Bring:"),
+            marked("boots", '<w:r><w:footnoteReference w:id="1"/></w:r>'),
+            marked("a coat", '<w:r><w:commentReference w:id="7"/></w:r>'),
+            '<w:del><w:p><w:r><w:t>x</w:t><w:footnoteReference w:id="2"/></w:r></w:p></w:del>',
+        ]
+    )
+    kinds = ("footnotes", "comments", "header", "footer")
+    data = zipped(
+        {
+            "_rels/.rels": relations({"m": ("officeDocument", "word/document.xml")}),
+            "word/_rels/document.xml.rels": relations({kind: (kind, f"{kind}.xml") for kind in kinds}),
+            "word/document.xml": part("document", f"<w:body>{main}</w:body>"),
+            "word/footnotes.xml": part(
+                "footnotes", note("footnote", 1, "", "Not sandals."), note("footnote", 2, "", "GONE")
+            ),
+            "word/comments.xml": part("comments", note("comment", 7, "Ida", "And a hat?")),
+            "word/header.xml": part("hdr", paragraph("Issue 4 of May"), paragraph("Page 1 of 9")),
+            "word/footer.xml": part("ftr", paragraph("Issue 4 of May")),
+        }
+    )
+    assert outline("a.docx", data) == [
+        ("paragraph", 0, "", "Bring:"),
+        ("item", 1, "Bring:", "boots"),
+        ("paragraph", 0, "boots", "Not sandals."),
+        ("item", 1, "Bring:", "a coat"),
+        ("paragraph", 0, "a coat", "Comment by Ida: And a hat?"),
+        ("paragraph", 0, "", "Issue 4 of May"),
+    ]

@@ -69,6 +69,50 @@ class TestNames:
         )
         assert (titles, names) == (["Prices", "as of May"], ["Tea", "Cup", "Pot"])
 
+    def test_notes_of_several_cells_stand_above_the_names(self):
+        titles, names, rows = rows_of(
+            ["Depot North", "", "printed in May"],
+            ["Contact:", "Ms Ray", ""],
+            ["Part", "Size", "Price"],
+            ["Pump", "L", "12.50"],
+            ["Hose", "M", "3.10"],
+        )
+        assert titles == ["Depot North | printed in May", "Contact: Ms Ray"]
+        assert (names, rows[0]) == (["Part", "Size", "Price"], ["Pump", "L", "12.50"])
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            [
+                ["", "Cup", "Pot"],
+                ["Green", "mild", "strong"],
+                ["Black", "strong", "mild"],
+                ["Red", "weak", "good"],
+            ],
+            [
+                ["Tea", "Cup", ""],
+                ["Green", "mild", "cold"],
+                ["Black", "strong", "hot"],
+                ["Red", "weak", "hot"],
+            ],
+        ],
+    )
+    def test_names_that_leave_a_column_out_are_no_notes(self, rows):
+        assert rows_of(*rows) == ([], rows[0], rows[1:])
+
+    def test_groups_of_columns_without_merged_cells(self):
+        _, names, rows = rows_of(
+            ["", "2024", "", "2025", ""],
+            ["Quay", "Spring", "Autumn", "Spring", "Autumn"],
+            ["East", "1", "2", "3", "4"],
+        )
+        assert names == ["Quay", "2024 Spring", "2024 Autumn", "2025 Spring", "2025 Autumn"]
+        assert rows == [["East", "1", "2", "3", "4"]]
+
+    def test_groups_of_columns_beside_an_empty_corner(self):
+        _, names, _ = rows_of(["", ("2024", 1, 2)], ["Quay", "Spring", "Autumn"], ["East", "1", "2"])
+        assert names == ["Quay", "2024 Spring", "2024 Autumn"]
+
     def test_years_are_names(self):
         assert rows_of(["Region", "2023", "2024"], ["North", "7", "9"], ["South", "4", "5"])[1] == [
             "Region", "2023", "2024"
@@ -149,6 +193,25 @@ class TestFormats:
         )
         table = f"<table:table><table:table-header-rows>{head}</table:table-header-rows>{body}</table:table>"
         assert outline("a.odt", odt(table)) == SPANS
+
+    def test_rtf(self):
+        def row(*cells):
+            edges = "".join(f"{merged}\\cellx{edge}" for _, edge, merged in cells)
+            texts = "".join(f"{text}\\cell " for text, _, _ in cells)
+            return f"\\trowd{edges} \\intbl {texts}\\row "
+
+        table = "".join(
+            [
+                row(("Room", 2000, "\\clvmgf"), ("Fees", 4000, "\\clmgf"), ("", 6000, "\\clmrg")),
+                row(("", 2010, "\\clvmrg"), ("Weekday", 4000, ""), ("Weekend", 6000, "")),
+                row(("Attic", 2000, ""), ("30", 4000, ""), ("45", 6000, "")),
+                row(("Cellar", 2000, ""), ("20", 6000, "")),
+                row(("Out of doors", 6000, "")),
+                row(("Yard", 2000, ""), ("10", 4000, ""), ("15", 6000, "")),
+                row(("Keys are kept by the porter.", 6000, "")),
+            ]
+        )
+        assert outline("a.rtf", f"{{\\rtf1 {table}\\pard}}") == SPANS
 
     def test_pptx(self):
         def row(*cells):

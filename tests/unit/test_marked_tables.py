@@ -43,6 +43,37 @@ Cellar  20    25
 
 After it.
 """
+LISTS = """Fees
+====
+
+.. list-table:: By room
+   :header-rows: 1
+
+   * - Room
+     - Week
+     - End
+   * - Attic
+     - 30
+     - 45, with
+       breakfast
+
+   * - Cellar
+     - 20
+     -
+
+.. csv-table:: By tent
+   :header: "Tent", "Night, in all"
+   :widths: 10, 20
+
+   "Small", 7
+   "Large", "9"
+
+.. csv-table::
+   :header-rows: 1
+
+   Boat,Hour
+   Punt,4
+"""
 ADOC = """= Fees
 
 .Rooms
@@ -94,6 +125,26 @@ def test_a_drawn_grid():
         (12, "Room: Cellar; Fees Week: 20 always; Fees End: 20 always"),
     ]
     assert document.blocks[-1].line == 15
+
+
+def test_tables_of_directives():
+    found, document = rows("a.rst", LISTS)
+    assert found == [
+        (10, "Room: Attic; Week: 30; End: 45, with breakfast"),
+        (15, "Room: Cellar; Week: 20"),
+        (23, "Tent: Small; Night, in all: 7"),
+        (24, "Tent: Large; Night, in all: 9"),
+        (30, "Boat: Punt; Hour: 4"),
+    ]
+    assert "By room" in document.text
+    assert "list-table" not in document.text
+
+
+@pytest.mark.parametrize("table", [LISTS, SIMPLE])
+def test_tables_that_a_literal_block_shows_stay_as_they_are(table):
+    shown = "\n".join(f"    {line}".rstrip() for line in table.splitlines()[3:])
+    text = f"Fees\n====\n\nWrite::\n\n{shown}\n"
+    assert document_of("a.rst", text).text == text
 
 
 def test_what_only_has_bars_stays_as_it_is():

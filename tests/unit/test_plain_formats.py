@@ -1,5 +1,6 @@
 """JSON, mail, source code, AsciiDoc and RTF: blocks, titles, lines, hidden text, and what is refused."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ class TestMail:
         inside = "".join(f"--B\n{part}\n" for part in parts)
         return f"{self.HEAD}Content-Type: multipart/{kind}; boundary=B\n\n{inside}--B--\n"
 
-    def test_plain_text_is_preferred_and_attachments_are_named(self):
+    def test_plain_text_is_preferred_and_what_is_not_read_is_named(self):
         coding = "Content-Transfer-Encoding: quoted-printable"
         plain = f"Content-Type: text/plain; charset=iso-8859-1\n{coding}\n\nGr=FC=DFe."
         html = "Content-Type: text/html\n\n<p>No."
@@ -88,9 +89,41 @@ class TestMail:
         assert structure[2:] == [
             ("paragraph", 0, "", "Grüße."),
             ("paragraph", 0, "", "Attached:"),
-            ("item", 1, "Attached:", "- a.pdf"),
+            (
+                "item",
+                1,
+                "Attached:",
+                "- a.pdf (not read: the PDF is broken; open it in a viewer and save it again)",
+            ),
             ("item", 1, "Attached:", "- a message"),
         ]
+
+    def attachment(self, name, text):
+        return f'Content-Type: text/plain; name="{name}"\nContent-Disposition: attachment\n\n{text}'
+
+    def test_attachments_are_documents_of_their_own(self):
+        mail = self.parts(
+            "Content-Type: text/plain\n\nSee there.",
+            self.attachment("fees.csv", "Boat,Fee\nPunt,4\n"),
+            self.attachment("fees.csv", "Boat,Fee\nHeron,9\n"),
+            self.attachment("tool.exe", "x"),
+            self.attachment("again.eml", f"{self.HEAD}\nInside.\n"),
+        )
+        read = load(Path("a.eml"), mail.encode())
+        assert [document.fragment for document in read] == ["", "fees.csv", "2 fees.csv"]
+        assert read[0].text.endswith("- fees.csv\n\n- 2 fees.csv\n\n- tool.exe\n\n- again.eml")
+        assert "Boat: Heron; Fee: 9" in read[2].text
+
+    def test_a_folder_of_messages(self):
+        second = self.parts("Content-Type: text/plain\n\n>From here on.", self.attachment("a.txt", "Inside."))
+        folder = f"From ann Mon Jan 1\n{self.HEAD}\nOne.\n\nFrom ann Tue Jan 2\n{second}"
+        read = load(Path("a.mbox"), folder.encode())
+        assert [document.fragment for document in read] == ["1", "2", "2/a.txt"]
+        assert (read[0].text[-4:], "From here on." in read[1].text) == ("One.", True)
+        with pytest.raises(UnreadableFile, match="message 2: there are no headers"):
+            load(Path("a.mbox"), f"{folder[: folder.index('From ann Tue')]}From x\nno\n".encode())
+        with pytest.raises(UnreadableFile, match="begins with From"):
+            load(Path("a.mbox"), b"no")
 
     def test_html_is_read_where_there_is_no_other_and_what_it_hides_is_left_out(self):
         html = "Content-Type: text/html\n\n<h2>Head</h2><p>seen<b hidden>SECRET</b>"
@@ -236,3 +269,62 @@ class TestRtf:
         for data, says in (("text", "no RTF"), ("{\\rtf1" + "{" * 5_000, "nested"), (rtf(""), "no text")):
             with pytest.raises(UnreadableFile, match=says):
                 document_of("a.rtf", data)
+
+
+class TestCards:
+    def test_every_entry_is_a_paragraph(self):
+        calendar = (
+            "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:SECRET\nDTSTART;TZID=X:20250917T193000\nSUMMARY:General\n  assembly\n"
+            "LOCATION:Parish hall\\, Elm Road 4\nBEGIN:VALARM\nDESCRIPTION:SECRET\nEND:VALARM\n"
+            "END:VEVENT\nEND:VCALENDAR\n"
+        )
+        assert outline("a.ics", calendar) == [
+            (
+                "paragraph",
+                0,
+                "",
+                "Summary: General assembly\nStarts: 2025-09-17 19:30\nLocation: Parish hall, Elm Road 4",
+            )
+        ]
+        card = "BEGIN:VCARD\nTEL;TYPE=CELL:+44 7\nitem1.FN:Ida Roe\nADR:;;Elm Road 4;York\nPHOTO:SECRET\nEND:VCARD\n"
+        assert outline("a.vcf", card * 2)[1:] == [
+            ("paragraph", 0, "", "Name: Ida Roe\nTelephone (cell): +44 7\nAddress: Elm Road 4, York")
+        ]
+
+    def test_what_is_none(self):
+        with pytest.raises(UnreadableFile, match="no entry"):
+            document_of("a.ics", "BEGIN:VCALENDAR\nEND:VCALENDAR\nEND:VEVENT\n")
+
+
+class TestSubtitles:
+    def test_what_is_said_stands_in_whole_sentences_on_its_line(self):
+        text = "WEBVTT\n\n1\n00:04.000 --> 00:07.000\nThe gate <i>opens</i>\n\n2\n00:08.000 --> 00:11.000\nat nine.\n\n"
+        text += "00:12.000 --> 00:13.000\nCome in!\n"
+        document = document_of("a.vtt", text)
+        assert document.text == "The gate opens at nine.\n\nCome in!"
+        assert [block.line for block in document.blocks] == [5, 12]
+        with pytest.raises(UnreadableFile, match="no times"):
+            document_of("a.srt", "Just text.")
+
+
+class TestNotebook:
+    def test_text_code_and_what_it_printed(self):
+        cells = [
+            {"cell_type": "markdown", "source": ["# Tides\n", "\n", "High at nine."]},
+            {
+                "cell_type": "code",
+                "source": "print(9)",
+                "outputs": [{"text": ["9\n"]}, {"data": {"image/png": "SECRET"}}],
+            },
+        ]
+        document = document_of("a.ipynb", json.dumps({"cells": cells}))
+        kinds = [(str(block.kind), block.line) for block in document.blocks]
+        assert kinds == [("heading", 0), ("paragraph", 0), ("code", 0), ("code", 0)]
+        assert (document.title, "SECRET" in document.text) == ("Tides", False)
+
+    @pytest.mark.parametrize(
+        "text", ["no", "[]", "{}", '{"cells": [1]}', '{"cells": [{}]}', '{"cells": ' + "[" * 9_999]
+    )
+    def test_what_is_none(self, text):
+        with pytest.raises(UnreadableFile):
+            document_of("a.ipynb", text)

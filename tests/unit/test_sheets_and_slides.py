@@ -70,14 +70,21 @@ class TestXlsx:
             ('<c t="b"><v>1</v></c>', "TRUE"),
             ('<c t="str"><v>a  b</v></c>', "a b"),
             ('<c s="999"><v>5</v></c>', "5"),
+            ('<c s="2"><v>45292.75</v></c>', "18:00"),
+            ('<c s="6"><v>1.5729166</v></c>', "2265:00"),
+            ('<c s="7"><v>1.5729166</v></c>', "37:45"),
+            ('<c s="8"><v>78134</v></c>', "007-8134"),
+            ('<c s="8"><v>1.5</v></c>', "1.5"),
         ],
     )
     def test_values_are_shown_as_they_are_seen(self, cell, text):
         formats = (
             '<numFmts><numFmt numFmtId="170" formatCode="[$-409]d\\ mmm yyyy"/>'
-            '<numFmt numFmtId="171" formatCode="0 &quot;days&quot;"/></numFmts>'
+            '<numFmt numFmtId="171" formatCode="0 &quot;days&quot;"/>'
+            '<numFmt numFmtId="172" formatCode="[mm]:ss"/><numFmt numFmtId="173" formatCode="[h]:mm"/>'
+            '<numFmt numFmtId="174" formatCode="000\\-0000"/></numFmts>'
         )
-        cells = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 20, 9, 170, 171))
+        cells = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 20, 9, 170, 171, 172, 173, 174))
         styles = f"{formats}<cellXfs>{cells}</cellXfs>"
         assert outline("a.xlsx", xlsx(row("x", cell), styles=styles))[1][3] == f"x | {text}"
 
@@ -223,3 +230,12 @@ class TestPptx:
             document_of("a.pptx", b"x")
         with pytest.raises(UnreadableFile, match="no text"):
             document_of("a.pptx", pptx(""))
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.xlsm"])
+def test_a_formula_without_a_value_is_said_to_be_one(name):
+    sheet = "<row><c><v>7</v></c><c><f>A1*2</f><v>14</v></c></row><row><c><v>8</v></c><c><f>A2*2</f><v></v></c></row>"
+    assert [text for kind, *_, text in outline(name, xlsx(sheet)) if kind == "row"] == [
+        "7 | 14",
+        "8 | (a formula whose value is not stored)",
+    ]

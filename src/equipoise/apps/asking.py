@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from equipoise.apps import progress, render
-from equipoise.apps.indexed import tell, tell_the_script
+from equipoise.apps.indexed import tell
 from equipoise.apps.options import PathArgument, PathOption, StoreOption, group, sharing
 from equipoise.apps.terminal import Terminal, complain, number_of, print_json, styled
 from equipoise.apps.watching import watching
@@ -141,8 +141,6 @@ def index(
     report = _index(paths, chosen.store.path, trust, chosen, gone, author)
     if trust is Trust.UNTRUSTED:
         complain("untrusted:", UNTRUSTED[chosen.trust.mode])
-    for line in render.grouped(report.skipped):
-        complain("skipped:", line)
     held = f"{_held(report)} in {chosen.store.path}"
     Terminal().print(f"{held} (files: {', '.join(_counted(report))})")
     if report.failed:
@@ -185,8 +183,6 @@ def ask(
 ) -> None:
     """Answer one question with verbatim quotes, or say why not."""
     with _answering(chosen) as ready:
-        if isinstance(ready, Library):
-            tell_the_script(question, ready.components.encoder)
         if as_json:
             result = ready.ask(question, others=others)
             print_json(result.to_dict() | ({"trace": result.trace.to_dict()} if trace else {}))
@@ -328,6 +324,8 @@ def _index(
             encoder=encoder,
         )
     tell(done, holding.held if holding else ())
+    for line in render.grouped(done.skipped):
+        complain("skipped:", line)
     return done
 
 

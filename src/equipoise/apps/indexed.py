@@ -1,15 +1,12 @@
-"""What somebody should know of an index run, and of a question that its encoder does not read."""
+"""What somebody should know of an index run."""
 
 from collections.abc import Iterable
 from shlex import quote
 
 from equipoise.apps.terminal import complain, one_line
-from equipoise.core.protocols import Encoder
 from equipoise.corpus.report import IndexReport
-from equipoise.models.abilities import is_multilingual
-from equipoise.text.scripts import script_of
 
-_HOW = "pip install 'equipoise[multilingual]' and index with --encoder multilingual"
+MULTILINGUAL = "pip install 'equipoise[multilingual]' and index with --encoder multilingual"
 
 
 def tell(done: IndexReport, held: Iterable[tuple[str, str]]) -> None:
@@ -29,7 +26,9 @@ def tell(done: IndexReport, held: Iterable[tuple[str, str]]) -> None:
         )
     for source, script in done.unread[:1]:
         more = f" (and {len(done.unread) - 1:,} more)" if len(done.unread) > 1 else ""
-        complain("found by words only:", f"{source}{more}: the encoder does not read {script}; {_HOW}")
+        complain(
+            "found by words only:", f"{source}{more}: the encoder does not read {script}; {MULTILINGUAL}"
+        )
     for source, why in held:
         complain(
             "held back:",
@@ -37,10 +36,3 @@ def tell(done: IndexReport, held: Iterable[tuple[str, str]]) -> None:
         )
     for source, name in done.alike:
         complain(f"looks like {one_line(name)}:", f"{source} is untrusted and is never cited under that name")
-
-
-def tell_the_script(question: str, encoder: Encoder) -> None:
-    """Say so where the encoder does not read what is asked."""
-    script = script_of(question)
-    if script and not is_multilingual(encoder):
-        complain("searched for by words only:", f"the encoder does not read {script}; {_HOW}")

@@ -3,11 +3,13 @@
 Who runs the command line is the operator: beside what the person who asks may see, it shows what failed.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
 
+from equipoise.apps.indexed import MULTILINGUAL
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
 from equipoise.core.results import Answer, Others, Reason, Refusal, SubAnswer
 from equipoise.core.types import BlockKind, Highlight, Passage, Trust
@@ -21,7 +23,7 @@ BEGINNING = 160
 """Characters of a passage that is only named."""
 TITLE = 60
 """Characters of a title among others."""
-NAMED = 3
+NAMED = 20
 """Files of one kind that are named."""
 
 
@@ -73,6 +75,8 @@ def _show_question(part: SubAnswer, number: int, console: Terminal) -> None:
         console.print(styled((f"read as: {one_line(result.trace.read_as)}", "dim")))
     for typed, meant in result.trace.spelling:
         console.print(styled((f"{one_line(typed)} is read as {one_line(meant)}", "dim")))
+    if result.trace.notice:
+        console.print(styled((f"{result.trace.notice} To read it: {MULTILINGUAL}", "yellow")))
     if isinstance(result, Refusal):
         _show_refusal(result, console)
     elif result.weak:
@@ -171,14 +175,16 @@ def _folded(text: str) -> str:
 
 
 def grouped(left: Sequence[LeftOut]) -> list[str]:
-    """A line for each reason and suffix, with how many and the names of the first few."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    """A line for each reason: how many, the names of the first, and the types of the others."""
+    groups: dict[str, list[str]] = {}
     for file in left:
-        groups.setdefault((file.reason, Path(file.path).suffix.lower() or "no suffix"), []).append(file.path)
+        groups.setdefault(file.reason, []).append(file.path)
     lines = []
-    for (reason, suffix), names in groups.items():
-        more = ", ..." if len(names) > NAMED else ""
-        lines.append(f"{len(names)} {reason} ({suffix}): {', '.join(names[:NAMED])}{more}")
+    for reason, names in groups.items():
+        rest = Counter(Path(name).suffix.lower() or "no suffix" for name in names[NAMED:])
+        kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in rest.most_common())
+        more = f", and {len(names) - NAMED:,} more ({kinds})" if rest else ""
+        lines.append(f"{len(names):,} {reason}: {', '.join(names[:NAMED])}{more}")
     return lines
 
 

@@ -45,7 +45,8 @@ class Trace:
     name and endpoint), `probability` (0 to 1) that the passages answer and the `threshold` it must reach, the monitor's
     `similarity` (-1 to 1) of question and nearest guess, why a filter took passages out. None: not measured.
     `read_as` is what was read in place of the question as it was typed: it and an earlier one; empty where nothing was
-    added. `spelling` holds words of it as they were typed and as they were read.
+    added. `spelling` holds words of it as they were typed and as they were read. `notice` tells the person who
+    asks that the encoder does not read it; empty where it does.
     """
 
     passages: tuple[ScoredPassage, ...] = ()
@@ -53,6 +54,7 @@ class Trace:
     dropped: tuple[Dropped, ...] = ()
     read_as: str = ""
     spelling: tuple[tuple[str, str], ...] = ()
+    notice: str = ""
     guessed_questions: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -246,6 +248,7 @@ def _outcome(result: Answer | Refusal) -> dict[str, Any]:
         "others": _others(answer.others) if answer and answer.others else None,
         "read_as": trace.read_as or None,
         "spelling": [list(pair) for pair in trace.spelling],
+        "notice": trace.notice or None,
         "probability": None if trace.probability is None else round(trace.probability, DIGITS),
         "tags": [tag.value for tag in trace.tags],
         "highlights": [_highlight(item) for item in result.highlights.items],

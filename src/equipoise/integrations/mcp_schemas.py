@@ -138,6 +138,7 @@ class Part(BaseModel):
     trust: Trust | None = Field(description=f"Of what the answer rests on. {TRUST}")
     others: Untrusted | None = Field(description="What untrusted documents say, where they were heard.")
     read_as: str | None = Field(description="What was read in place of the question, with an earlier one.")
+    notice: str | None = Field(description="What the encoder does not read of the question.")
     quotes: list[Quote] = Field(description="The best one first.")
     nearest: list[Quote] = Field(description="Of a refusal: passages that were read in vain.")
 
@@ -250,6 +251,7 @@ def _part(question: str, result: Answer | Refusal, trust: Mapping[str, Trust], s
         trust=answer.trust if answer else None,
         others=_untrusted(answer.others, trust, shown) if answer and answer.others else None,
         read_as=result.trace.read_as or None,
+        notice=result.trace.notice or None,
         quotes=[_quote(item, trust, shown) for item in quotes],
         nearest=[passage_quote(passage, trust, shown) for passage in refusal.nearest] if refusal else [],
     )

@@ -44,7 +44,7 @@ from equipoise.rag.sources import authors_found, by_author
 from equipoise.rag.stance import EmbeddedStance
 from equipoise.rag.voices import shipped_hands, stance_of
 from equipoise.rag.witnesses import QUOTES, Witnesses
-from equipoise.rag.words import english, listener, speller
+from equipoise.rag.words import english, listener, speller, unread
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.visible import title
 
@@ -139,6 +139,7 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
         context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
         speller=speller(components, *_answering(settings)),
         listener=listener(components, *_answering(settings)),
+        notice=partial(unread, what="The question", encoder=components.encoder),
         witnesses=witnesses(components) if settings.trust.mode == "trusted-first" else None,
         contact=settings.question.contact,
         models=_models(components) | chosen,

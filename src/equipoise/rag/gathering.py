@@ -36,6 +36,9 @@ Speller = Callable[[str], tuple[Correction, ...]]
 Listener = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
 """Finds words of a question that no document has, and those of them that are no common English words either."""
 
+Notice = Callable[[str], str]
+"""What a person is told of a question that the encoder does not read; empty for others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -53,13 +56,14 @@ class Evidence:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathering(Search):
     """Reads a question and what is found for it. `speller` corrects it before it is searched for, `listener` says
-    which of its words no document has, `policy` is the canonical form of what `highlighter` picks. `models` are names
-    for the trace."""
+    which of its words no document has, `notice` whether the encoder reads it, `policy` is the canonical form of what
+    `highlighter` picks. `models` are names for the trace."""
 
     highlighter: Highlighter
     policy: SpanPolicy = field(default_factory=SpanPolicy)
     speller: Speller | None = None
     listener: Listener | None = None
+    notice: Notice | None = None
     models: Mapping[str, str] = field(default_factory=dict)
 
     async def begun(self, question: Question, observer: Observer | None) -> tuple[Query, Journal]:
@@ -69,6 +73,8 @@ class Gathering(Search):
             with journal.stage("retrieve"):
                 spelling = await asyncio.to_thread(self.speller, query.text)
             journal.trace = replace(journal.trace, spelling=spelling)
+        if self.notice:
+            journal.trace = replace(journal.trace, notice=self.notice(query.last or query.text))
         text, last = (corrected(typed, journal.trace.spelling) for typed in (query.text, query.last))
         unheard, unknown = await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
         return Query(text, last, unheard, unknown), journal

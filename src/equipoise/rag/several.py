@@ -111,6 +111,7 @@ def total(traces: Sequence[Trace]) -> Trace:
         _flagged(flag for trace in traces for flag in trace.flagged),
         tuple(drop for trace in traces for drop in trace.dropped),
         spelling=_once(pair for trace in traces for pair in trace.spelling),
+        notice=" ".join(_once(trace.notice for trace in traces if trace.notice)),
         guessed_questions=_once(guess for trace in traces for guess in trace.guessed_questions),
         unsupported=_once(word for trace in traces for word in trace.unsupported),
         missing=_once(word for trace in traces for word in trace.missing),

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
+from equipoise.core.protocols import Encoder
 from equipoise.core.types import Trust
 from equipoise.corpus.spelling import Correction, strange
 from equipoise.models.abilities import is_multilingual
 from equipoise.models.english import english_words
 from equipoise.rag.components import Components
 from equipoise.rag.gathering import Listener, Speller
+from equipoise.text.scripts import script_of
 
 
 def speller(components: Components, *trusts: Trust) -> Speller | None:
@@ -37,6 +39,13 @@ def listener(components: Components, *trusts: Trust) -> Listener:
         return words, strange(words, english(components))
 
     return unheard
+
+
+def unread(text: str, what: str, encoder: Encoder) -> str:
+    """One sentence for a text, which is called `what`, in a script that the encoder does not read; empty for others."""
+    script = "" if is_multilingual(encoder) else script_of(text)
+    how = "which the encoder does not read: only its words count in a search."
+    return f"{what} is in {script}, {how}" if script else ""
 
 
 def english(components: Components) -> Mapping[str, int]:

@@ -27,6 +27,7 @@ _OF_PART = (
     "others",
     "read_as",
     "spelling",
+    "notice",
     "highlights",
     "best_first",
     "nearest",

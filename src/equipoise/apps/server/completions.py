@@ -113,6 +113,8 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
     result = for_strangers(result)
     if result.trace.read_as:
         yield into.add(TOGETHER)
+    if result.trace.notice:
+        yield into.add(f"({result.trace.notice})\n\n")
     if isinstance(result, Refusal):
         yield into.add(result.detail)
         return

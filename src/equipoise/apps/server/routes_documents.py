@@ -23,6 +23,7 @@ from equipoise.corpus.places import Places
 from equipoise.corpus.records import Listed
 from equipoise.corpus.roots import writer_of
 from equipoise.corpus.store import Store
+from equipoise.rag.words import unread
 from equipoise.redteam.scan import Reach, Severity
 
 router = APIRouter(tags=["documents"])
@@ -92,6 +93,7 @@ class DocumentInfo(BaseModel):
     characters: int
     pages: int = Field(description="0 where the format has none.")
     pictures: bool = Field(description="Whether its pages can be seen.")
+    notice: str | None = Field(description="What the encoder does not read of it.")
     scan: ScanInfo | None = Field(
         description="For admins: what the scan of a document found that was handed in."
     )
@@ -210,6 +212,7 @@ async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
         characters=len(document.text),
         pages=len(document.pages),
         pictures=bool(document.pages) and path.endswith(".pdf"),
+        notice=unread(document.text, "The document", service.library.components.encoder) or None,
         scan=_scan(service, doc_id) if key.is_admin else None,
     )
 

@@ -130,6 +130,7 @@ class AskReply(BaseModel):
     )
     read_as: str | None
     spelling: list[list[str]]
+    notice: str | None = Field(description="What the encoder does not read of the question.")
     probability: float | None
     tags: list[str]
     highlights: list[Quote]

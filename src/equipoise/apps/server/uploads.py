@@ -10,7 +10,7 @@ from equipoise.corpus.loaders import DOCUMENTS, kind_of
 
 LONGEST_NAME = 200
 """Bytes of a name."""
-_ZIPS = frozenset({".docx", ".odt", ".epub", ".pptx", ".xlsx"})
+_ZIPS = frozenset({".docx", ".docm", ".odt", ".ods", ".epub", ".pptx", ".pptm", ".xlsx", ".xlsm"})
 _HEAD = 1_024
 
 

@@ -53,6 +53,7 @@ export function Part({ question, result, open }) {
     ${question ? html`<h3>${question}</h3>` : null}
     ${result.read_as ? html`<p class="quiet">Read together with an earlier question: ${result.read_as}</p>` : null}
     ${(result.spelling ?? []).map(([typed, meant]) => html`<p class="quiet">“${typed}” is read as “${meant}”.</p>`)}
+    ${result.notice ? html`<p class="warn">${result.notice}</p>` : null}
     ${result.weak ? html`<p class="warn">Weak evidence: this may not be what was asked.</p>` : null}
     ${result.grounded === false
       ? html`<p class="warn">The written answer did not say what the quotes say: the quotes are the answer.</p>`

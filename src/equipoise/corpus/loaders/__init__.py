@@ -27,16 +27,28 @@ LOADERS = {
     ".txt": "plain:load_text",
     ".rst": "plain:load_text",
     ".log": "plain:load_text",
+    ".po": "plain:load_text",
+    ".tex": "plain:load_text",
+    ".srt": "subtitles:load_subtitles",
+    ".vtt": "subtitles:load_subtitles",
+    ".ics": "cards:load_cards",
+    ".vcf": "cards:load_cards",
+    ".ipynb": "notebook:load_notebook",
     ".html": "html:load_html",
     ".htm": "html:load_html",
     ".pdf": "pdf:load_pdf",
     ".docx": "docx:load_docx",
+    ".docm": "docx:load_docx",
     ".epub": "epub:load_epub",
     ".odt": "odt:load_odt",
+    ".ods": "odt:load_odt",
     ".pptx": "pptx:load_pptx",
+    ".pptm": "pptx:load_pptx",
     ".xlsx": "xlsx:load_xlsx",
+    ".xlsm": "xlsx:load_xlsx",
     ".rtf": "rtf:load_rtf",
     ".eml": "eml:load_eml",
+    ".mbox": "eml:load_mbox",
     ".adoc": "adoc:load_adoc",
     ".asciidoc": "adoc:load_adoc",
     ".csv": "tables:load_csv",
@@ -51,7 +63,23 @@ LOADERS = {
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
-_PACKED = frozenset({".pdf", ".docx", ".epub", ".odt", ".pptx", ".xlsx", ".rtf", ".eml"})
+_PACKED = frozenset(
+    {
+        ".pdf",
+        ".docx",
+        ".docm",
+        ".epub",
+        ".odt",
+        ".ods",
+        ".pptx",
+        ".pptm",
+        ".xlsx",
+        ".xlsm",
+        ".rtf",
+        ".eml",
+        ".mbox",
+    }
+)
 _SNIFFED = 4_096
 
 NAMES = frozenset(

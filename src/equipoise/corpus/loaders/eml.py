@@ -1,15 +1,20 @@
-"""Mail messages: who wrote to whom, when and about what, the text, and the names of what is attached."""
+"""Mail: who wrote to whom, when and about what, the text, and what is attached; one message, or a folder of them."""
 
 import email
 import re
+from collections import Counter
+from collections.abc import Container
+from dataclasses import replace
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
 from email.policy import compat32
+from itertools import pairwise
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
+from equipoise.corpus import loaders
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.html import read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
@@ -18,6 +23,11 @@ from equipoise.corpus.loaders.outline import Outline
 _HEADERS = ("From", "To", "Cc", "Date")
 _LONGEST = 1_000  # characters of a header
 _MOST_PARTS = 200  # that may hold others
+_MOST_ATTACHED = 50  # documents
+_LONGEST_NAME = 100
+_MAIL = frozenset({".eml", ".mbox"})
+_POSTMARK = re.compile(rb"(?:\A|(?<=\n))From [^\r\n]{1,200}\r?\n")
+_ESCAPED = re.compile(rb"(?m)^>(>*+From )")
 _HOLDERS = re.compile(rb"multipart/|message/", re.IGNORECASE)
 _CHARSETS = (
     "utf-8", "utf8", "iso-8859", "iso8859", "windows-125", "cp125", "us-ascii", "ascii", "latin", "koi8", "gb", "big5",
@@ -33,9 +43,10 @@ _MARK = re.compile(r"[ \t]*+(?:[-*•]|\d{1,3}[.)])[ \t]++")
 
 
 def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document: the text as plain text if there is any, else as HTML. Its title is the subject.
+    """The text as plain text if there is any, else as HTML, with the subject as its title; then what is attached.
 
-    Attachments are named, not read; lines quoted from another message are asides.
+    An attachment of a known type is a document with its name as `fragment`; others are named with the reason. Lines
+    quoted from another message are asides.
     """
     if len(_HOLDERS.findall(data)) > _MOST_PARTS:
         raise UnreadableFile(str(path), f"it has more than {_MOST_PARTS} nested parts; save it as text")
@@ -44,7 +55,7 @@ def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
         raise UnreadableFile(str(path), reason)
     try:
         message = email.message_from_bytes(data, policy=compat32)
-        return [_loaded(path, message)]
+        return _loaded(path, message)
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:  # the parser reads hostile bytes and may stumble in any way
@@ -52,7 +63,27 @@ def load_eml(path: Path, data: bytes) -> list[LoadedDocument]:
         raise UnreadableFile(str(path), reason) from error
 
 
-def _loaded(path: Path, message: Message) -> LoadedDocument:
+def load_mbox(path: Path, data: bytes) -> list[LoadedDocument]:
+    """The documents of every message, which lines that begin with `From ` part; `fragment` begins with its number."""
+    starts = [match.start() for match in _POSTMARK.finditer(data)]
+    if not starts:
+        raise UnreadableFile(
+            str(path), "no line in it begins with From and a sender; save its messages one by one"
+        )
+    documents: list[LoadedDocument] = []
+    for number, (start, end) in enumerate(pairwise([*starts, len(data)]), 1):
+        message = _ESCAPED.sub(rb"\1", data[data.index(b"\n", start, end) + 1 : end])
+        try:
+            read = load_eml(path, message)
+        except UnreadableFile as error:
+            raise UnreadableFile(str(path), f"message {number}: {error.reason}") from error
+        for document in read:
+            fragment = f"{number}/{document.fragment}" if document.fragment else str(number)
+            documents.append(replace(document, fragment=fragment))
+    return documents
+
+
+def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
     outline = Outline()
     subject = _header(message, "Subject")
     if not subject and not any(message.get(name) for name in _HEADERS):
@@ -67,22 +98,39 @@ def _loaded(path: Path, message: Message) -> LoadedDocument:
         else:
             read_page(path, _decoded(part), outline)
     lead = outline.add(BlockKind.PARAGRAPH, "Attached:") if attached else -1
-    for name in attached:
-        outline.add(BlockKind.ITEM, f"- {name}", level=1, lead=lead)
-    return outline.loaded(subject or path.stem)
+    documents: list[LoadedDocument] = []
+    for name, holder in attached.items():
+        read, why = _read(name, holder) if holder and len(documents) < _MOST_ATTACHED else ([], "")
+        documents += read
+        outline.add(BlockKind.ITEM, f"- {name}" + (f" (not read: {why})" if why else ""), level=1, lead=lead)
+    return [outline.loaded(subject or path.stem), *documents]
 
 
-def _parts(message: Message) -> tuple[list[Message], list[Message], list[str]]:
-    """The parts of plain text, those of HTML, and the names of what is attached."""
+def _read(name: str, part: Message) -> tuple[list[LoadedDocument], str]:
+    """The documents in an attachment, none of another message, and why there are none."""
+    if not loaders.kind_of(Path(name)) or loaders.kind_of(Path(name)) in _MAIL:
+        return [], ""
+    payload = part.get_payload(decode=True)
+    try:
+        read = loaders.load(Path(name), payload if isinstance(payload, bytes) else b"")
+    except UnreadableFile as error:
+        return [], error.reason
+    named = (f"{name}#{one.fragment}" if one.fragment else name for one in read)
+    return [replace(one, fragment=fragment) for one, fragment in zip(read, named, strict=True)], ""
+
+
+def _parts(message: Message) -> tuple[list[Message], list[Message], dict[str, Message | None]]:
+    """The parts of plain text, those of HTML, and what is attached by its name, which is different for each."""
     plain: list[Message] = []
     html: list[Message] = []
-    attached: list[str] = []
+    attached: dict[str, Message | None] = {}
+    times: Counter[str] = Counter()
     waiting = [message]
     while waiting:
         part = waiting.pop()
         kind, name = part.get_content_type(), part.get_filename()
         if part.get_content_maintype() == "message":
-            attached.append(_text(name or "") or "a message")
+            attached[_unused(_text(name or "") or "a message", attached, times)] = None
         elif part.is_multipart():
             inner = part.get_payload()
             waiting += (
@@ -93,10 +141,19 @@ def _parts(message: Message) -> tuple[list[Message], list[Message], list[str]]:
         elif (
             name or part.get_content_disposition() == "attachment" or kind not in {"text/plain", "text/html"}
         ):
-            attached.append(_text(name or "") or kind)
+            attached[_unused(_text(name or "") or kind, attached, times)] = part
         else:
             (plain if kind == "text/plain" else html).append(part)
     return plain, html, attached
+
+
+def _unused(name: str, used: Container[str], times: Counter[str]) -> str:
+    """`name`, or with a number before it where it is used; `times` has how often that was so."""
+    made = name = name.replace("/", "-")[-_LONGEST_NAME:]
+    while made in used:
+        times[name] += 1
+        made = f"{times[name] + 1} {name}"
+    return made
 
 
 def _decoded(part: Message) -> str:

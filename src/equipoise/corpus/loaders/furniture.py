@@ -2,7 +2,8 @@
 raised numbers that lead to a note at the foot.
 
 Only a short line in the margin goes, and only where at least three pages have it at the same height, numbers aside;
-or where such a place holds the words of a heading that stays in the text. Nothing else can be made to vanish so.
+or where such a place holds the words of a heading that stays in the text. Nothing else can be made to vanish so. What
+such lines say of the document, with a number in it (an edition, a date, an address), is said once at its end.
 """
 
 import re
@@ -17,6 +18,11 @@ LEAST_PAGES = 3
 _MARGIN = 0.12  # of the page's height
 _OUTERMOST = 2  # lines at either end of the page
 _LONGEST = 120  # characters
+_LEAST_WORDS, _MOST_TOLD = 4, 4
+_APART = 3.0  # sizes from one line that is told once to the next
+_PAGE_NUMBER = re.compile(
+    r"(?:(?:page|seite)\s)?+\d{1,4}+(?:\s?+(?:of|von|/)\s?+\d{1,4}+)?+\Z", re.IGNORECASE
+)
 _ROMAN = frozenset("ivxlcdm")
 _NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]++(?=\s)")
 _MARK = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<=[.,;:!?)”’\"'\]]))\s?+([⁰¹²³⁴⁵⁶⁷⁸⁹]++)")
@@ -44,10 +50,33 @@ def without_furniture(pages: Sequence[Sequence[Line]], heights: Sequence[float])
             name in names for name in _titles(line.text)
         )
 
-    return [
-        [line for row, line in enumerate(lines) if row not in rows or not is_furniture(line)]
-        for lines, rows in zip(pages, outer, strict=True)
-    ]
+    kept: list[list[Line]] = []
+    gone: list[Line] = []
+    for lines, rows in zip(pages, outer, strict=True):
+        away = {row for row in rows if is_furniture(lines[row])}
+        kept.append([line for row, line in enumerate(lines) if row not in away])
+        gone += [lines[row] for row in sorted(away)]
+    below = min((line.base for line in kept[-1]), default=0.0)
+    for text, line in _told_once(gone, names)[:_MOST_TOLD]:
+        below -= _APART * line.size
+        kept[-1].append(replace(line, text=text, base=below, page=len(pages) - 1, pieces=()))
+    return kept
+
+
+def _told_once(gone: Sequence[Line], names: set[str]) -> list[tuple[str, Line]]:
+    """What at least three of the lines say alike, with a number in it that counts no pages, and the first of them."""
+    alike: dict[_Key, list[Line]] = defaultdict(list)
+    for line in gone:
+        alike[_key(line)].append(line)
+    told = []
+    for lines in alike.values():
+        texts = {line.text for line in lines}
+        texts = texts if len(texts) == 1 else {_PAGE_NUMBER.sub("", text) for text in texts}
+        text = min(texts).strip()
+        says = any(letter.isdigit() for letter in text) and len(text.split()) >= _LEAST_WORDS
+        if says and len(texts) == 1 and len(lines) >= LEAST_PAGES and names.isdisjoint(_titles(text)):
+            told.append((text, lines[0]))
+    return told
 
 
 def _outer(lines: Sequence[Line], height: float) -> Iterator[int]:

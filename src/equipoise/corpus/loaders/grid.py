@@ -16,6 +16,8 @@ _LONG_VALUE, _LONGEST_FIRST = 700, 150
 _LONGEST_LABEL = 60
 _SHORT = 15  # a label whatever it ends with
 _MOST_TITLES = 10
+_LOOKED_AT = 20  # rows that say which columns are filled
+_LEAST_GROUPED = 3  # rows of a table with groups of columns
 _MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
 _BETWEEN = "; "
 _AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
@@ -65,19 +67,20 @@ def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> Grid:
     They are guessed then.
     """
     spreaded = _spread(rows)
-    titles = count_titles(spreaded)
+    titles = count_titles(spreaded, guess=not marked)
     above, below = spreaded[:titles], spreaded[titles:]
     count = sum(row.place < marked for row in below)
     first = rows[below[0].place] if below else ()
-    count = count or int(_has_names(below))
+    head = [] if count else with_groups(below)
+    count = count or len(head) or int(_has_names(below))
     if count == 1:
         count = _depth(first, below)
     count = count if count < len(below) else 0
-    names = names_of(below[:count])
+    names = names_of(head or below[:count])
     if not names:
         below = _spread(rows, across=False)[titles:]
     rest = [row for row in below[count:] if not count or row.cells != below[count - 1].cells]
-    return Grid(["".join(row.cells[:1]) or max(row.cells) for row in above], names, rest)
+    return Grid([title_of(row) for row in above], names, rest)
 
 
 def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]:
@@ -127,13 +130,68 @@ def _let_down(above: dict[int, tuple[str, int]], below: dict[int, tuple[str, int
     cells.append(text)
 
 
-def count_titles(rows: Sequence[Row]) -> int:
-    """How many of the rows stand above a wider table and have one text only."""
+def count_titles(rows: Sequence[Row], *, guess: bool = True) -> int:
+    """How many of the rows stand above a wider table and have one text only, or are notes as far as one may `guess`.
+
+    Notes fill fewer columns than the names of columns below them, which fill those that the rows below them do.
+    """
     count = 0
     while count < min(len(rows), _MOST_TITLES) and sum(map(bool, rows[count].cells)) == 1:
         count += 1
     wide = count < len(rows) and sum(map(bool, rows[count].cells)) > 1
-    return count if wide else 0
+    count = count if wide else 0
+    return count + (_notes(rows[count:]) if guess else 0)
+
+
+def _notes(rows: Sequence[Row]) -> int:
+    """How many rows with several texts stand above the names of columns."""
+    most = 0  # columns that a row so far fills
+    for at, row in enumerate(rows[:_MOST_TITLES]):
+        cells = [cell for cell in row.cells if cell]
+        below = [other.cells for other in rows[at + 1 : at + 1 + _LOOKED_AT]]
+        columns = [[cell for cell in column if cell] for column in zip_longest(*below, fillvalue="")]
+        usual = [place for place, column in enumerate(columns) if 2 * len(column) > len(below)]
+        is_full = len(usual) > 2 and all(any(row.cells[place : place + 1]) for place in usual)
+        if (
+            at
+            and is_full
+            and most < len(usual)
+            and len(set(cells)) == len(cells)
+            and all(map(_is_name, cells))
+        ):
+            amounts = any(all(map(_AMOUNT.match, columns[place])) for place in usual)
+            return at if amounts or 2 * most <= len(usual) else 0
+        if is_full or not (any(row.cells[:1]) or len(cells) == 1):
+            return 0
+        most = max(most, len(cells))
+    return 0
+
+
+def title_of(row: Row) -> str:
+    """What a row above a table says."""
+    cells = [cell for cell in row.cells if cell]
+    first = cells[0] if cells else ""
+    return (" " if first.endswith(":") else " | ").join(dict.fromkeys(cells))
+
+
+def with_groups(rows: Sequence[Row]) -> list[Row]:
+    """The first two rows, where the first names groups of the columns that the second names; none where it does not.
+
+    Nothing stands above what the rows are about, a group's name above the first of its columns or above each.
+    """
+    if (
+        len(rows) < _LEAST_GROUPED
+        or rows[0].cells[0]
+        or not _are_names(rows[1].cells)
+        or not all(rows[1].cells)
+    ):
+        return []
+    groups, spread = rows[0].cells, [""]
+    for group in groups[1:]:
+        spread.append(group or spread[-1])
+    given = [group for group in spread if group]
+    over_several = len(set(given)) < len(given) and all(map(_is_name, given))
+    return [Row(spread, rows[0].place), rows[1]] if over_several else []
 
 
 def names_of(rows: Sequence[Row]) -> list[str]:

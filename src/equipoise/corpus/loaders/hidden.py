@@ -9,6 +9,7 @@ Known, and left out:
 
 - all formats: characters without a shape: tags, zero-width and direction controls, fillers, runs of variation
   selectors or joiners. One joiner, soft hyphen or variation selector after a visible character stays.
+- all formats but PDF: text that is crossed out, which its author took back.
 - HTML: `hidden`, `display`, `visibility`, `opacity`, sizes of 0, places outside the page, clipping, `transform`
   to nothing, and text in the colour of its background, from `style` attributes and from the page's own
   `<style>` elements with their cascade; `<noscript>`, closed `<dialog>`.
@@ -48,6 +49,8 @@ from typing import NamedTuple
 from equipoise.corpus.loaders.colors import CLEAR, Color, color, near
 from equipoise.corpus.loaders.lengths import amounts, is_length, length
 
+STRUCK = frozenset({"del", "s", "strike"})
+"""Elements of HTML whose text is crossed out."""
 BLACK: Color = (0, 0, 0)
 WHITE: Color = (255, 255, 255)
 
@@ -130,7 +133,7 @@ def look(around: Look, style: Style) -> Look:
 
 def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
     """What HTML itself says about the look of an element; its style sheets may say something else."""
-    style = {}
+    style = {"text-decoration": "line-through"} if tag in STRUCK else {}
     if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
         style["display"] = "none"
     if tag in {"font", "body"} and (ink := attributes.get("color" if tag == "font" else "text")):
@@ -145,6 +148,7 @@ def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
 def _is_gone(style: Style) -> bool:
     return (
         style.get("display") == "none"
+        or "line-through" in style.get("text-decoration", "")
         or style.get("content-visibility") == "hidden"
         or _is_nothing(style.get("opacity", "1"))
         or any(_is_nothing(amount) for amount in _arguments(style.get("filter", ""), "opacity"))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from equipoise.corpus.loaders.grid import Cell
-from equipoise.corpus.loaders.loaded import clean, one_line
+from equipoise.corpus.loaders.loaded import SUPERSCRIPT, clean, one_line
 
 _RAISED, _LEVEL = 0.6, 0.1  # of the larger size: how far apart in height the parts of one line may be
 _SMALL = 0.85  # of it: what may be raised
@@ -26,7 +26,6 @@ _PLAIN = str.maketrans(
 )
 _ACCENTS = {"¨": "\u0308", "´": "\u0301", "˜": "\u0303", "ˇ": "\u030c", "¸": "\u0327", "˚": "\u030a"}
 _ACCENTED = re.compile(f"[{''.join(_ACCENTS)}][a-zA-Zı]")
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Type(NamedTuple):
@@ -173,7 +172,7 @@ def _written(run: Run, size: float, base: float) -> str:
         text = _ACCENTED.sub(_composed, text)
     raised = run.type.size < _SMALL * size and run.base > base + size / 6
     if raised and text.strip().isdecimal() and text.isascii():
-        return text.translate(_SUPERSCRIPT)
+        return text.translate(SUPERSCRIPT)
     return text
 
 

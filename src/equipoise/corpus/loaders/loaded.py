@@ -31,6 +31,9 @@ class LoadedDocument:
     encoding: str = ""
 
 
+SUPERSCRIPT = str.maketrans("0123456789+-−–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻")
+_RAISED = re.compile(r"[+\-−–]?+\d[\d.,]*+|[a-zA-Z]")
+_ORDINALS = frozenset("aeo")  # of languages that write 2e or 2o
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _OVERSTRUCK = re.compile(r"[^\n]\x08|\x1b\[[\d;]*+m")  # how manual pages say bold, underlined and coloured
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -91,6 +94,24 @@ def with_lines(raw: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
             border += ends[page]
         placed.append(replace(block, line=line))
     return tuple(placed)
+
+
+def placed(text: str, before: str, place: str, *, is_note: bool = False) -> str:
+    """How text is written behind `before` where it stands as superscript (`place` is "super") or subscript ("sub").
+
+    A number or letter above the line has `^` behind a digit, other numbers are small; a lowered number has `_` there.
+
+    >>> [before + placed(text, before, "super") for before, text in (("10", "6"), ("m", "2"), ("5", "th"))]
+    ['10^6', 'm²', '5th']
+    """
+    bare, behind_digit = text.strip(), before[-1:].isdecimal()
+    if place == "sub":
+        return f"_{bare}" if behind_digit and bare[:1].isdecimal() else text
+    if place != "super" or not _RAISED.fullmatch(bare) or not before[-1:].strip():
+        return text
+    return (
+        f"^{bare}" if behind_digit and not is_note and bare not in _ORDINALS else bare.translate(SUPERSCRIPT)
+    )
 
 
 def one_line(text: str) -> str:

@@ -17,7 +17,8 @@ _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]")
 _BLANK = re.compile(r"\n[ \t]*+(?=\n)")
 _TICKS = re.compile(r"`++")
-_MARK = re.compile(r"\\.|`++|<(?:!--|(?=[a-zA-Z]))", re.DOTALL)
+_STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*+(?<=\S)~~(?!~)")
+_MARK = re.compile(r"\\.|`++|(?<!~)~~(?!~)|<(?:!--|(?=[a-zA-Z]))", re.DOTALL)
 _NAME = re.compile(r"<([a-zA-Z][-\w]*+)")
 _ATTRIBUTE = re.compile(
     r"""[\s/]++([a-zA-Z_:@][-\w.:@]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`]++)))?+"""
@@ -108,6 +109,10 @@ class _Scan:
                 if stop:
                     yield mark.start(), stop
                     place = stop
+            elif mark.group() == "~~":
+                if struck := _STRUCK.match(self._text, mark.start()):
+                    yield struck.span()
+                    place = struck.end()
             elif mark.group() == "<":
                 start, stop = self._element(mark.start())
                 if stop > start:

@@ -41,6 +41,7 @@ def named(text: str, blocks: Sequence[Block], *, adoc: bool = False) -> tuple[st
             first = table.rows[row.place][1][0]
             said[first] = f"{said[first]}; {row.text}" if first in said else row.text
             dropped.update(table.rows[row.place][1][1:])
+        dropped.update(at for at in group if not text[blocks[at].start : blocks[at].end].strip(" |"))
         heads.update(at for place, (_, rows) in enumerate(table.rows) if place not in below for at in rows)
     return _rebuilt(text, blocks, said, dropped, heads) if said else (text, tuple(blocks))
 

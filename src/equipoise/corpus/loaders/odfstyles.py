@@ -9,7 +9,7 @@ from equipoise.corpus.loaders.hidden import Style
 _CODE = re.compile(r"\b(?:code|listing|preformatted|source|verbatim)\b")
 _HEADING = re.compile(r"heading(?: ([1-9]))?+$")
 _LONGEST_NAME, _MOST_NAMES = 60, 9  # characters of a name, and names of styles that one is based on
-_FAMILIES = frozenset({"paragraph", "table-cell", "table-row", "section", "graphic", "text"})
+_FAMILIES = frozenset({"paragraph", "table", "table-cell", "table-row", "section", "graphic", "text"})
 
 
 @dataclass(slots=True)
@@ -90,8 +90,12 @@ def _properties(attributes: Mapping[str, str]) -> dict[str, str]:
     }
     if attributes.get("use-window-font-color") == "true":
         style["color"] = "canvastext"
-    if attributes.get("display") in {"none", "true"}:
-        style["display"] = "none" if attributes["display"] == "none" else "inline"
+    if attributes.get("display") in {"none", "true", "false"}:
+        style["display"] = "inline" if attributes["display"] == "true" else "none"
+    if attributes.get("text-line-through-style", "none") != "none":
+        style["text-decoration"] = "line-through"
+    if place := attributes.get("text-position", "").partition(" ")[0]:
+        style["vertical-align"] = "sub" if place[0] == "-" else {"sub": "sub", "0%": ""}.get(place, "super")
     if attributes.get("fill", "none") != "none":
         style["background-image"] = "unknown"
     return style

@@ -9,8 +9,8 @@ from selectolax.lexbor import LexborNode
 
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, is_label
-from equipoise.corpus.loaders.hidden import Look, hints, look
-from equipoise.corpus.loaders.loaded import one_line
+from equipoise.corpus.loaders.hidden import STRUCK, Look, hints, look
+from equipoise.corpus.loaders.loaded import one_line, placed
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.selectors import Cascade, Element
 
@@ -36,7 +36,8 @@ _ASIDE_NAME_WORDS = """
     tocwrapper
 """
 _ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
-_HIDDEN_TAGS = frozenset({"dialog", "noscript"})
+_HIDDEN_TAGS = STRUCK | {"dialog", "noscript"}
+_RAISED = {"sub": "sub", "sup": "super"}
 _BEARING = frozenset({"background", "bgcolor", "color", "hidden", "style", "text"})  # on how text looks
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
 _MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
@@ -105,6 +106,7 @@ class Page:
     _links: int = 0
     _table: _Table | None = None
     _cell_tags: set[str] = field(default_factory=set)
+    _raised: tuple[int, int] = (0, 0)  # where superscript begins in what runs, and the links before it
     _preformatted: int = 0
     _level: int = 0
     _lists: list[_List] = field(default_factory=list)
@@ -153,6 +155,8 @@ class Page:
             self._running.append("\n" if self._preformatted else _BREAK)
         elif tag == "a":
             self._links += opened.link
+        elif tag in _RAISED and self._running:
+            self._raised = len(self._running), self._links
         self._opened.append(opened)
 
     def _look_of(self, node: LexborNode, tag: str) -> _Open:
@@ -196,7 +200,16 @@ class Page:
                 self._end_table(self._table)
             elif self._table is None:
                 self._close_block(tag)
+        elif tag in _RAISED and 0 < self._raised[0] < len(self._running):
+            self._raise(_RAISED[tag], *self._raised)
         self._opened.pop()
+
+    def _raise(self, place: str, start: int, links: int) -> None:
+        """Write what runs from `start` on as superscript or subscript; a link in it leads to a note."""
+        is_note = self._opened[-1].link or self._links > links
+        text = "".join(self._running[start:])
+        self._running[start:] = [placed(text, self._running[start - 1], place, is_note=is_note)]
+        self._raised = 0, 0
 
     def _close_block(self, tag: str) -> None:
         if self._preformatted:
@@ -259,7 +272,7 @@ class Page:
         return self._links > 0 and not any(_LETTER.search(text) for text in self._outside)
 
     def _reset(self) -> None:
-        self._running, self._outside, self._links = [], [], 0
+        self._running, self._outside, self._links, self._raised = [], [], 0, (0, 0)
 
     def _flush(self) -> None:
         """End the running block."""

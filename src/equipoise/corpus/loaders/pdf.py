@@ -13,6 +13,7 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Block, BlockKind
 from equipoise.corpus.loaders.columns import arranged, table_parts
+from equipoise.corpus.loaders.forms import with_fields
 from equipoise.corpus.loaders.furniture import without_furniture, without_note_marks
 from equipoise.corpus.loaders.inks import Handle, TooMuch
 from equipoise.corpus.loaders.layout import Part, Usual, parted, usual
@@ -107,12 +108,13 @@ def _extract(document: Handle, size: int) -> _Pages:
             continue
         try:
             read, objects = read_page(page, number, objects)
+            shown = [line for line in read.lines if line.text]
+            lines = with_fields(page, number, shown, upright=not read.turn)
         finally:
             pdfium.FPDF_ClosePage(page)
-        lines = [line for line in read.lines if line.text]
         extract.lines[-1], extract.heights[-1] = arranged(lines, read.rules), read.height
         extract.hidden, extract.invisible = extract.hidden + read.hidden, extract.invisible + read.invisible
-        letters -= read.letters
+        letters -= max(read.letters, sum(len(line.text) for line in lines))
         if letters < 0:
             raise TooMuch
     return extract

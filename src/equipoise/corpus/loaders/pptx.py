@@ -7,7 +7,7 @@ from pathlib import Path
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line, placed
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package
 from equipoise.corpus.loaders.xml import TooMuch, read_xml
@@ -104,6 +104,7 @@ class _Slide:
         self._level = 0
         self._bullet: bool | None = None
         self._run = Look(paper="")
+        self._place_of_run = ""
         self._in_text = False
         self._groups = 0
         self._above: list[str] = []
@@ -142,11 +143,9 @@ class _Slide:
         elif parent == "pPr" and name in {"buNone", "buChar", "buAutoNum", "buBlip"}:
             self._bullet = name != "buNone"
         elif name in {"r", "fld"}:
-            self._run = Look(paper="")
+            self._run, self._place_of_run = Look(paper=""), ""
         elif name == "rPr":
-            size = attributes.get("sz", "")
-            if size.isdecimal() and len(size) < 7:
-                self._run = look(self._run, {"font-size": f"{int(size) / 100}pt"})
+            self._start_run(attributes)
         elif name in {"t", "br"}:
             self._in_text = name == "t"
             self._parts += ["\n"] if name == "br" else []
@@ -166,6 +165,15 @@ class _Slide:
             covered = any(attributes.get(name) in {"1", "true"} for name in ("hMerge", "vMerge"))
             rows, columns = (max(_whole(attributes.get(name, "1")), 1) for name in ("rowSpan", "gridSpan"))
             self._tables[-1].cell, self._tables[-1].span = [], (0, 0) if covered else (rows, columns)
+
+    def _start_run(self, attributes: Mapping[str, str]) -> None:
+        size = attributes.get("sz", "")
+        if size.isdecimal() and len(size) < 7:
+            self._run = look(self._run, {"font-size": f"{int(size) / 100}pt"})
+        if attributes.get("strike", "noStrike") != "noStrike":
+            self._run = look(self._run, {"text-decoration": "line-through"})
+        raised = _whole(attributes.get("baseline", "0"))
+        self._place_of_run = "super" if raised > 0 else "sub" if raised else ""
 
     def end(self, name: str) -> None:
         self._above.pop()
@@ -192,7 +200,8 @@ class _Slide:
         if not self._in_text:
             return
         if self.shows and self._run.shows and not self._is_away():
-            self._parts.append(text)
+            before = self._parts[-1] if self._parts else ""
+            self._parts.append(placed(text, before, self._place_of_run))
         else:
             self._outline.hidden += len(one_line(text))
 

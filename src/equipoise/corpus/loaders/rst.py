@@ -1,9 +1,15 @@
-"""reStructuredText: where its comments stand, which are not in the rendered page, and its simple tables."""
+"""reStructuredText: where its comments stand, which are not in the rendered page, and its tables without borders."""
 
+import csv
 import re
+from contextlib import suppress
 
 _MARKUP = re.compile(r"\s*+\.\.(?:\s++(?P<first>\S++)(?P<rest>[^\n]*+)|\s*+\Z)")
 _BORDER = re.compile(r"\s*+=++(?:\s++=++)++\s*+")
+_DIRECTIVE = re.compile(r"\s*+\.\. (list|csv)-table::([^\n]*+)")
+_OPTION = re.compile(r"\s++:([\w-]++):([^\n]*+)")
+_LIST_ROW = re.compile(r"\s*+\* -(?=\s|\Z)")
+_LEAST_COLUMNS, _DIGITS = 2, 3
 _BORDERS = 3  # above the names, below them, and below the rows
 _LITERAL = re.compile(
     r"\s*+\.\. (?:code-block|code|sourcecode|parsed-literal|prompt|doctest|testcode|raw|math)::"
@@ -22,7 +28,7 @@ def rst_hidden(text: str) -> list[tuple[int, int]]:
     before = ""
     for line in text.split("\n"):
         end = place + len(line)
-        indent = len(line) - len(line.lstrip())
+        indent = _indent(line)
         if not line.strip():
             comment = -1 if before.strip() == ".." else comment
         elif 0 <= comment < indent:
@@ -56,26 +62,115 @@ def _opens_literal(line: str) -> bool:
 
 
 def with_bars(text: str) -> str:
-    """`text` with its simple tables (`====` above and below their columns) as tables of Markdown, line by line.
+    """`text` with its simple tables (`====` above and below their columns), `list-table`s and `csv-table`s as tables of
+    Markdown, line by line.
 
-    A line without a first cell goes on in the row above, and is empty itself.
+    A line without a first cell goes on in the row above, and is empty itself. Literal blocks stay as they are.
     """
     lines = text.split("\n")
     at = 0
     while at < len(lines):
-        if _BORDER.fullmatch(lines[at]) is None:
+        if _opens_literal(lines[at]):
+            at = _end_of_block(lines, at)
+        elif _BORDER.fullmatch(lines[at]):
+            at = _simple(lines, at)
+        elif directive := _DIRECTIVE.fullmatch(lines[at]):
+            at = _listed(lines, at, directive)
+        else:
             at += 1
-            continue
-        end = next((row for row in range(at, len(lines)) if not lines[row].strip()), len(lines))
-        borders = [row for row in range(at, end) if _BORDER.fullmatch(lines[row])]
-        if len(borders) == _BORDERS and borders[-1] == end - 1:
-            places = [match.start() for match in re.finditer("=+", lines[at])]
-            rows = {row: _cells(lines[row], places) for row in range(at, end) if row not in borders}
-            _join(rows, borders[1])
-            lines[at:end] = [_bar(rows[row]) if row in rows else "" for row in range(at, end)]
-            lines[borders[1]] = "|---" * len(places) + "|"
-        at = end
     return "\n".join(lines)
+
+
+def _end_of_block(lines: list[str], at: int) -> int:
+    """The first line behind `at` that is not indented deeper."""
+    indent = _indent(lines[at])
+    below = range(at + 1, len(lines))
+    return next((row for row in below if lines[row].strip() and _indent(lines[row]) <= indent), len(lines))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _simple(lines: list[str], at: int) -> int:
+    """Write a simple table anew; the line behind it."""
+    end = next((row for row in range(at, len(lines)) if not lines[row].strip()), len(lines))
+    borders = [row for row in range(at, end) if _BORDER.fullmatch(lines[row])]
+    if len(borders) == _BORDERS and borders[-1] == end - 1:
+        places = [match.start() for match in re.finditer("=+", lines[at])]
+        rows = {row: _cells(lines[row], places) for row in range(at, end) if row not in borders}
+        _join(rows, borders[1])
+        lines[at:end] = [_bar(rows[row]) if row in rows else "" for row in range(at, end)]
+        lines[borders[1]] = _rule(len(places))
+    return end
+
+
+def _listed(lines: list[str], at: int, directive: re.Match[str]) -> int:
+    """Write the table of a directive anew, its title above it; the line behind it."""
+    end = _end_of_block(lines, at)
+    first = at + 1
+    options: dict[str, tuple[int, str]] = {}
+    while first < end and (option := _OPTION.fullmatch(lines[first])):
+        options[option[1]] = first, option[2].strip()
+        first += 1
+    read = _list_rows if directive[1] == "list" else _csv_rows
+    rows = read(lines, first, end)
+    names = options.get("header-rows", (0, ""))[1]
+    header = int(names) if names.isdecimal() and len(names) < _DIGITS else 0
+    if directive[1] == "csv" and "header" in options:
+        place, said = options["header"]
+        rows, header = {place: next(csv.reader([said], skipinitialspace=True), []), **rows}, 1
+    elif directive[1] == "csv" and header == 1 and rows:
+        top = next(iter(rows))
+        rows = {top - 1: rows.pop(top), **rows}  # to the blank line above, to have one for the rule
+    width = max(map(len, rows.values()), default=0)
+    if width < _LEAST_COLUMNS:
+        return end
+    lines[at:first] = [directive[2].strip(), *[""] * (first - at - 1)]
+    places = list(rows)
+    for row in range(places[0], places[-1] + 1):
+        lines[row] = _bar(rows.get(row, [""] * width))
+    lines[places[-1] + 1 : end] = [""] * (end - places[-1] - 1)
+    if 0 < header < len(places) and places[header] - 1 > places[header - 1]:
+        lines[places[header] - 1] = _rule(width)
+    return end
+
+
+def _list_rows(lines: list[str], first: int, end: int) -> dict[int, list[str]]:
+    """By line, the cells of the rows of a list of lists."""
+    rows: dict[int, list[str]] = {}
+    cells: list[str] = []
+    left = 0  # where the marks of cells stand
+    for row in range(first, end):
+        begun = _LIST_ROW.match(lines[row])
+        bare = lines[row].strip()
+        if begun:
+            cells = rows[row] = [lines[row][begun.end() :].strip()]
+            left = begun.end() - 1
+        elif cells and _indent(lines[row]) == left and (bare == "-" or bare.startswith("- ")):
+            cells.append(bare[1:].strip())
+        elif cells and bare:
+            cells[-1] = f"{cells[-1]} {bare}".strip()
+    return rows
+
+
+def _csv_rows(lines: list[str], first: int, end: int) -> dict[int, list[str]]:
+    """By line, the cells of rows of CSV; none where it is not valid."""
+    while first < end and not lines[first].strip():
+        first += 1
+    rows: dict[int, list[str]] = {}
+    row = first
+    reader = csv.reader((line.strip() for line in lines[first:end]), skipinitialspace=True)
+    with suppress(csv.Error):
+        for cells in reader:
+            if cells:
+                rows[row] = [" ".join(cell.split()) for cell in cells]
+            row = first + reader.line_num
+    return rows
+
+
+def _rule(width: int) -> str:
+    return "|---" * width + "|"
 
 
 def _cells(line: str, places: list[int]) -> list[str]:

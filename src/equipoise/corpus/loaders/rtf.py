@@ -5,15 +5,18 @@ Read as a stream of control words, without recursion: a group costs what it hold
 
 import codecs
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.colors import near
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line, placed
 from equipoise.corpus.loaders.outline import Outline
 
 _TOKEN = re.compile(
@@ -38,6 +41,7 @@ _POINTS_TO_PIXELS = 4 / 3
 _MOST_DEEP = 2_000
 _MOST_SKIPPED = 32  # characters that stand in for one in Unicode
 _BODY_TEXT = 9
+_SAME_EDGE = 120  # twips
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class _State:
 
     skipped: bool = False
     hidden: bool = False
+    struck: bool = False
+    place: str = ""  # "super" and "sub" are above and below the line
     in_title: bool = False
     in_colors: bool = False
     ink: int = 0
@@ -55,6 +61,14 @@ class _State:
     outline: int = _BODY_TEXT
     level: int = 0
     in_table: bool = False
+
+
+class _Box(NamedTuple):
+    """A cell, its right edge in twips, and whether it begins ("f") or goes on ("r") what is merged downwards."""
+
+    text: str
+    right: int
+    merged: str
 
 
 @dataclass(slots=True)
@@ -67,8 +81,12 @@ class _Reading:
     _state: _State = field(default_factory=_State)
     _stack: list[_State] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
-    _cells: list[Cell] = field(default_factory=list)
-    _rows: list[list[Cell]] = field(default_factory=list)
+    _cells: list[str] = field(default_factory=list)
+    _rows: list[list[_Box]] = field(default_factory=list)
+    _widths: list[tuple[int, str]] = field(
+        default_factory=list
+    )  # right edge and merging of each cell of a row
+    _merging: str = ""
     _bytes: bytearray = field(default_factory=bytearray)
     _starred: bool = False
     _header: bool = False
@@ -154,6 +172,10 @@ class _Reading:
                 self._set_charset(number or 1252)
             case "intbl":
                 self._change(in_table=on)
+            case "trowd" | "cellx" | "clmrg" | "clvmgf" | "clvmrg" if not self._state.skipped:
+                self._define(word, number)
+            case "super" | "sub" | "nosupersub":
+                self._change(place=word if on and word != "nosupersub" else "")
             case "trhdr":
                 self._header = self._header or not self._rows
             case _:
@@ -164,6 +186,8 @@ class _Reading:
         match word:
             case "v" | "deleted":
                 self._change(hidden=on)
+            case "strike" | "striked":
+                self._change(struck=on)
             case "fs":
                 self._change(size=number / 2)
             case "cf":
@@ -173,7 +197,7 @@ class _Reading:
             case "uc":
                 self._change(unicode_skip=max(0, min(number, _MOST_SKIPPED)))
             case "plain":
-                self._change(hidden=False, size=12.0, ink=0, marked=False)
+                self._change(hidden=False, struck=False, place="", size=12.0, ink=0, marked=False)
             case "pard":
                 self._change(outline=_BODY_TEXT, level=0, in_table=False, marked=False)
             case "outlinelevel":
@@ -204,10 +228,10 @@ class _Reading:
             self._colors += [[] for _ in range(text.count(";"))]
         if state.skipped or not text:
             return
-        if state.hidden or state.size * _POINTS_TO_PIXELS < SMALLEST or self._is_white():
+        if state.hidden or state.struck or state.size * _POINTS_TO_PIXELS < SMALLEST or self._is_white():
             self.outline.hidden += len(one_line(text))
         else:
-            self._parts.append(text)
+            self._parts.append(placed(text, self._parts[-1] if self._parts else "", state.place))
 
     def _color(self, number: int) -> None:
         """A red, green or blue part of the colour that the next semicolon ends."""
@@ -238,18 +262,62 @@ class _Reading:
         else:
             self.outline.add(BlockKind.PARAGRAPH, text)
 
+    def _define(self, word: str, number: int) -> None:
+        """Where the cells of a row end, and which are merged."""
+        if word == "trowd":
+            self._widths, self._merging = [], ""
+        elif word == "cellx":
+            self._widths.append((number, self._merging))
+            self._merging = ""
+        else:
+            self._merging += {"clmrg": "h", "clvmgf": "f", "clvmrg": "r"}[word]
+
     def _end_cell(self) -> None:
-        self._cells.append(Cell(one_line(_characters("".join(self._parts)))))
+        self._cells.append(one_line(_characters("".join(self._parts))))
         self._parts = []
 
     def _end_row(self) -> None:
-        self._rows.append(self._cells)
+        boxes: list[_Box] = []
+        fits = len(self._widths) == len(self._cells)
+        widths = self._widths if fits else [(number, "") for number in range(len(self._cells))]
+        for text, (right, merging) in zip(self._cells, widths, strict=True):
+            if "h" in merging and boxes and not text:
+                boxes[-1] = boxes[-1]._replace(right=right)
+            else:
+                boxes.append(_Box(text, right, merging.strip("h")))
+        self._rows.append(boxes)
         self._cells = []
 
     def _end_table(self) -> None:
         if self._rows:
-            self.outline.table(self._rows, header=self._header, lead=self.outline.announcement())
+            self.outline.table(_spanning(self._rows), header=self._header, lead=self.outline.announcement())
         self._rows, self._header = [], False
+
+
+def _spanning(rows: Sequence[Sequence[_Box]]) -> list[list[Cell]]:
+    """The cells of a table with what they span, by the edges that its rows have."""
+    edges: list[int] = []
+    for edge in sorted({box.right for row in rows for box in row}):
+        if not edges or edge - edges[-1] > _SAME_EDGE:
+            edges.append(edge)
+    cells: list[list[Cell]] = []
+    above: dict[int, tuple[int, int]] = {}  # by left column: the cell that rows below may go on
+    for row in rows:
+        cells.append([])
+        left = 0
+        for box in row:
+            column = bisect_right(edges, box.right)
+            place = above.get(left) if box.merged == "r" and not box.text else None
+            if place is not None:
+                cell = cells[place[0]][place[1]]
+                cells[place[0]][place[1]] = cell._replace(rows=len(cells) - place[0])
+            else:
+                above.pop(left, None)
+                if box.merged:
+                    above[left] = len(cells) - 1, len(cells[-1])
+                cells[-1].append(Cell(box.text, 1, max(column - left, 1)))
+            left = max(column, left + 1)
+    return cells
 
 
 def load_rtf(path: Path, data: bytes) -> list[LoadedDocument]:

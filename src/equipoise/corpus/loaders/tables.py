@@ -9,7 +9,7 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
-from equipoise.corpus.loaders.grid import Row, count_titles, is_label, names_of
+from equipoise.corpus.loaders.grid import Row, count_titles, is_label, names_of, title_of, with_groups
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.outline import Outline
 
@@ -44,12 +44,12 @@ def _load(path: Path, text: str, delimiter: str) -> list[LoadedDocument]:
     rows = _rows(path, text, delimiter)
     first = list(islice(rows, _LOOKED_AT))
     titles = count_titles(first)
-    head = first[titles : titles + 1]
+    head = with_groups(first[titles:]) or first[titles : titles + 1]
     names = names_of(head)
     outline = Outline()
     for row in first[:titles]:
-        outline.add(BlockKind.PARAGRAPH, "".join(row.cells), line=row.place)
-    below = chain(first[titles + 1 :], rows)
+        outline.add(BlockKind.PARAGRAPH, title_of(row), line=row.place)
+    below = chain(first[titles + len(head) :], rows)
     whole = (_whole(row, len(names)) for row in below)
     outline.rows(names, whole, lead=outline.lead_in(), tight=titles > 0, line=head[0].place if head else 1)
     if all(block.kind is not BlockKind.ROW for block in outline.blocks):

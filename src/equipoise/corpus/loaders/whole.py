@@ -31,7 +31,8 @@ _PART = re.compile(r"\.(?:xml|xhtml|html|htm)\Z", re.IGNORECASE)
 _NO_TEXT = re.compile(
     r"theme|styles|fontTable|settings|_rels|Content_Types|META-INF|numbering|docProps|manifest", re.IGNORECASE
 )
-_PACKED = frozenset({".docx", ".odt", ".pptx", ".xlsx", ".epub"})
+_PACKED = frozenset({".docx", ".docm", ".odt", ".ods", ".pptx", ".pptm", ".xlsx", ".xlsm", ".epub"})
+_MAIL = frozenset({".eml", ".mbox"})
 _PAGES = frozenset({".html", ".htm"})
 _PAGE_LETTERS = 2_000_000
 _alone = Lock()  # pdfium knows no threads
@@ -47,7 +48,7 @@ def whole_texts(path: Path, data: bytes) -> list[WholeText]:
     if suffix == ".pdf":
         with _alone:
             return list(_pages(path, data))
-    if suffix == ".eml":
+    if suffix in _MAIL:
         return list(_mail(data))
     return [WholeText(decoded(path, data).replace("\r\n", "\n").replace("\r", "\n"), has_lines=True)]
 

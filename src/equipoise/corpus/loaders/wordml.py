@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.grid import Cell, is_label
 from equipoise.corpus.loaders.hidden import Look, Style, look
-from equipoise.corpus.loaders.loaded import one_line
+from equipoise.corpus.loaders.loaded import one_line, placed
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.wordstyles import OFF, UNKNOWN_PAPER, Role, Styles, properties, small_number
 from equipoise.corpus.loaders.xml import TooMuch
@@ -19,6 +19,11 @@ _NO_TEXT = frozenset({"instrText", "delInstrText", "Fallback", "rt", "fldData"})
 _DEEPEST_FIELD = 30
 _FIRST_ROW = 0x20  # the bit of a table's look that sets its first row off
 _CONTENTS = "Table of Contents"
+_REFERENCES = {
+    "footnoteReference": "footnote",
+    "endnoteReference": "endnote",
+    "commentReference": "comment",
+}
 _IN_CONTENTS = ["sdt", "sdtPr", "docPartObj"]
 
 
@@ -32,6 +37,7 @@ class _Paragraph:
     is_contents: bool = False
     is_bold: bool = True
     parts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -55,11 +61,18 @@ class _Table:
 
 
 class Body:
-    """Reads document.xml into an outline. `heading` is the first one; `close` ends the last block."""
+    """Reads document.xml into an outline. `heading` is the first one; `close` ends the last block.
 
-    def __init__(self, styles: Styles, outline: Outline) -> None:
+    `notes` has the text of notes and comments by kind and id.
+    """
+
+    def __init__(
+        self, styles: Styles, outline: Outline, notes: Mapping[tuple[str, str], str] | None = None
+    ) -> None:
         self.heading = ""
         self._outline = outline
+        self._notes = dict(notes or {})  # each is said once, however often it is pointed at
+        self._waiting: list[str] = []  # notes of the code or table that is being read
         self._code: list[str] = []
         self._fields: list[str] = []
         self._contents_depth = 0
@@ -79,8 +92,19 @@ class Body:
     def close(self) -> None:
         """End the code that is being read."""
         if self._code:
-            self._outline.add(BlockKind.CODE, "\n".join(self._code), lead=self._outline.lead_in())
+            row = self._outline.add(BlockKind.CODE, "\n".join(self._code), lead=self._outline.lead_in())
             self._code = []
+            self._add_notes(row, self._waiting)
+            self._waiting = []
+
+    def _add_notes(self, row: int, notes: list[str]) -> None:
+        """Append the notes of the block at `row`, those of an item among the items of its list."""
+        is_item = row >= 0 and self._outline.blocks[row].kind is BlockKind.ITEM
+        for text in notes:
+            if is_item:
+                self._outline.more_of_item(text)
+            else:
+                self._outline.add(BlockKind.PARAGRAPH, text, lead=row)
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         parent = self._above[-1] if self._above else ""
@@ -104,6 +128,9 @@ class Body:
             self._direct = {}
             self._bold = False
             self._run = self._paragraphs[-1].look
+        elif name in _REFERENCES and self._paragraphs and not self._deleted and self._run.shows:
+            note = self._notes.pop((_REFERENCES[name], attributes.get("id", "")), "")
+            self._paragraphs[-1].notes += [note] if note else []
         elif name == "background":
             self._page = look(self._page, UNKNOWN_PAPER)
         else:
@@ -179,7 +206,8 @@ class Body:
         if self._deleted or not self._run.shows:
             self._outline.hidden += len(one_line(text))
         else:
-            self._paragraphs[-1].parts.append(text)
+            parts = self._paragraphs[-1].parts
+            parts.append(placed(text, parts[-1] if parts else "", self._direct.get("vertical-align", "")))
             self._paragraphs[-1].is_bold &= self._bold or not text.strip()
 
     def _property(self, parent: str, name: str, attributes: Mapping[str, str]) -> None:
@@ -235,6 +263,7 @@ class Body:
         if not text.strip():
             return
         if self._tables:
+            self._waiting += paragraph.notes
             self._tables[-1].cell.append(text.strip())
             self._tables[-1].bold = self._tables[-1].bold and paragraph.is_bold
             return
@@ -242,16 +271,16 @@ class Body:
         if paragraph.is_contents:
             kind, level = BlockKind.ASIDE, 0
         if kind is BlockKind.CODE:
+            self._waiting += paragraph.notes
             self._code.append(text.rstrip())
             return
         self.close()
         text = text.strip()
         if kind is BlockKind.HEADING:
             self.heading = self.heading or one_line(text)
-        if kind is BlockKind.ITEM:
-            self._outline.item(text, level)
-        else:
-            self._outline.add(kind, text, level=level)
+        is_item = kind is BlockKind.ITEM
+        row = self._outline.item(text, level) if is_item else self._outline.add(kind, text, level=level)
+        self._add_notes(row, paragraph.notes)
 
     def _end_row(self, table: _Table) -> None:
         if table.cells:
@@ -269,6 +298,8 @@ class Body:
             self._tables[-1].cell += ["; ".join(rows)] if rows else []
         else:
             self._outline.table(table.rows, header=table.header, lead=table.lead)
+            self._add_notes(-1, self._waiting)
+            self._waiting = []
 
     def _end_cell(self, table: _Table) -> None:
         text = one_line(" ".join(table.cell))
@@ -285,6 +316,44 @@ class Body:
             table.rows[row][column] = cell._replace(rows=len(table.rows) - row + 1)
         table.column += table.span
         table.inside = table.look
+
+
+class Notes:
+    """Reads footnotes.xml and its like: the text of each note or comment, by kind and id."""
+
+    def __init__(self, styles: Styles, outline: Outline) -> None:
+        self.texts: dict[tuple[str, str], str] = {}
+        self._styles = styles
+        self._around = outline
+        self._inside = Outline()
+        self._body: Body | None = None
+        self._key = "", ""
+        self._author = ""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in _REFERENCES.values():
+            self._inside = Outline()
+            self._body = Body(self._styles, self._inside)
+            self._key, self._author = (name, attributes.get("id", "")), attributes.get("author", "")
+        elif self._body is not None:
+            self._body.start(name, attributes)
+
+    def end(self, name: str) -> None:
+        if self._body is None:
+            return
+        if name != self._key[0]:
+            self._body.end(name)
+            return
+        self._body.close()
+        self._around.hidden += self._inside.hidden
+        by = f"Comment by {self._author}: " if self._author else ""
+        if text := self._inside.text().strip():
+            self.texts[self._key] = one_line(by + text)
+        self._body = None
+
+    def characters(self, text: str) -> None:
+        if self._body is not None:
+            self._body.characters(text)
 
 
 def _are_contents(fields: list[str]) -> bool:

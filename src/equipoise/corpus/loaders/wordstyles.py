@@ -148,6 +148,10 @@ def properties(name: str, attributes: Mapping[str, str]) -> Style:
     style: Style = {}
     if name == "vanish":
         style = {"display": "inline" if value in OFF else "none"}
+    elif name in {"strike", "dstrike"}:
+        style = {"text-decoration": "none" if value in OFF else "line-through"}
+    elif name == "vertAlign":
+        style = {"vertical-align": value.removesuffix("script")}
     elif name == "sz" and value[:4].isdecimal():
         style = {"font-size": f"{int(value[:4]) / 2}pt"}
     elif name == "color":

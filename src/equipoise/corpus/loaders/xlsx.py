@@ -1,6 +1,6 @@
 """Excel workbooks: every sheet a heading, every row a line `name: value; name: value` (ECMA-376, part 1, 18).
 
-Values are those that were stored with the file; formulas are not computed.
+Values are those that were stored with the file. Formulas are not computed: one without a value is said to be one.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,6 +23,7 @@ _SPARSE_TIMES, _SPARSE_FINE = (
 )  # places in rows and columns for one that is filled, and for any table
 _MOST_MERGED = 100_000
 _SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells for one byte of the file, and for any file
+_NOT_COMPUTED = "(a formula whose value is not stored)"
 _LETTERS = 3  # of a column's name
 _MOST_HIDDEN_COLUMNS = 20_000
 
@@ -121,6 +122,7 @@ class _Cell:
     column: int = 0
     kind: str = ""
     style: int = 0
+    is_formula: bool = False
     parts: list[str] = field(default_factory=list)
 
 
@@ -166,6 +168,8 @@ class _Sheet:
         elif name == "mergeCell" and len(self._merged) < _MOST_MERGED:
             begin, _, end = attributes.get("ref", "").partition(":")
             self._merged[_place(begin), _column(begin)] = _place(end), _column(end)
+        elif name == "f" and self._cell is not None:
+            self._cell.is_formula = True
         self._in_value = name in {"v", "t"} and self._cell is not None
 
     def _start_row(self, attributes: Mapping[str, str]) -> None:
@@ -194,7 +198,7 @@ class _Sheet:
             value = self._formats.shown(value, cell.style)
         elif cell.kind == "b":
             value = {"1": "TRUE", "0": "FALSE"}.get(value, value)
-        value = self._budget.take(one_line(value))
+        value = self._budget.take(one_line(value) or (_NOT_COMPUTED if cell.is_formula else ""))
         seen = self._shows and self._row_shows and cell.column not in self._hidden_columns
         if not value or cell.kind == "e":
             return

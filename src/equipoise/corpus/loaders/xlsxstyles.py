@@ -14,7 +14,7 @@ _DURATIONS = frozenset({46})
 _DIGITS = {1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 37: "#,##0;(#,##0)"}
 _DIGITS |= {38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)"}
 _LITERAL = re.compile(r'"[^"]*+"?+|\\.|\[[^\]]*+\]?+|_.|\*.')
-_ELAPSED = re.compile(r"\[h++\](:mm)?+(:ss)?+", re.IGNORECASE)
+_ELAPSED = re.compile(r"\[(h|m|s)\1*+\](:mm)?+(:ss)?+", re.IGNORECASE)
 _PART = re.compile(
     r'"(?P<quoted>[^"]*+)"?+|\\(?P<escaped>.)|\[\$(?P<money>[^\]-]*+)[^\]]*+\]?+|\[[^\]]*+\]?+|(?P<space>_).|\*.'
     r"|(?P<digits>[#0?][#0?,]*+(?:\.[#0?,]*+)?+|\.[#0?]++)|(?P<end>;)|(?P<other>.)"
@@ -45,6 +45,8 @@ class Formats:
             self._fills.append({})
         elif name == "sz" and self._fonts:
             self._fonts[-1]["font-size"] = f"{attributes.get('val', '11')}pt"
+        elif name == "strike" and attributes.get("val", "1") not in {"0", "false"} and self._fonts:
+            self._fonts[-1]["text-decoration"] = "line-through"
         elif name == "color" and self._fonts:
             self._fonts[-1]["color"] = _color(attributes)
         elif name == "patternFill" and attributes.get("patternType", "none") != "none" and self._fills:
@@ -101,7 +103,7 @@ class Formats:
 
     def _date(self, amount: float, kind: str) -> str:
         moment = self._first + timedelta(seconds=round(amount * 86_400))
-        if kind == "time" and amount < 1:
+        if kind == "time":
             return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
         date = moment.date().isoformat()
         return date if moment.time() == datetime.min.time() else f"{date} {moment:%H:%M:%S}"
@@ -123,13 +125,18 @@ def _kind(number: int, code: str) -> str:
 
 
 def _elapsed(amount: float, code: str) -> str:
-    """Days as hours, minutes and seconds; the hours go on beyond a day."""
+    """Days as hours, minutes and seconds; the first of those that the format has goes on beyond its end."""
     parts = _ELAPSED.search(code)
-    minutes, seconds = divmod(round(amount * 86_400), 60)
-    if parts and not parts[2]:
-        minutes += seconds >= 30
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}" + (f":{seconds:02}" if not parts or parts[2] else "")
+    unit, has_seconds = (parts[1].lower(), bool(parts[3])) if parts else ("h", True)
+    seconds = round(amount * 86_400)
+    if unit == "s":
+        return str(seconds)
+    if not has_seconds:
+        seconds += 30  # to the nearest minute
+    minutes, seconds = divmod(seconds, 60)
+    hours, rest = divmod(minutes, 60)
+    shown = f"{hours}:{rest:02}" if unit == "h" else str(minutes)
+    return f"{shown}:{seconds:02}" if has_seconds else shown
 
 
 def _written(amount: float, code: str) -> str:
@@ -143,11 +150,28 @@ def _written(amount: float, code: str) -> str:
     row = 1 if amount < 0 and len(sections) > 1 else 2 if amount == 0 and len(sections) > 2 else 0
     parts = sections[row]
     others = "".join(part["other"] or "" for part in parts)
-    if not parts or sum(bool(part["digits"]) for part in parts) > 1 or set(others.lower()) & set("abeg/@"):
+    if not parts or set(others.lower()) & set("abeg/@"):
         return ""
+    if sum(bool(part["digits"]) for part in parts) > 1:
+        return _grouped(abs(amount), parts)
     amount = abs(amount) * 100.0 ** others.count("%") * (-1 if amount < 0 and row == 0 else 1)
     pieces = [_digits(amount, part["digits"]) if part["digits"] else _literal(part) for part in parts]
     return "".join(pieces).strip()
+
+
+def _grouped(amount: float, parts: list[re.Match[str]]) -> str:
+    """A whole number whose digits stand in several groups, such as 000-0000; empty for others."""
+    places = [part["digits"] or "" for part in parts]
+    if amount != int(amount) or not set("".join(places)) <= set("0#"):
+        return ""
+    left = str(int(amount)).zfill("".join(places).count("0"))
+    pieces: list[str] = []
+    for part, here in zip(reversed(parts), reversed(places), strict=True):
+        is_first = here and not any(places[: len(parts) - len(pieces) - 1])
+        size = len(left) if is_first else len(here)
+        pieces.append(left[len(left) - size :] if here else _literal(part))
+        left = left[: len(left) - size] if here else left
+    return "".join(reversed(pieces)).strip()
 
 
 def _literal(part: re.Match[str]) -> str:
