@@ -302,3 +302,10 @@ HOSTILE: dict[str, Callable[[int], File]] = {
     "pdf: saved states": lambda n: ("a.pdf", pdf(b"q " * n + _lines(b"Some words."))),
     **FORMATS,
 }
+
+ENDED = {
+    "html: rules": 64_000,
+    "html: rules that match": 16_000,
+    "html: siblings": 256_000,
+}
+"""Forms of the square of their length, and a size that takes longer than a worker may."""

@@ -29,7 +29,7 @@ Kept, since a reader reaches it: `<details>`, `aria-hidden`. Kept and said so: P
 Not known, and therefore part of the threat model:
 
 - HTML: style sheets and scripts in other files, `@import`, CSS variables, `calc()` beyond one length, animations,
-  selectors that `selectors.py` does not read (`:nth-of-type`, `:has`, states such as `:checked`), `line-height` 0,
+  selectors that lexbor does not read (`:lang`, `:not(:target)`), `line-height` 0,
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
   whatever lies over or under text: pictures, boxes, z-index.
 - Markdown: labels of link definitions, what a renderer's own style sheet hides.

@@ -12,12 +12,12 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import css
+from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import WHITE, Look
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.markup import refuse_tangles
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.page import Page
-from equipoise.corpus.loaders.selectors import Cascade, TooTangled
 
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 4096
@@ -61,12 +61,10 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
     if tree.body is None or root is None:
         raise UnreadableFile(str(path), "there is no page body in the file; check that it is HTML")
     sheets, elsewhere = _sheets(tree, linked)
-    page = Page(outline, linked.cascade(sheets), _layout_tables(tree))
-    try:
-        page.read(root, Look(paper="" if elsewhere else WHITE))
-    except TooTangled as error:
-        reason = "its style rules take too long to follow; save the page as text"
-        raise UnreadableFile(str(path), reason) from error
+    cascade = linked.cascade(sheets)
+    cascade.look_at(tree)
+    page = Page(outline, cascade, _layout_tables(tree))
+    page.read(root, Look(paper="" if elsewhere else WHITE))
     head = tree.css_first("head title")
     title = one_line(head.text(deep=True)) if head is not None else ""
     return title or page.heading
