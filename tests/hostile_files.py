@@ -304,6 +304,13 @@ HOSTILE: dict[str, Callable[[int], File]] = {
 }
 
 ENDED = {
+    "html: nested div": 128_000,
+    "html: nested in what is not closed": 128_000,
+    "html: nested lists": 64_000,
+    "html: attributes": 128_000,
+    "html: attributes with quotes": 128_000,
+    "html: attributes of the body": 128_000,
+    "html: formatting, never closed": 8_000,
     "html: rules": 64_000,
     "html: rules that match": 16_000,
     "html: siblings": 256_000,

@@ -18,7 +18,6 @@ USES = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "s
 MADE_IN_FUNCTIONS = {
     "bench/bias/worlds/texts.py": 1,
     "corpus/loaders/markdown.py": 1,
-    "corpus/loaders/markup.py": 1,
     "redteam/rules.py": 1,
     "text/calls.py": 2,
 }
