@@ -205,7 +205,7 @@ class TestNothingHappens:
             ("ask", QUESTION),
             ("chat",),
             ("index", "office.txt"),
-            ("attack", "ebi", "--question", QUESTION),
+            ("ebi", "craft", "--question", QUESTION),
             ("models", "pull", "qwen2.5-coder-1.5b"),
             ("bench", "qa", "--dataset", "squad2"),
             ("bench", "hijack", "--data", "."),
