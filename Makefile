@@ -30,8 +30,9 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
-	$(BIN)/python -m pytest tests/unit/test_nli.py lab/tests/test_hub.py tests/unit/test_extractive_qa.py \
-		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
+	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \
+		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py \
+		tests/contract/test_highlighters.py \
 		tests/contract/test_encoders.py -m "not live"
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
