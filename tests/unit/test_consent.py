@@ -61,9 +61,9 @@ class TestDecisions:
     def test_what_says_where_to(self, tmp_path):
         closed = {key for key, field in every_field() if guarded.needs_consent(field, "/elsewhere", tmp_path)}
         assert closed == {
-            "store.path", "filter.name", "filter.nli", "highlight.name", "highlight.qa_model", "model.llm",
-            "model.base_url", "model.api_key", "model.api_version", "model.folder", "model.replay", "question.contact", "question.reply",
-            "retrieval.encoder", "serve.url",
+            "store.path", "filter.name", "filter.nli", "highlight.name", "highlight.qa_model",
+            "model.llm", "model.base_url", "model.api_key", "model.api_version", "model.folder", "model.replay",
+            "question.contact", "question.reply", "retrieval.encoder", "serve.url",
         }  # fmt: skip
 
 
