@@ -8,7 +8,7 @@ READER ?= .equipoise/reader/model
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
-	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
+	bench-retrieval bench-reading bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
 	bench-authors bench-contested bench-corpus bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
 	bench-bias-hotpotqa bench-bias-joined bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
 	bench-qa bench-calibration docs clean extras
