@@ -8,7 +8,7 @@ READER ?= .equipoise/reader/model
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
-	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
+	bench-retrieval bench-reading bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
 	bench-authors bench-contested bench-corpus bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
 	bench-bias-hotpotqa bench-bias-joined bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
 	bench-qa bench-calibration docs clean extras
@@ -31,8 +31,9 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
-	$(BIN)/python -m pytest tests/unit/test_nli.py lab/tests/test_hub.py tests/unit/test_extractive_qa.py \
-		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
+	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \
+		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py \
+		tests/contract/test_highlighters.py \
 		tests/contract/test_encoders.py -m "not live"
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual

@@ -23,7 +23,6 @@ from equipoise.text.numerals import quantities
 from equipoise.text.tokens import STOP_WORDS, content_words, names, numbers, words
 
 FEATURES = (
-    "topic",
     "passage",
     "window",
     "missing_names",
@@ -33,11 +32,11 @@ FEATURES = (
     "unheard_names",
     "anything_absent",
 )
-"""The highest logit of a passage's topic, of a passage or window, and of a window; what the question names and no
-passage has, words of it that no document has (names and terms that nobody knows, other names), and whether there is any
-of these. A near miss (another version, an option that does not exist) is told by them. More of them, such as margins to
-the next best, words missing in passage or window, or the cosine of question and passage, did not help."""
-ABSENT = FEATURES[3:-1]
+"""The highest logit of a passage or window, the highest of a window, what the question names and no passage has, words
+of it that no document has (names and terms that nobody knows, other names), and whether there is any of these. A near
+miss (another version, an option that does not exist) is told by them. More of them, such as margins to the next best,
+words missing in passage or window, or the cosine of question and passage, did not help."""
+ABSENT = FEATURES[2:-1]
 """The features that speak of something absent."""
 SCALE = 10.0
 """Logits are divided by it, so that all features are of like size."""
@@ -108,8 +107,7 @@ def features(query: Query, reading: Reading) -> Floats:
     said = _absent_words(query, every)
     window = max(each.score for each in reading.windows)
     values = {
-        "topic": float(reading.topics[0]) / SCALE,
-        "passage": max(float(reading.scores.max()), window) / SCALE,
+        "passage": max(float(reading.scores[0]), window) / SCALE,
         "window": window / SCALE,
         "missing_names": missing(named, every) if said.isdisjoint(named) else 1.0,
         "missing_terms": terms_missing(question, every),

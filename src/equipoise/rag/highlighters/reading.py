@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
-from equipoise.rag.reranking import passage_scores, passage_topics
+from equipoise.rag.reranking import passage_scores
 from equipoise.text.quotes import is_fragment
 
 READ = 3
@@ -33,7 +33,7 @@ COST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and its topic's;
+    """Neighbouring sentences of one passage, from row `first` to before row `last`, their score, and the passage's;
     `read` are the stretches of the passage that are read for them."""
 
     passage: Passage
@@ -73,23 +73,20 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`passages` best first by their `topics` (n,), with their `scores` (n,); `windows` best first, none overlapping
-    another."""
+    """`passages` best first with their `scores` (n,); `windows` best first, none overlapping another."""
 
     passages: tuple[Passage, ...]
-    topics: NDArray[np.float64]
     scores: NDArray[np.float64]
     windows: tuple[Window, ...]
 
 
 def read(question: str, passages: Sequence[Passage], reranker: Reranker) -> Reading:
     """All passages scored, and the best windows of the best passages. Raises ModelError."""
-    topics = passage_topics(question, passages, reranker)
     scores = passage_scores(question, passages, reranker)
-    order = np.argsort(-topics, kind="stable").tolist()
+    order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
-    beside = dict(zip(ranked[:READ], topics[order].tolist(), strict=False))
-    return Reading(ranked, topics[order], scores[order], distinct(windows_of(question, beside, reranker)))
+    beside = dict(zip(ranked[:READ], scores[order].tolist(), strict=False))
+    return Reading(ranked, scores[order], distinct(windows_of(question, beside, reranker)))
 
 
 def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reranker) -> list[Window]:
