@@ -8,7 +8,7 @@ READER ?= .equipoise/reader/model
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
-	bench-retrieval bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
+	bench-retrieval bench-reading bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
 	bench-authors bench-contested bench-corpus bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
 	bench-bias-hotpotqa bench-bias-joined bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
 	bench-qa bench-calibration docs clean extras
@@ -17,7 +17,7 @@ demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
 
 demo-llm: $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	BIN=$(BIN) LLM=local/qwen2.5-coder-1.5b scripts/demo.sh
 
 serve: $(VENV)/.serve
@@ -30,8 +30,9 @@ test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langc
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
-	$(BIN)/python -m pytest tests/unit/test_nli.py lab/tests/test_hub.py tests/unit/test_extractive_qa.py \
-		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py tests/contract/test_highlighters.py \
+	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \
+		lab/tests/test_training.py lab/tests/test_training_reader.py tests/unit/test_pooling.py \
+		tests/contract/test_highlighters.py \
 		tests/contract/test_encoders.py -m "not live"
 
 test-multilingual: $(VENV)/.test $(VENV)/.multilingual
@@ -43,7 +44,7 @@ test-web: $(VENV)/.test $(VENV)/.serve $(VENV)/.web-test
 
 test-live: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres \
 		$(VENV)/.stores-test $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python -m pytest -m live -rP
 
 check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
@@ -115,28 +116,28 @@ bench-bias-joined: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/replay.py --data $(DATA)
 
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
 
 bench-bias-encoders: $(VENV)/.bench
-	$(BIN)/equipoise models pull bge-small
-	$(BIN)/equipoise models pull mpnet
+	$(BIN)/python scripts/fetch_weights.py bge-small
+	$(BIN)/python scripts/fetch_weights.py mpnet
 	$(BIN)/python benchmarks/bias/encoders.py --data $(DATA)
 
 bench-bias-likert: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --no-stance --likert 22
 
 bench-bias-answer-stances: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --no-stance --answers --stances odds
 
 bench-bias-own: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/own.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 
 bench-bias-defended: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/defended.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 
 bench-field-mixed: $(VENV)/.bench
@@ -154,13 +155,13 @@ bench-contested: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
 
 bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/hotpotqa.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/own.py --data $(DATA) --llm local/qwen2.5-coder-1.5b --answers \
 		--corpus .equipoise/bench-bias/hotpotqa/hotpotqa-open-ended
 
 bench-bias-stance: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 
 stance-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
@@ -169,31 +170,31 @@ stance-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
 	$(BIN)/python scripts/build_stance.py .equipoise/stance/run/adapter.safetensors --from $(READER) --check
 
 bench-stance: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/stance/evaluate.py --data $(DATA)
 	$(BIN)/python benchmarks/stance/evaluate.py --data $(DATA) --llm local/qwen2.5-coder-1.5b --every 8
 	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --held-out --llm local/qwen2.5-coder-1.5b
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/hijack/run.py --data $(DATA)
 
 bench-certify: $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	cd benchmarks/security/certify && ../../../$(BIN)/equipoise certify --docs faq --llm local/qwen2.5-coder-1.5b --yes
 
 bench-security: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/security/run.py --data $(DATA)
 	$(BIN)/python benchmarks/security/pieces.py --data $(DATA)
 	$(BIN)/python benchmarks/security/tags.py --data $(DATA)
 
 bench-qa: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
 bench-calibration: $(VENV)/.bench $(VENV)/.local $(VENV)/.multilingual
-	$(BIN)/equipoise models pull qwen2.5-coder-1.5b
+	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA)
 	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA) --encoder multilingual
 	$(BIN)/python benchmarks/calibration/abstain.py --data $(DATA)

@@ -302,3 +302,17 @@ HOSTILE: dict[str, Callable[[int], File]] = {
     "pdf: saved states": lambda n: ("a.pdf", pdf(b"q " * n + _lines(b"Some words."))),
     **FORMATS,
 }
+
+ENDED = {
+    "html: nested div": 128_000,
+    "html: nested in what is not closed": 128_000,
+    "html: nested lists": 64_000,
+    "html: attributes": 128_000,
+    "html: attributes with quotes": 128_000,
+    "html: attributes of the body": 128_000,
+    "html: formatting, never closed": 8_000,
+    "html: rules": 64_000,
+    "html: rules that match": 16_000,
+    "html: siblings": 256_000,
+}
+"""Forms of the square of their length, and a size that takes longer than a worker may."""

@@ -24,9 +24,10 @@ from equipoise.corpus.store import Store
 from equipoise.maths.rates import clopper_pearson
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
-from equipoise.redteam.passages import Kind
-from equipoise.redteam.planter import is_planted, planted
+from equipoise.redteam.planter import is_planted
 from equipoise.text.visible import title
+from equipoise_lab.attacks.passages import Kind
+from equipoise_lab.attacks.planting import planted
 from equipoise_lab.bench.bias import attacks, corpora
 from equipoise_lab.bench.bias.attacks import Attack
 from equipoise_lab.bench.bias.corpora import Corpus

@@ -17,8 +17,8 @@ from scipy.stats import mannwhitneyu
 
 from equipoise.maths.hands import Hands, learnt
 from equipoise.rag import voices
-from equipoise.redteam.passages import Kind
 from equipoise.text.style import stretches, style
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias import attacks, corpora
 
 OUT = Path(voices.__file__).with_name(voices.LEARNT)

@@ -34,9 +34,9 @@ from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.redteam.ebi import EbiAttack, EbiSettings, extreme
-from equipoise.redteam.passages import AttackPassage, Journal, Kind, to_line
-from equipoise.redteam.properties import yardstick
+from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, extreme
+from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, to_line
+from equipoise_lab.attacks.properties import yardstick
 from equipoise_lab.bench import tables
 from equipoise_lab.bench.bias import answers, attacks, bench, corpora, report, vectors
 from equipoise_lab.bench.bias.asked import Asking

@@ -4,7 +4,7 @@
 
 Two parts that a reader of `equipoise train reader` is chosen by, of the sets that its training leaves out (`manuals`,
 `fields`), and five fields that none is trained on. Each question with an answer is read in the passage it was written
-for and those that its words find: `passage in 3` says how often that passage is among the first three by `topics`,
+for and those that its words find: `passage in 3` says how often that passage is among the first three,
 `right` how often the window that ranks first is one that answers. `AUC` is of the highest score among what was read,
 between questions with and without an answer; `right at 80%` is what is right above the score that refuses 80% of the
 near misses. Fixed draws; no text is written. The first reader is the package's, FOLDER holds another one's files.
@@ -23,9 +23,9 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from equipoise.maths.calibration import auc
 
 from equipoise.models.crossencoder import CrossEncoder
+from equipoise_lab.maths.calibration import auc
 from equipoise_lab.training.reader import is_held_out
 
 Row = dict[str, Any]
@@ -90,8 +90,8 @@ def _asked(row: Row, passages: dict[str, Row], reader: CrossEncoder, figures: Fi
         below(p["headings"][-1] if p["headings"] else p["title"], p["text"])[:LONGEST]
         for p in (passages[name] for name in names)
     ]
-    topics, scores = reader.topics(row["question"], texts), reader.scores(row["question"], texts)
-    order = np.argsort(-topics, kind="stable").tolist()
+    scores = reader.scores(row["question"], texts)
+    order = np.argsort(-scores, kind="stable").tolist()
     windows = [(n, at, text) for n in order[:READ] for at, text in _windows(passages[names[n]])]
     read = reader.scores(row["question"], [text for _, _, text in windows])
     best = max([float(scores[order[:READ]].max()), *read.tolist()])
@@ -99,7 +99,7 @@ def _asked(row: Row, passages: dict[str, Row], reader: CrossEncoder, figures: Fi
         figures.no.append(best)
         return
     worth = [
-        float(score) + float(topics[n]) - COST * (len(at) - 1)
+        float(score) + float(scores[n]) - COST * (len(at) - 1)
         for score, (n, at, _) in zip(read, windows, strict=True)
     ]
     ranked = sorted(range(len(windows)), key=lambda place: -worth[place])
@@ -156,7 +156,7 @@ def squad2(data: Path, reader: CrossEncoder) -> Figures:
 
 
 def covid_qa(data: Path, reader: CrossEncoder) -> Figures:
-    """The piece of six sentences that answers, among thirty of its article, by topic."""
+    """The piece of six sentences that answers, among thirty of its article."""
     draw, figures = Random(12), Figures()
     documents = {d["doc_id"]: d["text"] for d in rows(data / "covid_qa/documents.jsonl.gz")}
     for q in draw.sample(rows(data / "covid_qa/questions.jsonl"), 80):
@@ -166,21 +166,20 @@ def covid_qa(data: Path, reader: CrossEncoder) -> Figures:
         gold = [n for n, (a, b) in enumerate(pieces) if any(a <= x["start"] < b for x in q["answers"])]
         if gold and len(pieces) > READ:
             kept = sorted({*gold, *draw.sample(range(len(pieces)), min(FAR, len(pieces)))})
-            topics = reader.topics(q["question"], [text[slice(*pieces[n])] for n in kept])
-            order = np.argsort(-topics, kind="stable").tolist()
-            figures.ranks.append(min(order.index(kept.index(g)) for g in gold))
+            texts = [text[slice(*pieces[n])] for n in kept]
+            figures.ranks.append(_first(reader, q["question"], texts, [kept.index(g) for g in gold])[0])
     return figures
 
 
 def bioasq(data: Path, reader: CrossEncoder) -> Figures:
-    """A question's own snippet among nineteen of others, by topic."""
+    """A question's own snippet among nineteen of others."""
     draw, figures = Random(13), Figures()
     asked = rows(data / "bioasq12b/questions.jsonl")
     for q in draw.sample(asked, 150):
         others = draw.sample([o for o in asked if o is not q], 19)
         texts = [draw.choice(o["snippets"])["text"] for o in (q, *others)]
-        topics, scores = reader.topics(q["question"], texts), reader.scores(q["question"], texts)
-        figures.ranks.append(int((topics[1:] > topics[0]).sum()))
+        scores = reader.scores(q["question"], texts)
+        figures.ranks.append(int((scores[1:] > scores[0]).sum()))
         figures.yes.append(float(scores[0]))
         figures.no.append(float(scores[1:].max()))
     return figures

@@ -14,8 +14,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from equipoise.core.types import Array, Candidates, Passage, Query
-from equipoise.rag.filters import BiasDefFilter, BrraFilter, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.filters import BiasDefFilter, NoFilter
 from equipoise.rag.trust import ByTrust
+from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
 
 RUNS, DIMENSIONS, SIZES, K = 200, 384, (20, 100), 5
 

@@ -6,7 +6,7 @@ import pytest
 
 import bias_corpus
 from equipoise.core.errors import EquipoiseError, InputError
-from equipoise.redteam.passages import Kind
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias import attacks, corpora
 
 

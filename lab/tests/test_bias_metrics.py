@@ -5,7 +5,7 @@ import pytest
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Candidates, Passage
-from equipoise.redteam.passages import AttackPassage, Kind
+from equipoise_lab.attacks.passages import AttackPassage, Kind
 from equipoise_lab.bench.bias import metrics, profile, stance, summary
 from equipoise_lab.bench.bias.asked import Asked
 from equipoise_lab.bench.bias.attacked_questions import axis_of

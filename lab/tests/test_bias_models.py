@@ -235,7 +235,7 @@ def test_every_contender_but_auto_can_be_named():
 
 def test_without_the_library_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(MissingExtra, match=r"equipoise\[datasets\]"):
+    with pytest.raises(MissingExtra, match=r"equipoise-lab\[datasets\]"):
         huggingface.load("wiki-balance-natural")
 
 

@@ -15,8 +15,9 @@ from equipoise.core.types import Query, Trust
 from equipoise.corpus.store import Store
 from equipoise.rag.components import Components
 from equipoise.rag.retrieval import DenseRetriever, Interleaved
-from equipoise.redteam.passages import Kind
-from equipoise.redteam.planter import PREFIX, planted
+from equipoise.redteam.planter import PREFIX
+from equipoise_lab.attacks.passages import Kind
+from equipoise_lab.attacks.planting import planted
 from equipoise_lab.bench.bias import attacked_questions, attacks, bench, corpora, stored
 from equipoise_lab.bench.bias.asked import Asking
 from equipoise_lab.bench.bias.background import InMemory

@@ -16,13 +16,11 @@ from equipoise.models.scripted import ScriptedChat
 from equipoise.redteam.hijack import (
     CHALLENGE,
     Aim,
-    AsWritten,
-    BehindQuestion,
     ToolUse,
-    WithRequest,
     told,
     verdict,
 )
+from equipoise_lab.attacks.hijack import AsWritten, BehindQuestion, WithRequest
 from equipoise_lab.bench.hijack import cases, inbox, llmail
 from equipoise_lab.bench.hijack.cases import Case, Choice, Kind
 from equipoise_lab.bench.hijack.inbox import Asked, Email
@@ -209,5 +207,5 @@ def test_an_inbox_that_cannot_be_read_names_the_line(tmp_path, row, why):
 
 def test_the_datasets_library_is_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(MissingExtra, match=r"equipoise\[datasets\]"):
+    with pytest.raises(MissingExtra, match=r"equipoise-lab\[datasets\]"):
         llmail.load()

@@ -367,7 +367,7 @@ def test_what_cannot_be_run_is_said_before_anything_is_asked(data, tmp_path):
 
 
 def test_every_pipeline_of_the_product_has_a_name_here():
-    assert systems.attacked_names() == ("vanilla", "vanilla_chat", *systems.build.HIGHLIGHTERS)
+    assert systems.attacked_names() == ("vanilla", "vanilla_chat", *systems.highlighters())
 
 
 def rows_in(path):

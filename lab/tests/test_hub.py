@@ -20,7 +20,7 @@ from equipoise_lab.text.repliqa import NOT_FOUND
 from repliqa_rows import published_row
 
 datasets = pytest.importorskip(
-    "datasets", reason="datasets is not installed: pip install 'equipoise[datasets]'"
+    "datasets", reason="datasets is not installed: pip install 'equipoise-lab[datasets]'"
 )
 arrow = pytest.importorskip("pyarrow")
 files = pytest.importorskip("pyarrow.parquet")

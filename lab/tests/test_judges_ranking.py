@@ -211,5 +211,5 @@ def test_table_2_s_elo_of_bioasq_is_an_artefact_of_order():
 
 def test_missing_evalica_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "evalica", None)
-    with pytest.raises(MissingExtra, match=r"equipoise\[bench\]"):
+    with pytest.raises(MissingExtra, match=r"equipoise-lab\[bench\]"):
         bradley_terry([[0, 1], [1, 0]])

@@ -1,7 +1,7 @@
 """What is true of the measuring data alone: how much of it there is. What its form asks for is tested on both."""
 
 from equipoise.core import sync
-from equipoise.redteam.passages import Kind, read_passages
+from equipoise_lab.attacks.passages import Kind, read_passages
 from equipoise_lab.bench.hijack import cases, inbox
 from equipoise_lab.bench.qa import datasets
 

@@ -212,7 +212,7 @@ def test_repliqa_rows_as_published(answer, long_answer, references, gold, answer
 
 def test_without_the_library_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(MissingExtra, match=r"equipoise\[datasets\]"):
+    with pytest.raises(MissingExtra, match=r"equipoise-lab\[datasets\]"):
         datasets.load("repliqa")
 
 

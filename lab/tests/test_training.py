@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'equipoise[hf]'")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'equipoise[bench]'")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'equipoise-lab[bench]'")
 
 import torch
 import transformers
@@ -391,7 +391,7 @@ def test_errors_of_the_trainer(plan, tmp_path):
 
 def test_a_missing_library_is_named_before_any_work(monkeypatch, plan):
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "matplotlib" else object())
-    with pytest.raises(MissingExtra, match=r"matplotlib.*equipoise\[bench\]"):
+    with pytest.raises(MissingExtra, match=r"matplotlib.*equipoise-lab\[bench\]"):
         train(plan, QUICK)
-    with pytest.raises(MissingExtra, match=r"no_such_library.*equipoise\[hf\]"):
+    with pytest.raises(MissingExtra, match=r"no_such_library.*equipoise-lab\[hf\]"):
         extras.library("no_such_library")

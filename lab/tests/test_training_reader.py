@@ -141,13 +141,17 @@ def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, trained, tmp
     assert (again.out / "metrics.jsonl").read_bytes() == (plan.out / "metrics.jsonl").read_bytes()
 
 
-def test_a_start_is_mixed_with_the_base(plan, trained, tmp_path):
+@pytest.mark.parametrize(("kept", "share"), [(0.0, 0.5), (0.5, 0.75)])
+def test_a_start_is_mixed_with_the_base_before_and_with_the_trained_after(
+    plan, trained, tmp_path, kept, share
+):
     half = replace(
-        plan, start=trained, start_share=0.5, groups=8, epochs=1, learning_rate=1e-12, out=tmp_path / "o"
-    )
+        plan, start=trained, start_share=0.5, start_kept=kept, groups=8, epochs=1, learning_rate=1e-12,
+        out=tmp_path / "o",
+    )  # fmt: skip
     mixed, ours, base = (load_file(f / "model.safetensors") for f in (train_reader(half), trained, plan.base))
     name = "classifier.weight"
-    assert torch.allclose(mixed[name], (ours[name] + base[name]) / 2, atol=1e-6)
+    assert torch.allclose(mixed[name], base[name] + share * (ours[name] - base[name]), atol=1e-6)
 
 
 def test_held_out_sets_are_not_trained_on(plan):

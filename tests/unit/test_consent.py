@@ -61,9 +61,9 @@ class TestDecisions:
     def test_what_says_where_to(self, tmp_path):
         closed = {key for key, field in every_field() if guarded.needs_consent(field, "/elsewhere", tmp_path)}
         assert closed == {
-            "store.path", "filter.nli", "highlight.qa_model", "model.llm", "model.base_url", "model.api_key",
-            "model.api_version", "model.folder", "model.replay", "question.contact", "question.reply",
-            "retrieval.encoder", "serve.url",
+            "store.path", "filter.name", "filter.nli", "highlight.name", "highlight.qa_model",
+            "model.llm", "model.base_url", "model.api_key", "model.api_version", "model.folder", "model.replay",
+            "question.contact", "question.reply", "retrieval.encoder", "serve.url",
         }  # fmt: skip
 
 
@@ -205,7 +205,7 @@ class TestNothingHappens:
             ("ask", QUESTION),
             ("chat",),
             ("index", "office.txt"),
-            ("attack", "ebi", "--question", QUESTION),
+            ("ebi", "craft", "--question", QUESTION),
             ("models", "pull", "qwen2.5-coder-1.5b"),
             ("bench", "qa", "--dataset", "squad2"),
             ("bench", "hijack", "--data", "."),

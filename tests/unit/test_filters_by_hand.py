@@ -13,8 +13,9 @@ from equipoise.maths import biasdef
 from equipoise.maths.biasdef import BiasDefSettings
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.filters import BiasDefFilter, BrraFilter, MmrFilter, NoFilter, SmartFilter
+from equipoise.rag.filters import BiasDefFilter, NoFilter
 from equipoise.rag.trust import BEST, ByTrust
+from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
 from geometry import angles, candidates, planted
 
 QUERY = Query("?")
@@ -225,7 +226,7 @@ class TestBuild:
         assert build.make("filter", build.FILTERS, "smart", components) == SmartFilter(None, 7, 2.0)
 
     def test_an_unknown_name_lists_those_there_are(self):
-        with pytest.raises(InputError, match="auto, none, mmr, smart, brra, biasdef, voices, quotas"):
+        with pytest.raises(InputError, match="auto, none, biasdef, voices, quotas, brra, mmr, smart"):
             build.make("filter", build.FILTERS, "best", Components(settings_of(), None, None))
 
     @pytest.mark.parametrize("wrong", [{"trade_off": 2}, {"bins": 1}, {"most": 0}, {"nli_pairs": -1}])

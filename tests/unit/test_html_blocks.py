@@ -128,3 +128,10 @@ def test_a_table_for_layout_holds_blocks():
 
 def test_hidden_blocks_are_none():
     assert page("<h1 hidden>No</h1><ul><li style='display:none'>No<li>Yes</ul>") == [("item", 1, "", "- Yes")]
+
+
+def test_a_page_that_browsers_show_is_read_however_odd_its_tags():
+    unclosed = "<font>" * 3_000 + "<p " + " ".join(f"data-{k}" for k in range(2_000)) + ">deep"
+    unclosed += "".join(f"<p><b id=b{k}>part {k}" for k in range(200))
+    texts = [text for _, _, _, text in page(unclosed)]
+    assert texts == ["deep", *(f"part {k}" for k in range(200))]

@@ -7,7 +7,7 @@ import pytest
 from equipoise import prompts
 
 NAMES = sorted(path.stem for path in Path(prompts.__file__).parent.glob("*.toml"))
-READING = ["vanilla-v2", "baseline-v2", "structured-v2", "two-step-answer-v2", "span-v2"]
+READING = ["vanilla-v2", "structured-v2"]
 EVIDENCE = ["evidence-check-v1", "evidence-pick-v1", "evidence-verdict-v1"]
 
 

@@ -17,7 +17,7 @@ from equipoise.models import weights
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import Replayed
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag import build, chats
+from equipoise.rag import build, chats, others
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.cascade import CascadeHighlighter
 from equipoise.rag.highlighters.reader import ReaderHighlighter
@@ -135,7 +135,10 @@ class TestMake:
     def test_an_unknown_name_lists_the_names(self, kind, components):
         with pytest.raises(InputError) as caught:
             build.make(kind, TABLES[kind], "no-such", components())
-        assert str(caught.value) == f"there is no {kind} 'no-such': choose one of {', '.join(TABLES[kind])}"
+        assert (
+            str(caught.value)
+            == f"there is no {kind} 'no-such': choose one of {', '.join(others.known(kind, TABLES[kind]))}"
+        )
 
     def test_an_unknown_pipeline_lists_the_names(self, components):
         with pytest.raises(InputError, match="no pipeline 'rag': choose one of hs, vanilla"):

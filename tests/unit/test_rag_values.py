@@ -12,7 +12,6 @@ from equipoise.core.results import Trace
 from equipoise.core.types import Candidates, Flag, Highlight, Highlights, Passage, Span, Tag, Usage
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
-from equipoise.rag.highlighters.baseline import extracts
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.highlighters.sentence import Calibration, calibration
@@ -32,6 +31,7 @@ from equipoise.rag.summarizers.llm import (
     room,
 )
 from equipoise.text.quotes import is_fragment
+from equipoise_lab.methods.baseline import extracts
 from hashed_words import HashedWords
 
 FOX = Passage(1, "fox", 10, 62, "The fox is red. Its limit is -5 °C.  It sleeps by day.", "Foxes")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from equipoise.corpus.readings import Reading, read, written
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 from held import children, wait_for_end, watched
-from hostile_files import form_in_form, pdf
+from hostile_files import ENDED, HOSTILE, form_in_form, pdf
 from processes import ENVIRONMENT
 
 
@@ -93,6 +94,25 @@ def test_a_file_may_not_take_more_processor_time_than_its_limit(store, docs, mon
     report = index("docs", store, HashedWords())
     reason = "reading it took more than 1 seconds of processor time; split it or leave it out"
     assert [(e.path, e.reason) for e in report.failed] == [("docs/a.txt", reason)]
+    assert texts(store) == ["after"]
+
+
+@pytest.mark.parametrize("form", ENDED)
+def test_a_page_that_takes_the_square_of_its_length_is_ended_with_a_clear_reason(
+    store, tmp_path, monkeypatch, form
+):
+    monkeypatch.setattr(limits, "SECONDS", 1)
+    monkeypatch.setattr(limits, "SECONDS_FOR_A_MEGABYTE", 0)
+    monkeypatch.setattr(limits, "MEMORY_FOR_A_BYTE", 0)
+    name, page = HOSTILE[form](ENDED[form])
+    (tmp_path / "docs" / name).write_bytes(page)
+    (tmp_path / "docs" / "b.txt").write_text("after")
+    report = index("docs", store, HashedWords())
+    reason = (
+        r"reading it (took more than 1 seconds of processor time|takes more than 1\.0 GB of memory); split it"
+    )
+    assert [error.path for error in report.failed] == [f"docs/{name}"]
+    assert re.match(reason, report.failed[0].reason)
     assert texts(store) == ["after"]
 
 

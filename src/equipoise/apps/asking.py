@@ -44,15 +44,13 @@ PipelineOption = Annotated[
 ]
 HighlighterOption = Annotated[
     str | None,
-    typer.Option(
-        help="reader, cascade, sentence, indexed, structured, baseline, two_step, span, extractive_qa."
-    ),
+    typer.Option(help="reader, cascade, sentence, indexed, structured, or one of another package."),
 ]
 FilterOption = Annotated[
     str | None,
     typer.Option(
         "--filter",
-        help="none, quotas, voices, mmr, smart, brra, biasdef; auto: voices, for untrusted documents.",
+        help="none, quotas, voices, biasdef, or one of another package; auto: voices, for untrusted documents.",
     ),
 ]
 SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]

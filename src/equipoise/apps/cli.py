@@ -49,7 +49,7 @@ COMMANDS = {
 }
 """Name: the module beside this one whose `app` has the command, or is the group; and what the help says."""
 PLUGINS: plugins.Group = "equipoise.commands"
-MOVED = ("bench", "train")
+MOVED = ("bench", "train", "ebi")
 """Commands that were part of this package."""
 
 

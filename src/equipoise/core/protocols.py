@@ -101,15 +101,6 @@ class Reranker(Protocol):
 
 
 @runtime_checkable
-class TopicReranker(Reranker, Protocol):
-    """A reranker that also knows what a text is about, whether it answers or not: passages are ranked by that."""
-
-    def topics(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(n,) for n texts, on the scale of `scores`, each of the question and its text alone. Raises ModelError."""
-        ...
-
-
-@runtime_checkable
 class PassageFilter(Protocol):
     """Takes passages out before anything reads them."""
 

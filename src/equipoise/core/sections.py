@@ -20,9 +20,8 @@ from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
 MAX_TEXT = 4096
 MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
-FILTERS = ("auto", "none", "quotas", "voices", "biasdef", "mmr", "smart", "brra")
-HIGHLIGHTERS = ("auto", "reader", "cascade", "sentence", "indexed", "structured", "baseline", "two_step", "span",
-                "extractive_qa")  # fmt: skip
+FILTERS = ("auto", "none", "quotas", "voices", "biasdef")
+HIGHLIGHTERS = ("auto", "reader", "cascade", "sentence", "indexed", "structured")
 """Names of our own parts, which a folder's file may choose; that of another package's part needs consent there."""
 
 ScanMode = Literal["off", "warn", "distrust"]
@@ -81,14 +80,14 @@ class RetrievalSettings(_Section):
 class FilterSettings(_Section):
     """What is taken out between retrieval and highlighting. None: the default of the filter's own module.
 
-    `name` "auto": the best filter, for untrusted documents. `nli` (for smart) is `hf[/NAME]`, `chat` (the
-    language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most.
-    `trade_off` is mmr's, `sharpness` smart's; `bins`, `max_flagged_share`, `distance`, `rule`, `epsilon` and
-    `delta` are those of biasdef. `stance` says who tells voices which side a passage takes: `chat` (the
-    language model), `embedded` (a small model of the package, English), `none` (nobody: voices flags copies
-    only) or `auto` (chat where the language model is an endpoint, else embedded). Whatever the filter, but
-    for "none": where the index holds trusted documents, too, at most `untrusted` of the passages that are
-    read come from others; at most `per_document` come from one of these.
+    `name` "auto": the best filter, for untrusted documents; others come with other packages. `nli`, `nli_pairs`,
+    `trade_off` and `sharpness` are those of mmr and smart in equipoise-lab: `nli` is `hf[/NAME]`, `chat` (the
+    language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most. `bins`,
+    `max_flagged_share`, `distance`, `rule`, `epsilon` and `delta` are those of biasdef. `stance` says who tells
+    voices which side a passage takes: `chat` (the language model), `embedded` (a small model of the package,
+    English), `none` (nobody: voices flags copies only) or `auto` (chat where the language model is an endpoint, else
+    embedded). Whatever the filter, but for "none": where the index holds trusted documents, too, at most `untrusted`
+    of the passages that are read come from others; at most `per_document` come from one of these.
     """
 
     name: Annotated[str, words(*FILTERS)] = "auto"
@@ -129,7 +128,7 @@ class HighlightSettings(_Section):
     `threshold`: decline below this probability that the passages answer (None: the fitted one). `abstain`: the
     language model, where there is one, is asked whether they do, also by highlighters that do not ask it of their own
     accord; `reader` and `sentence` then decline by both, and the model picks nothing. `qa_model` is the model of
-    `extractive_qa`: a name on Hugging Face or a folder.
+    `extractive_qa` in equipoise-lab: a name on Hugging Face or a folder.
     """
 
     name: Annotated[str, words(*HIGHLIGHTERS)] = "auto"

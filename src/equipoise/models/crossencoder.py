@@ -22,8 +22,6 @@ BATCH_TOKENS = 1024
 REMEMBERED = 512  # scores
 
 Floats = NDArray[np.float64]
-Pair = tuple[float, float]
-"""Whether a text answers, and whether it is about what is asked."""
 
 
 class CrossEncoder:
@@ -46,7 +44,7 @@ class CrossEncoder:
         self._max_tokens = max_tokens
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
-        self._known: OrderedDict[tuple[str, str], Pair] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -63,46 +61,38 @@ class CrossEncoder:
         Of the question 64 tokens are read. Raises WeightsError when a file is missing or is not the one this
         version was made with, TypeError for a single string.
         """
-        return self._pairs(question, texts)[:, 0]
-
-    def topics(self, question: str, texts: Sequence[str]) -> Floats:
-        """(n,) logits that each text is about what is asked, as `scores`: what passages are ranked by."""
-        return self._pairs(question, texts)[:, 1]
-
-    def _pairs(self, question: str, texts: Sequence[str]) -> Floats:
-        """(n, 2)."""
         if isinstance(texts, str):
             raise TypeError("scores() takes a sequence of texts: pass [text] for one")
         keys = [(question, text) for text in texts]
-        known = self._recall(keys)
-        new = [key for key in dict.fromkeys(keys) if key not in known]
+        scores = self._recall(keys)
+        new = [key for key in dict.fromkeys(keys) if key not in scores]
         if new:
-            known.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
-            self._remember(known)
-        return np.array([known[key] for key in keys], np.float64).reshape(-1, 2)
+            scores.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
+            self._remember(scores)
+        return np.array([scores[key] for key in keys], np.float64)
 
-    def _recall(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Pair]:
+    def _recall(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
         with self._lock:
             return {key: self._known[key] for key in keys if key in self._known}
 
-    def _remember(self, pairs: dict[tuple[str, str], Pair]) -> None:
+    def _remember(self, scores: dict[tuple[str, str], float]) -> None:
         with self._lock:
-            self._known.update(pairs)
+            self._known.update(scores)
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
 
-    def _read(self, question: str, texts: Sequence[str]) -> list[Pair]:
+    def _read(self, question: str, texts: Sequence[str]) -> list[float]:
         tokenizer, running, pool = self._load()
         asked = _cut(tokenizer, encodable(question[:MAX_CHARACTERS]))
         pairs = tokenizer.encode_batch([(asked, encodable(text[:MAX_CHARACTERS])) for text in texts])
         groups = list(batches([len(pair.ids) for pair in pairs], BATCH_TOKENS))
-        rows = np.empty((len(texts), 2), np.float64)
+        rows = np.empty(len(texts), np.float64)
 
         def read(group: list[int]) -> None:
-            rows[group] = np.stack(running.run(None, _feed([pairs[row] for row in group])), axis=-1)
+            rows[group] = running.run(["logits"], _feed([pairs[row] for row in group]))[0]
 
         list(pool.map(read, groups))
-        return [(float(answer), float(topic)) for answer, topic in rows]
+        return [float(row) for row in rows]
 
     def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
         with self._lock:

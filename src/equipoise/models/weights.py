@@ -1,6 +1,6 @@
 """Weights of local models: what there is, what is on this disk, and how to fetch it.
 
-`weights.toml` names each file with its size, sha256, licence and sources. Files are found by content: one
+`weights.toml` names each file with its size, sha256, licence and address on the hub. Files are found by content: one
 whose sha256 differs is refused. `folder` is everywhere the folder of the weights; callers pass their
 setting (EQUIPOISE_MODEL_FOLDER), and None is `default_folder()`.
 """
@@ -15,18 +15,17 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
 from equipoise.core.errors import InputError, ModelUnavailable, WeightsError
-from equipoise.models.sources import Source, UrlFile, WheelParts, ZippedParts, opened, refuse_unless_plain
+from equipoise.models.download import download, opened, refuse_unless_plain
 
 CATALOGUE = Path(__file__).parent / "weights.toml"
-SPARE = 256 << 20  # bytes of disk kept free: one wheel at a time, and room for everybody else
+SPARE = 256 << 20  # bytes of disk kept free for everybody else
 
 Progress = Callable[[int, int, str], None]
-"""Called with bytes done, bytes in all, and the label of the source."""
+"""Called with bytes done, bytes in all, and the URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,8 @@ class Weights:
     file: str
     size: int
     sha256: str
-    sources: tuple[Source, ...]
+    url: str = ""
+    """Empty where no public address is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ def read_catalogue(path: Path = CATALOGUE) -> dict[str, Weights]:
     """Every entry by its name. Raises InputError when the file cannot be used."""
     try:
         entries = tomllib.loads(path.read_text("utf-8"))
-        return {name: _entry(name, fields) for name, fields in entries.items()}
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        return {name: Weights(name=name, **fields) for name, fields in entries.items()}
+    except (OSError, tomllib.TOMLDecodeError, TypeError) as error:
         raise InputError(
             f"{path} is not a catalogue of weights ({error!r}): compare it with {CATALOGUE}"
         ) from error
@@ -139,8 +139,9 @@ def pull(
 ) -> Path:
     """The path of the weights `name`, fetched unless they are there; an interrupted pull resumes.
 
-    Sources are tried in their order. Raises InputError for an unknown name, WeightsError when the disk is
-    too full, another pull of the same file runs, or no source gave the right bytes (with each one's reason).
+    A file that somebody else has completed, `<file>.partial`, is checked and taken without a download. Raises
+    InputError for an unknown name, WeightsError when the disk is too full, another pull of the same file runs, or the
+    right bytes did not come (with the reason).
     """
     weights = _lookup(name, catalogue)
     folder = folder or default_folder()
@@ -159,19 +160,6 @@ def pull(
         raise WeightsError(
             f"{folder} cannot hold weights ({error}): set EQUIPOISE_MODEL_FOLDER to another folder"
         ) from error
-
-
-def _entry(name: str, fields: dict[str, Any]) -> Weights:
-    kinds: dict[str, Callable[..., Source]] = {
-        "url": UrlFile,
-        "wheels": WheelParts,
-        "zipped wheels": ZippedParts,
-    }
-    sources = tuple(
-        kinds[source["kind"]](**{key: value for key, value in source.items() if key != "kind"})
-        for source in fields["sources"]
-    )
-    return Weights(name=name, **(fields | {"sources": sources}))
 
 
 def _lookup(name: str, catalogue: Path) -> Weights:
@@ -205,33 +193,33 @@ def _need_space(weights: Weights, folder: Path) -> None:
 
 
 def _fetch(weights: Weights, folder: Path, progress: Progress) -> Path:
-    reasons = []
-    for source in weights.sources:
+    """Fill the partial file and check it. Wrong bytes are removed; some that were there before get a second chance."""
+    partial = _partial(folder, weights)
+    by_hand = f"or put the file at {folder / weights.file} yourself"
+    for _ in range(2 if partial.exists() else 1):
+        if not weights.url and not (partial.exists() and partial.stat().st_size == weights.size):
+            raise WeightsError(
+                f"no public address of {weights.name} is known: in a checkout of equipoise run  python "
+                f"scripts/fetch_weights.py {weights.name},  {by_hand}"
+            )
         try:
-            _from_one(source, weights, _partial(folder, weights), progress)
-            return _finish(weights, folder)
+            download(
+                weights.url,
+                partial,
+                weights.size,
+                lambda done: progress(done, weights.size, weights.url),
+            )
         except WeightsError as error:
-            reasons.append(f"{source.label}: {error}")
-    raise WeightsError(
-        f"{weights.name} could not be fetched. Run the pull again to resume it, or put the file "
-        f"at {folder / weights.file} yourself. Tried: {'; '.join(reasons)}"
-    )
-
-
-def _from_one(source: Source, weights: Weights, partial: Path, progress: Progress) -> None:
-    """Fill `partial` from `source` and check it.
-
-    Wrong bytes are removed; if some of them were there before, `source` gets a second chance from the start.
-    """
-    resumed = partial.exists()
-    for _ in range(2 if resumed else 1):
-        source.fetch(partial, weights.size, lambda done: progress(done, weights.size, source.label))
-        digest = _sha256(partial)
-        if digest == weights.sha256:
-            return
+            raise WeightsError(
+                f"{weights.name} could not be fetched from {weights.url}: {error}. Run the pull again to resume it, "
+                f"{by_hand}"
+            ) from error
+        if (digest := _sha256(partial)) == weights.sha256:
+            return _finish(weights, folder)
         partial.unlink()
     raise WeightsError(
-        f"its file has sha256 {digest[:12]}..., expected {weights.sha256[:12]}...; it was removed"
+        f"the file at {weights.url} has sha256 {digest[:12]}..., expected {weights.sha256[:12]}...; it was removed. "
+        f"Try again later, {by_hand}"
     )
 
 

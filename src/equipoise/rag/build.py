@@ -65,9 +65,6 @@ RETRIEVERS = {
 FILTERS = {
     "auto": "equipoise.rag.trust:ByTrust",
     "none": "equipoise.rag.filters:NoFilter",
-    "mmr": "equipoise.rag.filters:MmrFilter",
-    "smart": "equipoise.rag.filters:SmartFilter",
-    "brra": "equipoise.rag.filters:BrraFilter",
     "biasdef": "equipoise.rag.filters:BiasDefFilter",
     "voices": "equipoise.rag.voices:VoicesFilter",
     "quotas": "equipoise.rag.quotas:QuotaFilter",
@@ -79,11 +76,7 @@ HIGHLIGHTERS = {
     "reader": "equipoise.rag.highlighters.reader:ReaderHighlighter",
     "cascade": "equipoise.rag.highlighters.cascade:CascadeHighlighter",
     "indexed": "equipoise.rag.highlighters.indexed:IndexedHighlighter",
-    "baseline": "equipoise.rag.highlighters.baseline:BaselineHighlighter",
     "structured": "equipoise.rag.highlighters.structured:StructuredHighlighter",
-    "two_step": "equipoise.rag.highlighters.two_step:TwoStepHighlighter",
-    "span": "equipoise.rag.highlighters.span:SpanHighlighter",
-    "extractive_qa": "equipoise.rag.highlighters.extractive_qa:ExtractiveQAHighlighter",
 }
 CHECKED = ("cascade", "indexed")
 """The highlighters that decide by themselves whether the passages answer, by a language model where that helps."""

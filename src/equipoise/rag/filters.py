@@ -6,32 +6,21 @@ flags passages further down. SS, or relevance, is the cosine of a passage's embe
 Each class works on the candidates it is given and on nothing else, and gives the same result every time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from equipoise.core.errors import CorpusError, ModelError
-from equipoise.core.protocols import NLI
 from equipoise.core.types import Candidates, Filtered, Flag, Query
-from equipoise.maths import biasdef, diversity
+from equipoise.maths import biasdef
 from equipoise.maths.biasdef import BiasDefResult, BiasDefSettings, FlagReason
 from equipoise.maths.checks import Floats
-from equipoise.rag import nli
 from equipoise.rag.components import Components
-
-CONFLICT = 0.5
-"""From this probability on, SMART's reason names a contradiction instead of a likeness."""
-
-DIGITS = 12
-"""SMART's kernel is rounded to these decimals, so that of equal passages the first one is taken."""
 
 BIASDEF = ("bins", "max_flagged_share", "distance", "rule", "epsilon", "delta")
 """BiasDef's parameters that are settings, too."""
-
-SEED = 0
-"""Of BRRA's noise: a constant, so that nothing in a question but its embedding moves the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,113 +35,6 @@ class NoFilter:
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates; nothing is flagged."""
         return Filtered(candidates.take(list(range(min(k, len(candidates))))))
-
-
-@dataclass(frozen=True, slots=True)
-class MmrFilter:
-    """Maximal marginal relevance; `trade_off` as in `maths.diversity.mmr`, 0.5 in the EBI paper."""
-
-    trade_off: float = 0.5
-
-    @classmethod
-    def from_components(cls, components: Components) -> "MmrFilter":
-        """Built from the settings."""
-        return cls(components.settings.filter.trade_off)
-
-    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """The k passages chosen; a flag's score is the similarity to the most similar kept passage.
-
-        Raises CorpusError or ModelError for vectors that cannot be used.
-        """
-        relevance, alike = cosines(candidates)
-        kept = _rows(diversity.mmr(relevance, alike, k=k, trade_off=self.trade_off))
-        flags = []
-        for row in _displaced(kept, candidates, k):
-            near = _nearest(kept, alike[row])
-            reason = f"mmr: {_repeats(candidates, near, alike[row, near], relevance[row])}"
-            flags.append(_flag(candidates, row, reason, alike[row, near]))
-        return _filtered(candidates, kept, flags)
-
-
-@dataclass(frozen=True, slots=True)
-class SmartFilter:
-    """SMART: a determinantal point process that avoids repetition and contradiction.
-
-    `nli` says which passages contradict each other; None leaves conflicts out: a plain process over relevance
-    and similarity, which is `sharpness` 0. It is asked about both
-    directions of at most `pairs` pairs: those with the largest product of similarity and both relevances,
-    whose kernel entries a conflict changes most. Other pairs count as free of conflict. So 20 candidates cost
-    2 * min(pairs, 190) predictions a question: 100 with 50 pairs, 380 for all, as in the paper.
-    """
-
-    nli: NLI | None = None
-    pairs: int = 50
-    sharpness: float = 1.0
-
-    @classmethod
-    def from_components(cls, components: Components) -> "SmartFilter":
-        """Built from the settings; raises MissingExtra, ModelUnavailable or InputError for `filter.nli`."""
-        wanted = components.settings.filter
-        return cls(nli.from_components(components), wanted.nli_pairs, wanted.sharpness)
-
-    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """At most k passages, fewer where the others would only repeat or are unlike the question.
-
-        A flag's score is the conflict with, or else the similarity to, the kept passage it is nearest to.
-        Raises CorpusError or ModelError for vectors that cannot be used, and what `nli` raises.
-        """
-        relevance, alike = cosines(candidates)
-        weight = alike * np.outer(np.maximum(relevance, 0.0), np.maximum(relevance, 0.0))
-        conflict = await nli.conflicts(self.nli, candidates.passages, weight, pairs=self.pairs)
-        sharpness = self.sharpness if self.nli else 0.0
-        kernel = diversity.smart_kernel(relevance, alike, conflict, sharpness=sharpness)
-        kept = _rows(diversity.greedy_map(np.round(kernel, DIGITS), k=k))
-        flags = []
-        for row in _displaced(kept, candidates, k):
-            why, score = _smart_reason(candidates, row, kept, (relevance, alike, conflict), sharpness)
-            flags.append(_flag(candidates, row, f"smart: {why}", score))
-        return _filtered(candidates, kept, flags)
-
-
-@dataclass(frozen=True, slots=True)
-class BrraFilter:
-    """BRRA: passages near to the question and to noisy copies of it.
-
-    The paper retrieves from the whole corpus with every noisy copy. A filter has the candidates only, so here
-    each copy ranks these, and its k best count as retrieved: with the paper's depth of 4 k every copy would
-    retrieve all candidates and frequency would say nothing. Noise is as large as the question's embedding.
-    """
-
-    copies: int = 10
-    noise: float = 1.0
-
-    @classmethod
-    def from_components(cls, components: Components) -> "BrraFilter":
-        """Needs nothing."""
-        return cls()
-
-    async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
-        """The k passages ranked first; a flag's score is the passage's place in that ranking, from 1.
-
-        Raises CorpusError or ModelError for vectors that cannot be used.
-        """
-        _check(candidates)
-        order = diversity.brra(
-            candidates.query_embedding,
-            candidates.embeddings,
-            k=max(len(candidates), 1),
-            rng=np.random.default_rng(SEED),
-            copies=self.copies,
-            noise=self.noise,
-            depth=k,
-        ).tolist()
-        kept = _rows(order[:k])
-        flags = []
-        for row in _displaced(kept, candidates, k):
-            place = order.index(row) + 1 if row in order else len(order) + 1
-            reason = f"brra: only number {place} over the question and {self.copies} noisy copies of it"
-            flags.append(_flag(candidates, row, reason, place))
-        return _filtered(candidates, kept, flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +56,17 @@ class BiasDefFilter:
 
         Raises CorpusError or ModelError for vectors that cannot be used.
         """
-        _check(candidates)
+        check_vectors(candidates)
         result = biasdef.bias_def(candidates.query_embedding, candidates.embeddings, self.parameters)
         flags = [
-            _flag(candidates, row, _biasdef_reason(result, row, why), result.scores[row])
+            flagged(candidates, row, _biasdef_reason(result, row, why), result.scores[row])
             for row, why in zip(result.flagged, result.reasons, strict=True)
         ]
-        return _filtered(candidates, result.kept[:k], flags)
+        return filtered(candidates, result.kept[:k], flags)
 
 
-def _check(candidates: Candidates) -> None:
-    """CorpusError naming the passage, or ModelError, for a vector that is zero or not finite."""
+def check_vectors(candidates: Candidates) -> None:
+    """Raises CorpusError naming the passage, or ModelError, for a vector that is zero or not finite."""
     question, matrix = candidates.query_embedding, candidates.embeddings
     if question.ndim != 1 or not np.isfinite(question).all() or not question.any():
         raise ModelError("the question has no usable vector (zero or not finite): check the encoder")
@@ -203,49 +85,13 @@ def _check(candidates: Candidates) -> None:
 
 def cosines(candidates: Candidates) -> tuple[Floats, Floats]:
     """Relevance (n,) and similarity (n, n), checked."""
-    _check(candidates)
+    check_vectors(candidates)
     if not len(candidates):
         return np.empty(0), np.empty((0, 0))
     matrix = candidates.embeddings.astype(np.float64)
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     question = candidates.query_embedding.astype(np.float64)
     return unit @ (question / np.linalg.norm(question)), unit @ unit.T
-
-
-def _rows(chosen: Iterable[int]) -> list[int]:
-    return sorted(int(row) for row in chosen)
-
-
-def _displaced(kept: Sequence[int], candidates: Candidates, k: int) -> list[int]:
-    """The rows that would be kept without a filter and are not."""
-    return [row for row in range(min(k, len(candidates))) if row not in kept]
-
-
-def _nearest(kept: Sequence[int], likeness: Floats) -> int:
-    """The kept row with the largest entry of `likeness` (n,)."""
-    return max(kept, key=lambda row: float(likeness[row]))
-
-
-def _repeats(candidates: Candidates, near: int, likeness: float, relevance: float) -> str:
-    other = candidates.passages[near].passage_id
-    return f"{likeness:.2f} like passage {other}, which is kept, and {relevance:.2f} like the question"
-
-
-def _smart_reason(
-    candidates: Candidates,
-    row: int,
-    kept: Sequence[int],
-    measured: tuple[Floats, Floats, Floats],
-    sharpness: float,
-) -> tuple[str, float]:
-    relevance, alike, conflict = (values[row] for values in measured)
-    if relevance <= 0.0 or not kept:
-        return f"unlike the question (cosine {relevance:.2f})", float(relevance)
-    near = _nearest(kept, alike * np.exp(sharpness * conflict))
-    if conflict[near] < CONFLICT:
-        return _repeats(candidates, near, alike[near], relevance), float(alike[near])
-    other = candidates.passages[near].passage_id
-    return f"contradicts passage {other}, which is kept ({conflict[near]:.2f})", float(conflict[near])
 
 
 def _biasdef_reason(result: BiasDefResult, row: int, why: FlagReason) -> str:
@@ -259,9 +105,11 @@ def _biasdef_reason(result: BiasDefResult, row: int, why: FlagReason) -> str:
     return f"{why}: {nearness}, and one-sided ({side})"
 
 
-def _flag(candidates: Candidates, row: int, reason: str, score: float) -> Flag:
+def flagged(candidates: Candidates, row: int, reason: str, score: float) -> Flag:
+    """The candidate of that row, taken out for a reason."""
     return Flag(candidates.passages[row], reason, float(score))
 
 
-def _filtered(candidates: Candidates, kept: Sequence[int], flags: Sequence[Flag]) -> Filtered:
+def filtered(candidates: Candidates, kept: Sequence[int], flags: Sequence[Flag]) -> Filtered:
+    """The candidates of the rows `kept`, and the flags."""
     return Filtered(candidates.take(list(kept)), tuple(flags))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.protocols import Reranker, TopicReranker
+from equipoise.core.protocols import Reranker
 from equipoise.core.types import Candidates, Passage, Query
 from equipoise.corpus.pieces import search_text
 from equipoise.text.scripts import script_of
@@ -20,20 +20,8 @@ def passage_scores(question: str, passages: Sequence[Passage], reranker: Reranke
     return reranker.scores(question, [search_text(passage) for passage in passages])
 
 
-def passage_topics(question: str, passages: Sequence[Passage], reranker: Reranker) -> NDArray[np.float64]:
-    """(n,) of the passages: what they are ranked by; their scores where the reranker knows no topics. Raises
-    ModelError."""
-    return topics(reranker, question, [search_text(passage) for passage in passages])
-
-
-def topics(reranker: Reranker, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """(n,) what the texts are about, by the reranker; its scores where it knows no topics. Raises ModelError."""
-    read = reranker.topics if isinstance(reranker, TopicReranker) else reranker.scores
-    return read(question, texts)
-
-
 def reranked(reranker: Reranker, question: str, candidates: Candidates) -> Candidates:
-    """The candidates with the first `RERANKED` of them in the order of the reranker's topics, ties as they came.
+    """The candidates with the first `RERANKED` of them in the order of the reranker's scores, ties as they came.
 
     `scores` stay those of retrieval; so does the order for a question in a script that rerankers do not read. Raises
     ModelError.
@@ -41,7 +29,7 @@ def reranked(reranker: Reranker, question: str, candidates: Candidates) -> Candi
     if script_of(question):
         return candidates
     first = candidates.passages[:RERANKED]
-    order = np.argsort(-passage_topics(question, first, reranker), kind="stable").tolist()
+    order = np.argsort(-passage_scores(question, first, reranker), kind="stable").tolist()
     return candidates.take([*order, *range(len(first), len(candidates))])
 
 
@@ -64,10 +52,6 @@ class BothWays:
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """(n,) as the reranker's. Raises ModelError."""
         return (self.reranker.scores(question, texts) + self.reranker.scores(self.last, texts)) / 2
-
-    def topics(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """(n,) as the reranker's. Raises ModelError."""
-        return (topics(self.reranker, question, texts) + topics(self.reranker, self.last, texts)) / 2
 
 
 def reader_of(reranker: Reranker, query: Query) -> Reranker:

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from equipoise import prompts
-from equipoise.core.types import AttackCase, Crafted, Message
+from equipoise.core.types import Message
 from equipoise.models.structured import outermost_objects
 from equipoise.text.calls import calls
 
 TOOL = "send_email"
 PARAMETERS = ("to", "body")
 TOOL_PROMPT = "hijack-tool-v1"
-REQUEST_PROMPT = "hijack-request-v1"
 _AROUND = " \t\r\n\"'`<>[](){}.,;!"
 
 
@@ -38,38 +37,6 @@ class ToolUse:
 
     called: bool = False
     valid: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AsWritten:
-    """For prompts that want the tool called by themselves, such as those of LLMail-Inject."""
-
-    async def craft(self, case: AttackCase) -> Crafted:
-        """The question as it is; nothing is planted."""
-        return Crafted(case.question)
-
-
-@dataclass(frozen=True, slots=True)
-class WithRequest:
-    """For prompts made for something else, such as jailbreaks: asks for the call of `aim` in addition."""
-
-    aim: Aim = CHALLENGE
-
-    async def craft(self, case: AttackCase) -> Crafted:
-        """The question with the request of prompt `hijack-request-v1`; nothing is planted."""
-        call = written(self.aim.to, self.aim.body)
-        return Crafted(prompts.load(REQUEST_PROMPT, prompt=case.question, call=call)[0].content)
-
-
-@dataclass(frozen=True, slots=True)
-class BehindQuestion:
-    """Puts an honest question in front: there is something to highlight, so the attack gets past the highlighter."""
-
-    question: str
-
-    async def craft(self, case: AttackCase) -> Crafted:
-        """The honest question, an empty line, the prompt; nothing is planted."""
-        return Crafted(f"{self.question}\n\n{case.question}")
 
 
 def written(to: str, body: str) -> str:

@@ -11,11 +11,12 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Filtered, Query
 from equipoise.maths.biasdef import AS_WRITTEN, GLOBAL
 from equipoise.models.listening import ListeningChat
-from equipoise.rag import build
+from equipoise.rag import build, others
 from equipoise.rag.components import Components
-from equipoise.rag.filters import BiasDefFilter, SmartFilter
+from equipoise.rag.filters import BiasDefFilter
 from equipoise.rag.pipeline import VANILLA_PROMPT
 from equipoise.redteam.hijack import told
+from equipoise_lab.methods.filters import SmartFilter
 
 VANILLA = "vanilla"
 NO_MODEL = "none"
@@ -99,9 +100,15 @@ def pipelines(names: Sequence[str], *, with_llm: bool) -> tuple[Named, ...]:
     return chosen
 
 
+def highlighters() -> tuple[str, ...]:
+    """The names of the product's highlighters and of those that this package and others add."""
+    return others.known("highlighter", build.HIGHLIGHTERS)
+
+
 def filter_names() -> tuple[str, ...]:
     """The filters that can be benchmarked: those of the product and two variants for comparison."""
-    return (*(name for name in build.FILTERS if name != BY_TRUST), *FILTER_VARIANTS)
+    every = others.known("filter", build.FILTERS)
+    return (*(name for name in every if name != BY_TRUST), *FILTER_VARIANTS)
 
 
 def filters(names: Sequence[str], components: Components) -> dict[str, PassageFilter]:
@@ -115,7 +122,7 @@ def filters(names: Sequence[str], components: Components) -> dict[str, PassageFi
 
 def attacked_names() -> tuple[str, ...]:
     """Plain RAG in both forms, and one whole pipeline for each highlighter of the product."""
-    return (*PLAIN, *build.HIGHLIGHTERS)
+    return (*PLAIN, *highlighters())
 
 
 def check_attacked(names: Sequence[str]) -> None:
@@ -215,9 +222,9 @@ def _named(name: str, *, with_llm: bool) -> Named:
         return Named(name, VANILLA, "")
     highlighter, plus, summarizer = name.partition("+")
     summarizer = summarizer if plus else "llm" if with_llm else "extractive"
-    if highlighter not in build.HIGHLIGHTERS or summarizer not in build.SUMMARIZERS:
+    if highlighter not in highlighters() or summarizer not in build.SUMMARIZERS:
         raise InputError(
-            f"there is no pipeline {name!r}: choose {VANILLA} or one of {', '.join(build.HIGHLIGHTERS)}, "
+            f"there is no pipeline {name!r}: choose {VANILLA} or one of {', '.join(highlighters())}, "
             f"with a + and one of {', '.join(build.SUMMARIZERS)} after it if you like"
         )
     return Named(name, highlighter, summarizer)

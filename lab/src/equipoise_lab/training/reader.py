@@ -58,7 +58,8 @@ class Group:
 class ReaderPlan:
     """What to train on what.
 
-    `start` is a folder of trained weights, mixed with the base's at `start_share` (0 to 1) before the first step. Of
+    `start` is a folder of trained weights, mixed with the base's at `start_share` (0 to 1) before the first step; what
+    has been trained is mixed with them again at the end, `start_kept` (0 to 1) of them (WiSE-FT, arXiv 2109.01903). Of
     each further folder of `data` as many questions are taken as `others`, a share of those of the first. `groups` are
     drawn of all, 0 for every one, and each is read `epochs` times. `distil` weighs the loss of `topic`.
     """
@@ -68,6 +69,7 @@ class ReaderPlan:
     out: Path
     start: Path | None = None
     start_share: float = 0.7
+    start_kept: float = 0.5
     others: float = 0.5
     groups: int = 0
     epochs: int = 1
@@ -96,7 +98,10 @@ def train_reader(plan: ReaderPlan, report: Report = lambda done, total, what: No
     run.fit(groups, report)
     folder = plan.out / MODEL
     folder.mkdir(exist_ok=True)
-    library("safetensors.torch").save_file(run.weights(), folder / WEIGHTS, {"format": "pt"})
+    trained = run.weights()
+    if plan.start:
+        trained = _between(trained, _load(plan.start), plan.start_kept)
+    library("safetensors.torch").save_file(trained, folder / WEIGHTS, {"format": "pt"})
     return folder
 
 
@@ -351,9 +356,12 @@ def _mixed(base: dict[str, Any], plan: ReaderPlan) -> dict[str, Any]:
     """The base's weights, mixed with the start's; the topic's head begins as the base's."""
     if plan.start is None:
         return base
-    start = _load(plan.start)
-    mixed = {k: v + plan.start_share * (start[k] - v) if k in start else v for k, v in base.items()}
-    return mixed | _topic_of(base)
+    return _between(base, _load(plan.start), plan.start_share) | _topic_of(base)
+
+
+def _between(weights: dict[str, Any], others: dict[str, Any], share: float) -> dict[str, Any]:
+    """The weights, with `share` (0 to 1) of the others' in those that they have."""
+    return {k: v + share * (others[k] - v) if k in others else v for k, v in weights.items()}
 
 
 def _topic_of(weights: dict[str, Any]) -> dict[str, Any]:

@@ -1,95 +1,54 @@
 """CSS colours as numbers (https://www.w3.org/TR/css-color-4/)."""
 
-import re
+from functools import lru_cache
+
+from tinycss2 import color4
 
 Color = tuple[int, int, int]
 
 CLEAR = "transparent"
 """A colour that paints nothing."""
 
-_NAMED_TEXT = """
-aliceblue f0f8ff antiquewhite faebd7 aqua 00ffff aquamarine 7fffd4 azure f0ffff beige f5f5dc bisque ffe4c4
-black 000000 blanchedalmond ffebcd blue 0000ff blueviolet 8a2be2 brown a52a2a burlywood deb887 cadetblue
-5f9ea0 chartreuse 7fff00 chocolate d2691e coral ff7f50 cornflowerblue 6495ed cornsilk fff8dc crimson
-dc143c cyan 00ffff darkblue 00008b darkcyan 008b8b darkgoldenrod b8860b darkgray a9a9a9 darkgreen 006400
-darkgrey a9a9a9 darkkhaki bdb76b darkmagenta 8b008b darkolivegreen 556b2f darkorange ff8c00 darkorchid
-9932cc darkred 8b0000 darksalmon e9967a darkseagreen 8fbc8f darkslateblue 483d8b darkslategray 2f4f4f
-darkslategrey 2f4f4f darkturquoise 00ced1 darkviolet 9400d3 deeppink ff1493 deepskyblue 00bfff dimgray
-696969 dimgrey 696969 dodgerblue 1e90ff firebrick b22222 floralwhite fffaf0 forestgreen 228b22 fuchsia
-ff00ff gainsboro dcdcdc ghostwhite f8f8ff gold ffd700 goldenrod daa520 gray 808080 green 008000
-greenyellow adff2f grey 808080 honeydew f0fff0 hotpink ff69b4 indianred cd5c5c indigo 4b0082 ivory fffff0
-khaki f0e68c lavender e6e6fa lavenderblush fff0f5 lawngreen 7cfc00 lemonchiffon fffacd lightblue add8e6
-lightcoral f08080 lightcyan e0ffff lightgoldenrodyellow fafad2 lightgray d3d3d3 lightgreen 90ee90
-lightgrey d3d3d3 lightpink ffb6c1 lightsalmon ffa07a lightseagreen 20b2aa lightskyblue 87cefa
-lightslategray 778899 lightslategrey 778899 lightsteelblue b0c4de lightyellow ffffe0 lime 00ff00 limegreen
-32cd32 linen faf0e6 magenta ff00ff maroon 800000 mediumaquamarine 66cdaa mediumblue 0000cd mediumorchid
-ba55d3 mediumpurple 9370db mediumseagreen 3cb371 mediumslateblue 7b68ee mediumspringgreen 00fa9a
-mediumturquoise 48d1cc mediumvioletred c71585 midnightblue 191970 mintcream f5fffa mistyrose ffe4e1
-moccasin ffe4b5 navajowhite ffdead navy 000080 oldlace fdf5e6 olive 808000 olivedrab 6b8e23 orange ffa500
-orangered ff4500 orchid da70d6 palegoldenrod eee8aa palegreen 98fb98 paleturquoise afeeee palevioletred
-db7093 papayawhip ffefd5 peachpuff ffdab9 peru cd853f pink ffc0cb plum dda0dd powderblue b0e0e6 purple
-800080 rebeccapurple 663399 red ff0000 rosybrown bc8f8f royalblue 4169e1 saddlebrown 8b4513 salmon fa8072
-sandybrown f4a460 seagreen 2e8b57 seashell fff5ee sienna a0522d silver c0c0c0 skyblue 87ceeb slateblue
-6a5acd slategray 708090 slategrey 708090 snow fffafa springgreen 00ff7f steelblue 4682b4 tan d2b48c teal
-008080 thistle d8bfd8 tomato ff6347 turquoise 40e0d0 violet ee82ee wheat f5deb3 white ffffff whitesmoke
-f5f5f5 yellow ffff00 yellowgreen 9acd32
-"""
-_WORDS = _NAMED_TEXT.split()
-_NAMED = {
-    name: (int(code[:2], 16), int(code[2:4], 16), int(code[4:], 16))
-    for name, code in zip(_WORDS[::2], _WORDS[1::2], strict=True)
-}
-_OTHER_TEXT = "currentcolor inherit initial unset revert canvas canvastext linktext graytext"
+_OTHER_TEXT = "inherit initial unset revert canvas canvastext linktext graytext"
 _OTHER = frozenset(_OTHER_TEXT.split())
-_HEX = re.compile(r"#[0-9a-f]{3,8}+")
-_NUMBER = re.compile(r"(?:\d++(?:\.\d++)?+|\.\d++)%?+")
+_FUNCTIONS_TEXT = "rgb rgba hsl hsla hwb lab lch oklab oklch"
+_FUNCTIONS = frozenset(_FUNCTIONS_TEXT.split())  # that tinycss2 reads
 _NEAR = 12
 _LONGEST = 100  # characters of a colour; longer is none
 
 
+@lru_cache(maxsize=1024)
 def color(value: str) -> Color | str | None:
     """A CSS colour in lower case as red, green, blue (0 to 255), CLEAR, or "" for one that cannot be known.
 
-    None for what is no colour. hsl() and newer functions are colours that cannot be known.
+    None for what is no colour. Of a function that is not known here the colour cannot be known.
     """
     value = value.strip()
-    if value in _NAMED:
-        return _NAMED[value]
-    if value == CLEAR:
-        return CLEAR
     if len(value) > _LONGEST:
         return None
-    if _HEX.fullmatch(value):
-        return _from_hex(value[1:])
-    if value.startswith(("rgb(", "rgba(")):
-        return _from_function(value)
-    known = value in _OTHER or (value.endswith(")") and value.split("(")[0].isidentifier())
-    return "" if known or value.startswith("color-mix(") else None
+    parsed = color4.parse_color(value)
+    if parsed is None:
+        return _unread(value)
+    if isinstance(parsed, str):  # currentcolor
+        return ""
+    if parsed.alpha == 0:
+        return CLEAR
+    try:
+        red, green, blue = (min(255, max(0, round(255 * (x or 0)))) for x in parsed.to("srgb").coordinates)
+    except NotImplementedError:  # lab and the like
+        return ""
+    return red, green, blue
+
+
+def _unread(value: str) -> str | None:
+    """ "" for a colour that tinycss2 does not read, None for what is none."""
+    if value in _OTHER or "var(" in value:
+        return ""
+    name, bracket, _ = value.partition("(")
+    is_function = bracket and value.endswith(")") and name not in _FUNCTIONS
+    return "" if is_function and (name.isidentifier() or name in {"color-mix", "light-dark"}) else None
 
 
 def near(ink: Color, paper: Color) -> bool:
     """True where nobody can tell text in one colour from a background in the other."""
     return all(abs(a - b) <= _NEAR for a, b in zip(ink, paper, strict=True))
-
-
-def _from_hex(digits: str) -> Color | str | None:
-    if len(digits) in {3, 4}:
-        digits = "".join(2 * digit for digit in digits)
-    if len(digits) not in {6, 8}:
-        return None
-    if digits[6:] == "00":
-        return CLEAR
-    return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)
-
-
-def _from_function(value: str) -> Color | str | None:
-    numbers = [
-        float(text.rstrip("%")) * (2.55 if text.endswith("%") and place < 3 else 1)
-        for place, text in enumerate(_NUMBER.findall(value))
-    ]
-    if len(numbers) not in {3, 4}:
-        return None
-    if len(numbers) == 4 and numbers[3] == 0:
-        return CLEAR
-    red, green, blue = (min(255, round(number)) for number in numbers[:3])
-    return red, green, blue

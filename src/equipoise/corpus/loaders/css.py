@@ -1,32 +1,27 @@
 """CSS of `style` attributes and `<style>` elements: declarations that bear on whether text is seen, and rules.
 
-Syntax as in https://www.w3.org/TR/css-syntax-3/: comments, strings, escapes and nested blocks are taken apart,
-what a browser would not accept is left out, and an unclosed block ends with the text. One pass, no recursion.
+tinycss2 reads the syntax, as https://www.w3.org/TR/css-syntax-3/ says; what a browser would not accept is left out.
 """
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any, NamedTuple
+
+import tinycss2
 
 from equipoise.corpus.loaders.colors import color
 from equipoise.corpus.loaders.lengths import length
 
 Declarations = dict[str, tuple[bool, str]]
 """Property -> (important, value), both in lower case."""
+Weight = tuple[int, int, int]
+"""Ids, classes and types in a selector: of two rules the one of the greater weight holds."""
+Tokens = Sequence[Any]
+"""Of tinycss2, which has no types."""
 
-_TOKEN = re.compile(
-    r"""/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)   # comment, closed or not
-      | "(?:[^"\\\n]++|\\.)*+"?+ | '(?:[^'\\\n]++|\\.)*+'?+
-      | url\(\s*+[^"')\s][^)]*+\)?+
-      | \\. | <!-- | --> | [{};:] | [^{};:"'\\/u<-]++ | .""",
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})[ \t\n\f]?+|(.))", re.IGNORECASE | re.DOTALL)
-_BREAK = "\0"  # stands for a comment: it parts words, but is no white space
-_NAME = re.compile(r"[-a-z]++")
 _DEEPEST = 32  # blocks inside one another
 _LONGEST = 500  # characters of a value
+_LONGEST_SELECTOR = 2_000
 
 _WORDS = {
     "visibility": "visible hidden collapse initial inherit",
@@ -56,23 +51,22 @@ _FREE = _words(
     "overflow overflow-x overflow-y scale transform translate zoom"
 )
 _PROPERTIES = _FREE | _COLORS | _LENGTHS | _KEYWORDS.keys() | {"font-size", "opacity"}
+_GROUPS = _words("layer container scope")
+_ANY_OF = _words("is matches -webkit-any -moz-any")  # the last three are older names of the first
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Declarations for what a selector of a list finds; the text of the list is as in the sheet."""
+class Rule(NamedTuple):
+    """Declarations for what one selector finds, with its weight."""
 
-    selectors: str
+    selector: str
+    weight: Weight
     declarations: Declarations
 
 
 @lru_cache(maxsize=1024)
 def declarations(text: str) -> Declarations:
     """The declarations of a `style` attribute that can hide text or show it again; the last valid one wins."""
-    declared: Declarations = {}
-    for name, value in _pairs(_tokens(text)):
-        _declare(declared, name, value)
-    return declared
+    return _declared(tinycss2.parse_blocks_contents(text, skip_comments=True, skip_whitespace=True))
 
 
 def rules(sheet: str) -> Iterator[Rule]:
@@ -81,66 +75,8 @@ def rules(sheet: str) -> Iterator[Rule]:
     Rules for print and for other screens than one of 1,280 pixels are left out, and those of `@keyframes`.
     A rule inside another is given the selector that it means.
     """
-    stack: list[_Block] = []
-    waiting: list[str] = []
-    for token in _tokens(sheet):
-        if token == "{":
-            stack.append(_Block.opened("".join(waiting), stack))
-            waiting = []
-        elif token == "}":
-            if stack:
-                stack[-1].declare(waiting)
-                yield from stack.pop().rule()
-            waiting = []
-        elif token == ";":
-            if stack:
-                stack[-1].declare(waiting)
-            waiting = []
-        else:
-            waiting.append(token)
-    if stack:
-        stack[-1].declare(waiting)
-    while stack:
-        yield from stack.pop().rule()
-
-
-@dataclass(slots=True)
-class _Block:
-    """One pair of braces: `selectors` for a rule, None where rules inside do not count, "" for a group."""
-
-    selectors: str | None
-    declared: Declarations = field(default_factory=dict)
-
-    @classmethod
-    def opened(cls, prelude: str, stack: list["_Block"]) -> "_Block":
-        prelude = prelude.replace("<!--", " ").replace("-->", " ").strip()
-        outer = stack[-1].selectors if stack else ""
-        if outer is None or len(stack) >= _DEEPEST:
-            return cls(None)
-        if prelude.startswith("@"):
-            return cls(outer if _holds(prelude) else None)
-        if not outer:
-            return cls(prelude)
-        if len(prelude) + (prelude.count("&") + 1) * len(outer) > 4 * _LONGEST:
-            return cls(None)
-        inside = ", ".join(
-            selector if "&" in selector else f"& {selector}" for selector in prelude.split(",")
-        )
-        return cls(inside.replace("&", f":is({outer})" if "," in outer else outer))
-
-    def declare(self, tokens: list[str]) -> None:
-        if self.selectors:
-            for name, value in _pairs(tokens):
-                _declare(self.declared, name, value)
-
-    def rule(self) -> Iterator[Rule]:
-        if self.selectors and self.declared:
-            yield Rule(self.selectors, self.declared)
-
-
-def unescaped(text: str) -> str:
-    """`text` with CSS escapes as the characters they stand for."""
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
+    parsed = tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
+    return _rules(parsed, (), _DEEPEST)
 
 
 def holds(media: str) -> bool:
@@ -148,48 +84,104 @@ def holds(media: str) -> bool:
     return any(_query_holds(query) for query in media[: 4 * _LONGEST].lower().split(","))
 
 
-def _tokens(text: str) -> Iterator[str]:
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        yield _BREAK if token.startswith("/*") else token
+def _rules(content: Iterable[Any], outer: tuple[str, ...], depth: int) -> Iterator[Rule]:
+    """The rules in the contents of a block; `outer` are the selectors of the rule around it, none at the top."""
+    for found in content:
+        if found.type not in {"qualified-rule", "at-rule"} or found.content is None or not depth:
+            continue
+        selectors = outer
+        if found.type == "qualified-rule":
+            selectors = tuple(_nested(_selectors(found.prelude), outer))
+        elif not _holds(found.lower_at_keyword, _text(found.prelude)):
+            continue
+        inside = tinycss2.parse_blocks_contents(found.content, skip_comments=True, skip_whitespace=True)
+        if declared := _declared(inside):
+            for selector in selectors:
+                yield Rule(selector, _weight(tinycss2.parse_component_value_list(selector)), declared)
+        if selectors or found.type == "at-rule":
+            yield from _rules(inside, selectors, depth - 1)
 
 
-def _pairs(tokens: Iterator[str] | list[str]) -> Iterator[tuple[str, str]]:
-    """Name and value of every declaration, unescaped and in lower case."""
-    name: str | None = None
-    parts: list[str] = []
-    for token in [*tokens, ";"]:
-        if token == ":" and name is None:
-            name, parts = "".join(parts), []
-        elif token == ";":
-            if name is not None:
-                yield _plain(name).replace(_BREAK, " ").strip(), _plain("".join(parts)).replace(_BREAK, " ")
-            name, parts = None, []
+def _selectors(prelude: Tokens) -> Iterator[str]:
+    """The selectors of a list, but for those with the prefix of a namespace, which no sheet here declares."""
+    for tokens in _split(prelude):
+        text = _text(_known(tokens))
+        if text and "|" not in {token.value for token in tokens if token.type == "literal"}:
+            yield text
+
+
+def _known(tokens: Tokens) -> list[Any]:
+    """Tokens as lexbor knows them: older names of `:is`, and no `:defined`, which always holds."""
+    known: list[Any] = []
+    for token in tokens:
+        if token.type == "function" and token.lower_name in _ANY_OF:
+            token.name = "is"
+        if known and known[-1] == ":" and token.type == "ident" and token.lower_value == "defined":
+            known.pop()
+        elif not (token.type == "literal" and token.value in {"<!--", "-->"}):
+            known.append(token)
+    return known
+
+
+def _nested(selectors: Iterable[str], outer: tuple[str, ...]) -> Iterator[str]:
+    around = outer[0] if len(outer) == 1 else f":is({', '.join(outer)})"
+    for selector in selectors:
+        inside = selector if not outer or "&" in selector else f"& {selector}"
+        if len(inside) + inside.count("&") * len(around) <= _LONGEST_SELECTOR:
+            yield inside.replace("&", around) if outer else inside
+
+
+def _split(tokens: Tokens) -> list[list[Any]]:
+    """Tokens between commas."""
+    parts: list[list[Any]] = [[]]
+    for token in tokens:
+        if token == ",":
+            parts.append([])
         else:
-            parts.append(token)
+            parts[-1].append(token)
+    return parts
 
 
-def _plain(text: str) -> str:
-    return unescaped(text[: 2 * _LONGEST]).lower()
+def _weight(tokens: Tokens) -> Weight:
+    """See Weight; https://www.w3.org/TR/selectors-4/#specificity-rules."""
+    ids = classes = types = 0
+    before = ""
+    for token in tokens:
+        if token.type == "hash":
+            ids += 1
+        elif token.type == "[] block" or (token.type == "ident" and before in {".", ":"}):
+            classes += 1
+        elif token.type == "ident":
+            types += 1
+        elif token.type == "function":
+            inner: Weight = (0, 1, 0)
+            if token.lower_name in {"is", "not", "has"}:
+                inner = max(map(_weight, _split(token.arguments)))
+            elif token.lower_name == "where":
+                inner = (0, 0, 0)
+            ids, classes, types = ids + inner[0], classes + inner[1], types + inner[2]
+        before = token.value if token.type == "literal" else ""
+    return ids, classes, types
 
 
-def _character(match: re.Match[str]) -> str:
-    if match.group(1) is None:
-        return match.group(2)
-    code = int(match.group(1), 16)
-    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+def _declared(content: Iterable[Any]) -> Declarations:
+    declared: Declarations = {}
+    for found in content:
+        if found.type != "declaration" or found.lower_name not in _PROPERTIES:
+            continue
+        name, value = found.lower_name, _text(found.value).lower()
+        if _is_valid(name, value) and (found.important or not declared.get(name, (False, ""))[0]):
+            declared[name] = (found.important, value)
+    return declared
 
 
-def _declare(declared: Declarations, name: str, value: str) -> None:
-    if name not in _PROPERTIES:
-        return
-    value = " ".join(value.split())
-    head = value.removesuffix("important").rstrip()
-    important = head != value and head.endswith("!")
-    if important:
-        value = head[:-1].rstrip()
-    if _is_valid(name, value) and (important or not declared.get(name, (False, ""))[0]):
-        declared[name] = (important, value)
+def _text(tokens: Iterable[Any]) -> str:
+    """Tokens as text without comments and with single spaces; empty where they are nested too deep."""
+    try:
+        text: str = tinycss2.serialize(token for token in tokens if token.type != "comment")
+    except RecursionError:
+        return ""
+    return " ".join(text.split())
 
 
 def _is_valid(name: str, value: str) -> bool:
@@ -203,18 +195,16 @@ def _is_valid(name: str, value: str) -> bool:
         return value in _SIZES or length(value) is not None
     if name == "opacity":
         return length(value) is not None
-    return name not in _LENGTHS or length(value) is not None or _NAME.fullmatch(value) is not None
+    return name not in _LENGTHS or length(value) is not None or value.replace("-", "").isalpha()
 
 
-def _holds(at_rule: str) -> bool:
+def _holds(name: str, condition: str) -> bool:
     """True where the rules inside an at-rule count on a screen."""
-    name, _, condition = at_rule.replace(_BREAK, " ").partition(" ")
-    name, bracket, rest = name.lower().partition("(")
-    if name == "@media":
-        return holds(bracket + rest + " " + condition)
-    if name == "@supports":
-        return not (bracket + condition).strip().lower().startswith("not")
-    return name in {"@layer", "@container", "@scope"}
+    if name == "media":
+        return holds(condition)
+    if name == "supports":
+        return not condition.lower().startswith("not")
+    return name in _GROUPS
 
 
 def _query_holds(query: str) -> bool:

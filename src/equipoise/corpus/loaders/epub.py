@@ -7,11 +7,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.html import Linked, decode_page, read_page
 from equipoise.corpus.loaders.loaded import LoadedDocument
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.package import Package, read_package, resolved
-from equipoise.corpus.loaders.selectors import Cascade
 from equipoise.corpus.loaders.xml import read_xml
 
 _TAG = re.compile(r"<([a-zA-Z][^<>\s/]*+)([^<>]*+)>")

@@ -30,7 +30,7 @@ Kept, since a reader reaches it: `<details>`, `aria-hidden`. Kept and said so: P
 Not known, and therefore part of the threat model:
 
 - HTML: style sheets and scripts in other files, `@import`, CSS variables, `calc()` beyond one length, animations,
-  selectors that `selectors.py` does not read (`:nth-of-type`, `:has`, states such as `:checked`), `line-height` 0,
+  selectors that lexbor does not read (`:lang`, `:not(:target)`), `line-height` 0,
   fonts whose letters look like others, text turned around by `direction`, text put there by `content:`, and
   whatever lies over or under text: pictures, boxes, z-index.
 - Markdown: labels of link definitions, what a renderer's own style sheet hides.
@@ -49,7 +49,7 @@ from typing import NamedTuple
 from equipoise.corpus.loaders.colors import CLEAR, Color, color, near
 from equipoise.corpus.loaders.lengths import amounts, is_length, length
 
-STRUCK = frozenset({"del", "s", "strike"})
+_STRUCK = frozenset({"del", "s", "strike"})
 """Elements of HTML whose text is crossed out."""
 BLACK: Color = (0, 0, 0)
 WHITE: Color = (255, 255, 255)
@@ -133,7 +133,7 @@ def look(around: Look, style: Style) -> Look:
 
 def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
     """What HTML itself says about the look of an element; its style sheets may say something else."""
-    style = {"text-decoration": "line-through"} if tag in STRUCK else {}
+    style = {"text-decoration": "line-through"} if tag in _STRUCK else {}
     if "hidden" in attributes or tag == "noscript" or (tag == "dialog" and "open" not in attributes):
         style["display"] = "none"
     if tag in {"font", "body"} and (ink := attributes.get("color" if tag == "font" else "text")):

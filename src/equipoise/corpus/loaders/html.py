@@ -8,16 +8,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import css
+from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.hidden import WHITE, Look
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
-from equipoise.corpus.loaders.markup import refuse_tangles
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.page import Page
-from equipoise.corpus.loaders.selectors import Cascade, TooTangled
 
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 4096
@@ -50,23 +49,23 @@ def load_html(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None" = None) -> str:
-    """Add the blocks of a page to `outline`; its title, empty without one. Raises UnreadableFile.
+    """Add the blocks of a page to `outline`; its title, empty without one. Raises UnreadableFile, MemoryError.
 
     `linked` has the style sheets that the page links to, none by default.
     """
     linked = linked or Linked()
-    refuse_tangles(path, source)
-    tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
+    try:
+        tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
+    except SelectolaxError as error:  # any text is HTML: the parser fails only for want of memory
+        raise MemoryError from error
     root = tree.root
     if tree.body is None or root is None:
         raise UnreadableFile(str(path), "there is no page body in the file; check that it is HTML")
     sheets, elsewhere = _sheets(tree, linked)
-    page = Page(outline, linked.cascade(sheets), _layout_tables(tree))
-    try:
-        page.read(root, Look(paper="" if elsewhere else WHITE))
-    except TooTangled as error:
-        reason = "its style rules take too long to follow; save the page as text"
-        raise UnreadableFile(str(path), reason) from error
+    cascade = linked.cascade(sheets)
+    cascade.look_at(tree)
+    page = Page(outline, cascade, _layout_tables(tree))
+    page.read(root, Look(paper="" if elsewhere else WHITE))
     head = tree.css_first("head title")
     title = one_line(head.text(deep=True)) if head is not None else ""
     return title or page.heading

@@ -10,8 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from equipoise.corpus.loaders.hidden import Look, hints, look
-from equipoise.corpus.loaders.selectors import Cascade, Element, TooTangled
+from equipoise.corpus.loaders.cascade import Cascade
+from equipoise.corpus.loaders.hidden import Look, look
 
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]")
@@ -152,16 +152,10 @@ class _Scan:
         attributes, behind = _attributes(self._text, name.end() if name else start + 1)
         if behind is None:
             return start + 1, start + 1
-        element = Element(tag, attributes)
-        if tag in _ALONE or (tag not in _NEVER_SHOWN and self._is_shown(element)):
+        shown = tag not in _NEVER_SHOWN and look(Look(), self._cascade.style_alone(tag, attributes)).shows
+        if tag in _ALONE or shown:
             return behind, behind
         return start, self._end_of_element(tag, behind)
-
-    def _is_shown(self, element: Element) -> bool:
-        try:
-            return look(Look(), self._cascade.style(element, hints(element.tag, element.attributes))).shows
-        except TooTangled:
-            return True
 
     def _end_of_element(self, tag: str, place: int) -> int:
         depth = 1

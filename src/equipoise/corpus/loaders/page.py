@@ -8,11 +8,11 @@ from functools import lru_cache
 from selectolax.lexbor import LexborNode
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.grid import Cell, is_label
-from equipoise.corpus.loaders.hidden import STRUCK, Look, hints, look
+from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import one_line, placed
 from equipoise.corpus.loaders.outline import Outline
-from equipoise.corpus.loaders.selectors import Cascade, Element
 
 _LEFT_OUT_TAGS = """
     audio button canvas datalist head iframe input math object script select style svg template textarea title video
@@ -36,9 +36,7 @@ _ASIDE_NAME_WORDS = """
     tocwrapper
 """
 _ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
-_HIDDEN_TAGS = STRUCK | {"dialog", "noscript"}
 _RAISED = {"sub": "sub", "sup": "super"}
-_BEARING = frozenset({"background", "bgcolor", "color", "hidden", "style", "text"})  # on how text looks
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
 _MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
 _LETTER = re.compile(r"[^\W\d_]")
@@ -53,8 +51,6 @@ class _Open:
     shows: bool
     aside: int = 0
     link: bool = False
-    element: Element | None = None
-    last_child: Element | None = None
 
 
 @dataclass(slots=True)
@@ -169,13 +165,7 @@ class Page:
             made.aside = max(above.aside, _aside(tag, attributes))
         elif tag in _ASIDE_TAGS:
             made.aside = 2
-        if self.cascade.has_rules:
-            made.element = Element(tag, attributes, above.element, above.last_child, last=_is_last(node))
-            above.last_child = made.element
-        elif tag not in _HIDDEN_TAGS and _BEARING.isdisjoint(attributes):
-            return made
-        style = self.cascade.style(made.element or Element(tag, attributes), hints(tag, attributes))
-        made.look = look(above.look, style)
+        made.look = look(above.look, self.cascade.style(tag, attributes, node.mem_id))
         made.shows = above.shows if made.look is above.look else made.look.shows
         return made
 
@@ -355,10 +345,3 @@ def _span(node: LexborNode, name: str, most: int) -> int:
     if not (given.isascii() and given.isdecimal()):
         return 1
     return min(int(given[:6]), most) or (most if name == "rowspan" else 1)
-
-
-def _is_last(node: LexborNode) -> bool:
-    after = node.next
-    while after is not None and (after.tag or "").startswith(("-", "!")):
-        after = after.next
-    return after is None

@@ -9,8 +9,8 @@ from equipoise.core.types import Array, Passage
 from equipoise.corpus.pieces import search_text
 from equipoise.maths.checks import Floats
 from equipoise.maths.polarization import polarization_axis
-from equipoise.redteam.passages import AttackPassage, Kind
-from equipoise.redteam.properties import oriented_axis
+from equipoise_lab.attacks.passages import AttackPassage, Kind
+from equipoise_lab.attacks.properties import oriented_axis
 from equipoise_lab.bench.bias import vectors
 from equipoise_lab.bench.bias.attacks import SIGNS, Attack
 from equipoise_lab.bench.bias.background import EmbeddedPassages

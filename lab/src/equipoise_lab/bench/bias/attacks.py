@@ -6,7 +6,7 @@ from pathlib import Path
 
 from equipoise.core.errors import InputError
 from equipoise.evaluation.jsonl import lines
-from equipoise.redteam.passages import AttackPassage, Kind, read_passages
+from equipoise_lab.attacks.passages import AttackPassage, Kind, read_passages
 from equipoise_lab.bench.bias import corpora
 from equipoise_lab.bench.bias.corpora import Corpus
 
@@ -41,7 +41,7 @@ def read(path: Path, corpus: Corpus, *, variant: str = "") -> tuple[Attack, ...]
         if passage.variant == variant or passage.kind is Kind.SYNTHETIC:
             by_query.setdefault(passage.query_id, []).append(passage)
     if not by_query:
-        raise InputError(f"{path} holds no attack passage: give a file of `equipoise attack ebi`")
+        raise InputError(f"{path} holds no attack passage: give a file of `equipoise ebi craft`")
     return tuple(_attack(by_query[query_id], asked) for query_id in sorted(by_query))
 
 

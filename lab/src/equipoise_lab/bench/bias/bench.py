@@ -13,9 +13,9 @@ from equipoise.evaluation.records import content
 from equipoise.evaluation.results import check_config, fingerprint, write_atomically
 from equipoise.evaluation.run import Evaluated, Timings, evaluate
 from equipoise.evaluation.scorers import System
-from equipoise.rag import build, nli
+from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.redteam.passages import Kind
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench import page, systems
 from equipoise_lab.bench.bias import (
     asked,
@@ -51,6 +51,7 @@ from equipoise_lab.bench.bias.records import (
 from equipoise_lab.bench.bias.stance import StanceAgreement
 from equipoise_lab.bench.bias.summary import BiasSummary, Measured, summarise
 from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.methods import nli
 
 PROFILES, TIMINGS = "passages.jsonl", "timings.jsonl"
 FACT_SAMPLE = 40

@@ -18,7 +18,7 @@ from equipoise.evaluation.results import grouped
 from equipoise.evaluation.run import Ran, RecordForm, evaluate
 from equipoise.evaluation.scorers import Call
 from equipoise.maths.polarization import polarization_scores
-from equipoise.redteam.passages import Kind
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias import profile, vectors
 from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
 from equipoise_lab.bench.bias.corpora import Corpus

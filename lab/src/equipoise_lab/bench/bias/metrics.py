@@ -13,7 +13,7 @@ import numpy as np
 
 from equipoise.evaluation.scorers import Measure
 from equipoise.maths.checks import Floats
-from equipoise.redteam.passages import Kind
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.corpora import Corpus
 from equipoise_lab.bench.bias.records import UNATTACKED, BiasRecord, Condition, PassageRecord
 from equipoise_lab.bench.estimates import Estimate, Estimator

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from equipoise.core.errors import InputError
-from equipoise.redteam.passages import Kind
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.records import UNATTACKED, Condition
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from equipoise.maths.checks import Floats
 from equipoise.maths.polarization import polarization_scores
-from equipoise.redteam.passages import Kind
-from equipoise.redteam.properties import has_property_1, has_property_2
+from equipoise_lab.attacks.passages import Kind
+from equipoise_lab.attacks.properties import has_property_1, has_property_2
 from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
 from equipoise_lab.bench.bias.attacks import SIGNS
 from equipoise_lab.bench.bias.background import Background, EmbeddedPassages

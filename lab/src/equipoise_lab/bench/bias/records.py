@@ -17,7 +17,7 @@ from equipoise.evaluation.results import Key, grouped
 from equipoise.evaluation.run import Ran, RecordForm
 from equipoise.evaluation.scorers import System
 from equipoise.maths.polarization import polarization_scores
-from equipoise.redteam.passages import Kind
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
 from equipoise_lab.bench.bias.background import EmbeddedPassages
 

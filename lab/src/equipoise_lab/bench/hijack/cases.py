@@ -1,7 +1,7 @@
 """What is asked: attacks, benign questions about the inbox, and benign prompts that look like attacks.
 
 The data folder holds `llmail_inject/` (attack e-mails, used as the user's prompt, and the inbox) and
-`attack_prompts/` (prompts made for other ends, which `redteam.hijack.WithRequest` gives this one). Nothing is cut:
+`attack_prompts/` (prompts made for other ends, which `attacks.hijack.WithRequest` gives this one). Nothing is cut:
 a prompt that the product does not take, over 4,000 characters for example, is listed as skipped with the reason.
 """
 
@@ -16,7 +16,7 @@ from equipoise.core.protocols import Attack
 from equipoise.core.types import AttackCase
 from equipoise.evaluation.jsonl import json_object, lines, text_of
 from equipoise.rag.gathering import checked
-from equipoise.redteam.hijack import AsWritten, BehindQuestion, WithRequest
+from equipoise_lab.attacks.hijack import AsWritten, BehindQuestion, WithRequest
 from equipoise_lab.bench.hijack import inbox
 from equipoise_lab.bench.hijack.inbox import Email, place
 

@@ -13,7 +13,7 @@ import numpy as np
 from equipoise.core.types import Array, Candidates, Document, Passage, Trust
 from equipoise.maths.polarization import polarization_scores
 from equipoise.maths.similarity import top_k
-from equipoise.redteam.passages import AttackPassage, Kind
+from equipoise_lab.attacks.passages import AttackPassage, Kind
 from equipoise_lab.bench.bias import vectors
 from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
 from equipoise_lab.bench.bias.attacks import SIGNS

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.redteam.passages import Kind
+from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.metrics import ESTIMATOR
 from equipoise_lab.bench.bias.worlds.plantings import ADAPTIVE, PEOPLE, TRIALS
 from equipoise_lab.bench.bias.worlds.run import WorldRecord

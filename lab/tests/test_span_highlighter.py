@@ -7,8 +7,8 @@ import pytest
 from equipoise.core import sync
 from equipoise.core.types import Dropped, Passage, Query, Span
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.highlighters.span import LONGEST, SpanHighlighter, place_between
 from equipoise.text.spans import DropReason
+from equipoise_lab.methods.span import LONGEST, SpanHighlighter, place_between
 
 TEXT = "The fee is 5 pounds. The fee is waived for members, who pay nothing. Members pay nothing at all."
 FEES = Passage(1, "fees", 100, 100 + len(TEXT), TEXT, "Fees")

@@ -8,16 +8,16 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel
 
-from equipoise import prompts
 from equipoise.core.errors import InputError, MissingExtra, ModelReplyError
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI, ChatModel
 from equipoise.core.types import Array, ChatOptions, Passage
 from equipoise.maths.checks import Floats
-from equipoise.maths.diversity import conflict_matrix
-from equipoise.models.nli import DEFAULT, CrossEncoderNLI
 from equipoise.models.pretrained import installed
 from equipoise.models.structured import complete_as
 from equipoise.rag.components import Components
+from equipoise_lab import prompts
+from equipoise_lab.maths.diversity import conflict_matrix
+from equipoise_lab.models.nli import DEFAULT, CrossEncoderNLI
 
 CONCURRENCY = 4
 COLUMNS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}

@@ -1,6 +1,6 @@
 """One attacked question out of a folder of data sets (`sample_data`), and the benign passages about it."""
 
-from equipoise.redteam.passages import read_passages
+from equipoise_lab.attacks.passages import read_passages
 from equipoise_lab.bench.bias import corpora
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Passage, Proposal, Query
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.text.tokens import has_words
+from equipoise_lab import prompts
 
 NONE = "NONE"
 

@@ -13,11 +13,11 @@ from equipoise.core.settings import load
 from equipoise.core.sync import run
 from equipoise.core.types import ChatReply, Passage
 from equipoise.models import pretrained
-from equipoise.models.nli import DEFAULT, CrossEncoderNLI
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag import nli
 from equipoise.rag.components import Components
-from equipoise.rag.nli import ChatNLI, conflicts
+from equipoise_lab.methods import nli
+from equipoise_lab.methods.nli import ChatNLI, conflicts
+from equipoise_lab.models.nli import DEFAULT, CrossEncoderNLI
 
 PAIRS = [
     ("cats sleep", "dogs bark"),

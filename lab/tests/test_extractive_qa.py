@@ -10,8 +10,8 @@ import pytest
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.sync import run
 from equipoise.core.types import Passage, Query, Span
-from equipoise.models.extractive import DEFAULT, ExtractiveQA
-from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
+from equipoise_lab.methods.extractive_qa import ExtractiveQAHighlighter
+from equipoise_lab.models.extractive import DEFAULT, ExtractiveQA
 from tiny_qa import save_qa_model, word_tokenizer
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
@@ -212,7 +212,7 @@ class TestWhatCannotBeUsed:
 
     def test_offline_the_default_model_says_what_to_do(self, tmp_path):
         code = (
-            "from equipoise.core.sync import run; from equipoise.models.extractive import ExtractiveQA\n"
+            "from equipoise.core.sync import run; from equipoise_lab.models.extractive import ExtractiveQA\n"
             "from equipoise.core.errors import ModelUnavailable\n"
             "try: run(ExtractiveQA().find('a', ['b']))\n"
             "except ModelUnavailable as error: print(error)"

@@ -1,7 +1,7 @@
 """The EBI attack: truthful, one-sided passages that crowd other views out of what is retrieved for a question.
 
 The five steps of section 4 of "Epistemic Bias Injection" (Wu and Saxena, arXiv 2512.00804); injecting, the last
-one, is `redteam.planter`. It is here to measure defences, on your own questions and stores.
+one, is `attacks.planting`. It is here to measure defences, on your own questions and stores.
 
 Where the paper leaves something open: it gives no temperature but "low" (ours: 0.3; nucleus sampling stays at the
 endpoint's default, mostly 1) and no length (ours: one passage that an encoder reads whole). Its sign of the axis
@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from pydantic import BaseModel, Field, create_model
 from rapidfuzz import fuzz
 
-from equipoise import prompts
 from equipoise.core.errors import InputError, ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.sync import together
@@ -26,9 +25,10 @@ from equipoise.core.types import AttackCase, ChatOptions, Crafted, Message, Usag
 from equipoise.corpus.indexing import document_id
 from equipoise.corpus.loaders.loaded import clean, one_line
 from equipoise.models.structured import complete_as
-from equipoise.redteam.passages import AttackPassage, Journal, Kind
-from equipoise.redteam.planter import as_document
-from equipoise.redteam.properties import Yardstick, yardstick
+from equipoise_lab import prompts
+from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind
+from equipoise_lab.attacks.planting import as_document
+from equipoise_lab.attacks.properties import Yardstick, yardstick
 
 SYNTHETIC_PROMPT = "ebi-synthetic-v1"
 ADVERSARIAL_PROMPT = "ebi-adv-v1"

@@ -12,8 +12,9 @@ from equipoise.core.types import Document, Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.loaders.loaded import clean
 from equipoise.corpus.store import Store
-from equipoise.redteam.passages import AttackPassage, Kind
-from equipoise.redteam.planter import PREFIX, is_planted, plant, planted, planted_id, uproot
+from equipoise.redteam.planter import PREFIX, is_planted, uproot
+from equipoise_lab.attacks.passages import AttackPassage, Kind
+from equipoise_lab.attacks.planting import plant, planted, planted_id
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 
@@ -136,8 +137,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from equipoise.corpus.store import Store
-from equipoise.redteam.passages import AttackPassage, Kind
-from equipoise.redteam.planter import planted
+from equipoise_lab.attacks.passages import AttackPassage, Kind
+from equipoise_lab.attacks.planting import planted
 from hashed_words import HashedWords
 passages = [AttackPassage(f"q-pos{n}", "q", "Q?", Kind.ADV_POS, n, f"Tea is good {n}.") for n in (1, 2, 3)]
 with Store.open(Path(sys.argv[1])) as store, planted(store, passages, HashedWords()):

@@ -17,8 +17,8 @@ from equipoise.core.errors import InputError, ModelReplyError, ModelUnavailable
 from equipoise.core.protocols import Attack
 from equipoise.core.types import AttackCase, ChatReply, Trust
 from equipoise.models.scripted import ScriptedChat
-from equipoise.redteam.ebi import EbiAttack, EbiSettings, Sign, case_for
-from equipoise.redteam.passages import Journal, Kind, read_passages
+from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, Sign, case_for
+from equipoise_lab.attacks.passages import Journal, Kind, read_passages
 from hashed_words import HashedWords
 from processes import ENVIRONMENT
 
@@ -331,8 +331,8 @@ from pathlib import Path
 from equipoise.core import sync
 from equipoise.core.types import AttackCase
 from equipoise.models.scripted import ScriptedChat
-from equipoise.redteam.ebi import EbiAttack, EbiSettings
-from equipoise.redteam.passages import Journal
+from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings
+from equipoise_lab.attacks.passages import Journal
 from hashed_words import HashedWords
 
 folder, deadly = Path(sys.argv[1]), int(sys.argv[2])

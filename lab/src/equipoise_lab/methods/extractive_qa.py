@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from equipoise.core.errors import MissingExtra
 from equipoise.core.types import Dropped, Passage, Proposal, Query, Span
-from equipoise.models.extractive import ExtractedSpan, ExtractiveQA
 from equipoise.models.pretrained import installed
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.sentences import sentences_of
 from equipoise.text.spans import DropReason
+from equipoise_lab.models.extractive import ExtractedSpan, ExtractiveQA
 
 THRESHOLD = 0.5
 """The best span scores as high as "no answer": SQuAD 2.0's own default."""

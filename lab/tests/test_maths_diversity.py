@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.maths import diversity as dv
+from equipoise_lab.maths import diversity as dv
 
 ALIKE = np.array([[1, 0.95, 0.1], [0.95, 1, 0.2], [0.1, 0.2, 1]])
 

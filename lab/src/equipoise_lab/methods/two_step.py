@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from equipoise import prompts
 from equipoise.core.errors import after_spending
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Message, Passage, Proposal, Query
 from equipoise.models.structured import complete_as
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.quotations import declines, documents_text, place
+from equipoise_lab import prompts
 
 
 class ExtractsReply(BaseModel):

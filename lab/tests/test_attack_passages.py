@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.core.errors import UnreadableFile
-from equipoise.redteam.passages import AttackPassage, Journal, Kind, Measures, read_passages, to_line
+from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, Measures, read_passages, to_line
 
 ROW = {
     "_id": "q1-syn01",

@@ -9,9 +9,9 @@ from equipoise.core.types import Document
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.encoder import EmbeddedEncoder
-from equipoise.redteam.passages import AttackPassage, Kind, Measures
-from equipoise.redteam.planter import planted
-from equipoise.redteam.properties import (
+from equipoise_lab.attacks.passages import AttackPassage, Kind, Measures
+from equipoise_lab.attacks.planting import planted
+from equipoise_lab.attacks.properties import (
     PropertyShares,
     benign_vectors,
     has_property_1,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from equipoise import prompts
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Dropped, Passage, Proposal, Query, Span
 from equipoise.models.structured import complete_as
@@ -17,6 +16,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.highlighters.quotations import declined, declines, documents_text
 from equipoise.text.align import align
 from equipoise.text.spans import DropReason
+from equipoise_lab import prompts
 
 LONGEST = 1_500
 """Characters from the first word to the last: more than a passage of the embedded chunker has."""

@@ -6,8 +6,8 @@ from equipoise.core import sync
 from equipoise.core.settings import ModelSettings
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
-from equipoise.redteam.ebi import EbiAttack, EbiSettings, case_for
-from equipoise.redteam.passages import Journal, Kind, read_passages
+from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, case_for
+from equipoise_lab.attacks.passages import Journal, Kind, read_passages
 
 
 @pytest.mark.live

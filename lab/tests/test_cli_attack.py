@@ -7,7 +7,7 @@ import pytest
 
 from chat_server import ChatServer, Say, completion
 from equipoise.corpus.store import Store
-from equipoise.redteam.passages import Kind, read_passages
+from equipoise_lab.attacks.passages import Kind, read_passages
 
 QUESTION = "Should tea be served in offices?"
 SIDES = (
@@ -52,8 +52,8 @@ def store(run, tmp_path):
 
 
 COMMAND = (
-    "attack",
     "ebi",
+    "craft",
     "--question",
     QUESTION,
     "--llm",
@@ -116,7 +116,7 @@ def test_what_is_missing_is_said_on_stderr_with_exit_code_3(run, writer):
 )
 def test_a_fault_is_one_clear_line(run, writer, arguments, code, said):
     Path("bad.jsonl").write_text("{\n{}\n")
-    exit_code, _, err = run("attack", "ebi", *arguments)
+    exit_code, _, err = run("ebi", "craft", *arguments)
     assert exit_code == code
     assert err.startswith("equipoise: ")
     assert said in err
@@ -128,19 +128,19 @@ def test_planting_and_uprooting_by_command(run, writer, store):
     assert run(*COMMAND)[0] == 0
     with Store.open(store, read_only=True) as opened:
         before = opened.digest()
-    assert run("attack", "plant", "ebi-passages.jsonl", "--kind", "adv_neg", "--count", 1)[:2] == (
+    assert run("ebi", "plant", "ebi-passages.jsonl", "--kind", "adv_neg", "--count", 1)[:2] == (
         0, "1 document planted in .equipoise/index.db\n",
     )  # fmt: skip
     with Store.open(store, read_only=True) as opened:
         assert opened.digest() != before
-    assert run("attack", "uproot")[1] == "1 document taken out of .equipoise/index.db\n"
-    assert run("attack", "uproot")[1] == "0 documents taken out of .equipoise/index.db\n"
+    assert run("ebi", "uproot")[1] == "1 document taken out of .equipoise/index.db\n"
+    assert run("ebi", "uproot")[1] == "0 documents taken out of .equipoise/index.db\n"
     with Store.open(store, read_only=True) as opened:
         assert opened.digest() == before
 
 
 def test_planting_nothing_is_a_fault(run, writer, store):
     assert run(*COMMAND, "--sign", "positive")[0] == 0
-    code, _, err = run("attack", "plant", "ebi-passages.jsonl", "--kind", "adv_neg")
+    code, _, err = run("ebi", "plant", "ebi-passages.jsonl", "--kind", "adv_neg")
     assert code == 2
     assert "holds no passages of the kind adv_neg" in err

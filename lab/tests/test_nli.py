@@ -15,7 +15,7 @@ from tokenizers.processors import TemplateProcessing
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.protocols import CONTRADICTION, ENTAILMENT, NEUTRAL
 from equipoise.core.sync import run
-from equipoise.models.nli import DEFAULT, CrossEncoderNLI
+from equipoise_lab.models.nli import DEFAULT, CrossEncoderNLI
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'equipoise[hf]'")
 transformers = pytest.importorskip(
@@ -128,7 +128,7 @@ class TestCrossEncoder:
 
     def test_offline_the_default_model_says_what_to_do(self, tmp_path):
         code = (
-            "from equipoise.core.sync import run; from equipoise.models.nli import CrossEncoderNLI\n"
+            "from equipoise.core.sync import run; from equipoise_lab.models.nli import CrossEncoderNLI\n"
             "from equipoise.core.errors import ModelUnavailable\n"
             "try: run(CrossEncoderNLI().predict([('a', 'b')]))\n"
             "except ModelUnavailable as error: print(error)"

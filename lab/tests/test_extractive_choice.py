@@ -8,10 +8,10 @@ from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.settings import HighlightSettings, Settings
 from equipoise.core.sync import run
 from equipoise.models import pretrained
-from equipoise.models.extractive import DEFAULT, ExtractiveQA
 from equipoise.rag.components import Components
-from equipoise.rag.highlighters import extractive_qa
-from equipoise.rag.highlighters.extractive_qa import ExtractiveQAHighlighter
+from equipoise_lab.methods import extractive_qa
+from equipoise_lab.methods.extractive_qa import ExtractiveQAHighlighter
+from equipoise_lab.models.extractive import DEFAULT, ExtractiveQA
 
 
 def test_no_texts_load_nothing():

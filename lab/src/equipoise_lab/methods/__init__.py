@@ -1,0 +1,1 @@
+"""The papers' own methods: highlighters and filters that the product is compared with."""

@@ -1,0 +1,73 @@
+"""The cascade: which declarations of a page's own style sheets hold for an element (https://www.w3.org/TR/css-cascade-4/).
+
+The HTML library finds the elements of a selector. A selector that it does not know (`::before`, `:target`) is left out;
+states that a page does not begin with (`:hover`) find nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from equipoise.corpus.loaders.css import Declarations, Rule, declarations, rules
+from equipoise.corpus.loaders.hidden import Style, hints
+
+Attributes = Mapping[str, str | None]
+
+
+@dataclass(slots=True)
+class Cascade:
+    """The style rules of some sheets, and those that hold for each element of the page that was looked at last."""
+
+    sheets: Iterable[str]
+    _rules: list[Rule] = field(init=False)
+    _held: dict[int, list[Rule]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._rules = sorted(
+            (rule for sheet in self.sheets for rule in rules(sheet)), key=lambda rule: rule.weight
+        )
+
+    def look_at(self, page: LexborHTMLParser) -> None:
+        """Find the elements of every rule. `style` is then asked about elements of this page."""
+        self._held = {}
+        for rule in self._rules:
+            try:
+                nodes = page.css(rule.selector)
+            except SelectolaxError:
+                continue
+            for node in nodes:
+                self._held.setdefault(node.mem_id, []).append(rule)
+
+    def style(self, tag: str, attributes: Attributes, place: int) -> Style:
+        """The properties that hold for an element: of what HTML says, rules and its `style`, the strongest of each.
+
+        `place` is the element's `mem_id`.
+        """
+        said = hints(tag, attributes)
+        inline = declarations(attributes.get("style") or "") if "style" in attributes else {}
+        held = [*(rule.declarations for rule in self._held.get(place, ())), inline]
+        return _strongest(said, held) if inline or len(held) > 1 else said
+
+    def style_alone(self, tag: str, attributes: Attributes) -> Style:
+        """`style` of an element without a page around it."""
+        if not self._rules:
+            return self.style(tag, attributes, 0)
+        page = LexborHTMLParser("<body>")
+        node = page.create_node(tag)
+        for name, value in attributes.items():
+            node.attrs[name] = value
+        place = 0
+        if page.body is not None:
+            page.body.insert_child(node)  # a copy
+            place = next(child.mem_id for child in page.body.iter())
+        self.look_at(page)
+        return self.style(tag, attributes, place)
+
+
+def _strongest(said: Style, held: list[Declarations]) -> Style:
+    made = dict(said)
+    for important in (False, True):
+        for declared in held:
+            made.update({name: value for name, (strong, value) in declared.items() if strong == important})
+    return made
