@@ -24,7 +24,8 @@ serve: $(VENV)/.serve
 	$(BIN)/equipoise serve --docs examples/sqlite
 
 test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.postgres $(VENV)/.stores-test
-	$(BIN)/python -m pytest -m "not live" --ignore tests/architecture -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "not live and not nightly" --ignore tests/architecture --ignore tests/integrations \
+		--ignore tests/web -n auto --dist worksteal
 
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
@@ -51,7 +52,7 @@ check: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/architecture -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "not nightly" tests/architecture -n auto --dist worksteal
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/campaigns/fuzz.py --seconds 600 --seed 1
@@ -59,7 +60,8 @@ fuzz: $(VENV)/.test
 kills: $(VENV)/.test
 	$(BIN)/python tests/campaigns/kills.py --kills 100 --seed 7
 
-nightly: $(VENV)/.test
+nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test
+	$(BIN)/python -m pytest -m nightly -n auto --dist worksteal
 	$(BIN)/python tests/campaigns/noninterference.py --cases 100000 --seed 1
 
 bench-serve: $(VENV)/.serve

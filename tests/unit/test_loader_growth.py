@@ -23,6 +23,12 @@ def read(file):
         assert len(error.reason) < 300
 
 
+@pytest.mark.parametrize("form", HOSTILE)
+def test_a_hostile_file_is_read_or_refused(form):
+    read(HOSTILE[form](200))
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", [form for form in HOSTILE if form not in ENDED])
 def test_the_cost_of_a_file_grows_with_its_length(form):
     def work_of(n):
@@ -32,6 +38,7 @@ def test_the_cost_of_a_file_grows_with_its_length(form):
     assert growth(work_of, least=1_000, most=256_000).ratio < LINEAR
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [("x" * 20, 20), ("x. ", 2), ("x.\n\n", 2), ("# x\n\n", 3), ("x.\n    \n   \n", 2)],

@@ -10,11 +10,19 @@ from timing import LINEAR, growth
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_hostile_text_is_taken(name):
+    function, make = CASES[name]
+    function(make(1_000))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", CASES)
 def test_time_grows_linearly(name):
     function, make = CASES[name]
     assert growth(lambda n: partial(function, make(n))).ratio < LINEAR
 
 
+@pytest.mark.nightly
 def test_quadratic_work_is_told_from_linear():
     def quadratic(text: str) -> int:
         return sum(text.count("b", 0, end) for end in range(0, len(text), 4))
