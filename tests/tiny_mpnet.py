@@ -62,7 +62,7 @@ def save(folder: Path) -> Path:
     catalogue = folder / "catalogue.toml"
     catalogue.write_text(
         '[mpnet]\ntitle = "Tiny"\nrole = "encoder"\nlicence = "none"\nfile = "tiny.safetensors"\n'
-        f'size = {len(content)}\nsha256 = "{hashlib.sha256(content).hexdigest()}"\nsources = []\n'
+        f'size = {len(content)}\nsha256 = "{hashlib.sha256(content).hexdigest()}"\n'
     )
     return catalogue
 

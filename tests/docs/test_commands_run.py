@@ -29,6 +29,8 @@ ELSEWHERE = {
     "equipoise models use": "needs these weights: tests/live",
     "equipoise attack run": "takes minutes: tests/unit/test_cli_attack_run.py",
     "equipoise train": "needs torch and a model of a hub",
+    "python scripts/build_crossencoder.py": "its weights are compared when they are built",
+    "python benchmarks/reading": "needs the data sets of a checkout",
 }
 OWN_EXAMPLES = {
     "integrations-haystack.md": "tests/integrations/test_haystack_examples.py",

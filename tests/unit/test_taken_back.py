@@ -37,6 +37,12 @@ def cell(place, text, style=0):
     ("name", "data", "text"),
     [
         ("a.html", "<p>Open at <del>eight</del><s>half past</s> nine, 10<sup>6</sup>", "Open at nine, 10^6"),
+        (
+            "b.html",
+            "<style>.o{text-decoration:line-through red}</style><p>Open at <b class=o>eight</b>"
+            '<i style="text-decoration-line: line-through">half past</i> nine, 10<sup>6</sup>',
+            "Open at nine, 10^6",
+        ),
         ("a.docx", a_docx(), "Open at nine, 10^6"),
         (
             "a.odt",

@@ -160,14 +160,18 @@ def watch(
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
     console = Terminal()
     console.print(f"Watching {', '.join(map(str, paths))}; Ctrl-C ends it.")
+    said = False
     for _ in changes(paths, beside=chosen.store.path):
         try:
-            report = _index(paths, chosen.store.path, trust, chosen, Gone.MIRROR)
+            report = _update(paths, chosen.store.path, trust, chosen, Gone.MIRROR)
         except EquipoiseError as error:
             complain("not indexed:", str(error))
             continue
         if done := [count for count in _counted(report) if not count.endswith(("unchanged", "skipped"))]:
             console.print(f"{_held(report)} (files: {', '.join(done)})")
+        if not said:
+            _say_skipped(report, chosen.store.path)
+            said = True
 
 
 @app.command()
@@ -302,12 +306,16 @@ def _tell_the_model(wanted: ModelSettings) -> None:
 
 
 def _index(
-    paths: list[Path],
-    path: Place,
-    trust: Trust,
-    chosen: Settings,
-    gone: Gone,
-    author: Author | None = None,
+    paths: list[Path], path: Place, trust: Trust, chosen: Settings, gone: Gone, author: Author | None = None
+) -> IndexReport:
+    """Update the store at `path`, and name what was not read."""
+    done = _update(paths, path, trust, chosen, gone, author)
+    _say_skipped(done, path)
+    return done
+
+
+def _update(
+    paths: list[Path], path: Place, trust: Trust, chosen: Settings, gone: Gone, author: Author | None = None
 ) -> IndexReport:
     encoder = chosen.retrieval.encoder
     with _holding(chosen) as holding, progress.files() as report:
@@ -322,9 +330,17 @@ def _index(
             encoder=encoder,
         )
     tell(done, holding.held if holding else ())
-    for line in render.grouped(done.skipped):
-        complain("skipped:", line)
     return done
+
+
+def _say_skipped(report: IndexReport, store: Place) -> None:
+    """Name the files that were not read, those of the store itself aside."""
+    own = str(Path(store).resolve()) if isinstance(store, Path) else ""
+    others = [
+        file for file in report.skipped if not own or not str(Path(file.path).resolve()).startswith(own)
+    ]
+    for line in render.grouped(others):
+        complain("skipped:", line)
 
 
 @contextmanager

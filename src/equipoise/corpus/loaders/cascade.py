@@ -21,23 +21,26 @@ class Cascade:
 
     sheets: Iterable[str]
     _rules: list[Rule] = field(init=False)
-    _held: dict[int, list[Rule]] = field(default_factory=dict)
+    _by_selector: dict[str, list[int]] = field(default_factory=dict)
+    _held: dict[int, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._rules = sorted(
             (rule for sheet in self.sheets for rule in rules(sheet)), key=lambda rule: rule.weight
         )
+        for row, rule in enumerate(self._rules):
+            self._by_selector.setdefault(rule.selector, []).append(row)
 
     def look_at(self, page: LexborHTMLParser) -> None:
         """Find the elements of every rule. `style` is then asked about elements of this page."""
         self._held = {}
-        for rule in self._rules:
+        for selector, rows in self._by_selector.items():
             try:
-                nodes = page.css(rule.selector)
+                nodes = page.css(selector)
             except SelectolaxError:
                 continue
             for node in nodes:
-                self._held.setdefault(node.mem_id, []).append(rule)
+                self._held.setdefault(node.mem_id, []).extend(rows)
 
     def style(self, tag: str, attributes: Attributes, place: int) -> Style:
         """The properties that hold for an element: of what HTML says, rules and its `style`, the strongest of each.
@@ -46,7 +49,8 @@ class Cascade:
         """
         said = hints(tag, attributes)
         inline = declarations(attributes.get("style") or "") if "style" in attributes else {}
-        held = [*(rule.declarations for rule in self._held.get(place, ())), inline]
+        rows = sorted(self._held.get(place, ()))
+        held = [*(self._rules[row].declarations for row in rows), inline]
         return _strongest(said, held) if inline or len(held) > 1 else said
 
     def style_alone(self, tag: str, attributes: Attributes) -> Style:

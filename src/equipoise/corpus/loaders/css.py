@@ -48,7 +48,7 @@ _SIZES = _words(
 _COLORS = _words("color background-color -webkit-text-fill-color")
 _FREE = _words(
     "background background-image background-clip -webkit-background-clip clip clip-path filter font inset margin "
-    "overflow overflow-x overflow-y scale transform translate zoom"
+    "overflow overflow-x overflow-y scale text-decoration text-decoration-line transform translate zoom"
 )
 _PROPERTIES = _FREE | _COLORS | _LENGTHS | _KEYWORDS.keys() | {"font-size", "opacity"}
 _GROUPS = _words("layer container scope")

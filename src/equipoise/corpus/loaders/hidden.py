@@ -148,7 +148,7 @@ def hints(tag: str, attributes: Mapping[str, str | None]) -> Style:
 def _is_gone(style: Style) -> bool:
     return (
         style.get("display") == "none"
-        or "line-through" in style.get("text-decoration", "")
+        or any("line-through" in style.get(f"text-decoration{part}", "") for part in ("", "-line"))
         or style.get("content-visibility") == "hidden"
         or _is_nothing(style.get("opacity", "1"))
         or any(_is_nothing(amount) for amount in _arguments(style.get("filter", ""), "opacity"))
