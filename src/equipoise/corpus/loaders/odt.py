@@ -256,16 +256,11 @@ class _Body:
         self._add_notes()
 
     def _add_notes(self) -> None:
-        """Append the notes of the last block, those of an item among those of its list."""
+        """Append the notes of the last block; those of a table belong to no row of it."""
         notes, self._notes = self._notes, []
         row = len(self._outline.blocks) - 1
-        is_item = row >= 0 and self._outline.blocks[row].kind is BlockKind.ITEM
         is_row = row >= 0 and self._outline.blocks[row].kind is BlockKind.ROW
-        for text in notes:
-            if is_item:
-                self._outline.more_of_item(text)
-            else:
-                self._outline.add(BlockKind.PARAGRAPH, text, lead=-1 if is_row else row)
+        self._outline.notes(-1 if is_row else row, notes)
 
     def _add(self, paragraph: _Paragraph, text: str) -> None:
         level = paragraph.level or self._styles.heading(paragraph.style)

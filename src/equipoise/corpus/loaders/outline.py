@@ -70,6 +70,15 @@ class Outline:
         self._last_item = row if is_inside and row >= 0 else self._last_item
         return row
 
+    def notes(self, row: int, texts: Iterable[str]) -> None:
+        """Append the notes of the block at `row`, -1 for none; those of an item stand among the items of its list."""
+        is_item = row >= 0 and self.blocks[row].kind is BlockKind.ITEM
+        for text in texts:
+            if is_item:
+                self.more_of_item(text)
+            else:
+                self.add(BlockKind.PARAGRAPH, text, lead=row)
+
     def lead_in(self) -> int:
         """The row of the last block where it is one that a list or code may be read with, else -1."""
         return len(self.blocks) - 1 if self.blocks and self.blocks[-1].kind in _READ_WITH else -1

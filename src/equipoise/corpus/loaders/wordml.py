@@ -94,17 +94,8 @@ class Body:
         if self._code:
             row = self._outline.add(BlockKind.CODE, "\n".join(self._code), lead=self._outline.lead_in())
             self._code = []
-            self._add_notes(row, self._waiting)
+            self._outline.notes(row, self._waiting)
             self._waiting = []
-
-    def _add_notes(self, row: int, notes: list[str]) -> None:
-        """Append the notes of the block at `row`, those of an item among the items of its list."""
-        is_item = row >= 0 and self._outline.blocks[row].kind is BlockKind.ITEM
-        for text in notes:
-            if is_item:
-                self._outline.more_of_item(text)
-            else:
-                self._outline.add(BlockKind.PARAGRAPH, text, lead=row)
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         parent = self._above[-1] if self._above else ""
@@ -280,7 +271,7 @@ class Body:
             self.heading = self.heading or one_line(text)
         is_item = kind is BlockKind.ITEM
         row = self._outline.item(text, level) if is_item else self._outline.add(kind, text, level=level)
-        self._add_notes(row, paragraph.notes)
+        self._outline.notes(row, paragraph.notes)
 
     def _end_row(self, table: _Table) -> None:
         if table.cells:
@@ -298,7 +289,7 @@ class Body:
             self._tables[-1].cell += ["; ".join(rows)] if rows else []
         else:
             self._outline.table(table.rows, header=table.header, lead=table.lead)
-            self._add_notes(-1, self._waiting)
+            self._outline.notes(-1, self._waiting)
             self._waiting = []
 
     def _end_cell(self, table: _Table) -> None:
