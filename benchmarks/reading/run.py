@@ -11,9 +11,6 @@ near misses. Fixed draws; no text is written. The first reader is the package's,
 """
 
 import argparse
-import gzip
-import json
-import lzma
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -24,9 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.evaluation.jsonl import json_object, lines
 from equipoise.models.crossencoder import CrossEncoder
+from equipoise.rag.highlighters.reading import below
 from equipoise_lab.maths.calibration import auc
-from equipoise_lab.training.reader import is_held_out
+from equipoise_lab.training.reader import is_held_out, whole
 
 Row = dict[str, Any]
 READ, COST, REFUSED, FAR, LONGEST = 3, 0.2, 0.8, 30, 1500
@@ -59,14 +58,7 @@ class Figures:
 
 def rows(path: Path) -> list[Row]:
     """Of a JSON Lines file, packed or not."""
-    opened = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
-    with opened(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-def below(heading: str, text: str) -> str:
-    """As the product reads it."""
-    return f"{heading}\n{text}" if heading and heading not in text else text
+    return [json_object(text, where) for text, where in lines(path)]
 
 
 def kept_apart(name: str, most: int) -> Callable[[Path, CrossEncoder], Figures]:
@@ -86,10 +78,7 @@ def kept_apart(name: str, most: int) -> Callable[[Path, CrossEncoder], Figures]:
 
 def _asked(row: Row, passages: dict[str, Row], reader: CrossEncoder, figures: Figures) -> None:
     names = list(dict.fromkeys([*row["near"], row["passage"]]))
-    texts = [
-        below(p["headings"][-1] if p["headings"] else p["title"], p["text"])[:LONGEST]
-        for p in (passages[name] for name in names)
-    ]
+    texts = [whole(passages[name], LONGEST) for name in names]
     scores = reader.scores(row["question"], texts)
     order = np.argsort(-scores, kind="stable").tolist()
     windows = [(n, at, text) for n in order[:READ] for at, text in _windows(passages[names[n]])]

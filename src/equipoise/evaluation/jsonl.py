@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import lzma
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from equipoise.core.errors import InputError
 
 
 def lines(path: Path) -> Iterator[tuple[str, str]]:
-    """(text, "file:line") of each line that is not empty; `path` may be gzipped (.gz).
+    """(text, "file:line") of each line that is not empty; `path` may be packed (.gz, .xz).
 
     Raises InputError where it cannot be read.
     """
@@ -19,7 +20,9 @@ def lines(path: Path) -> Iterator[tuple[str, str]]:
         content = path.read_bytes()
         if path.suffix == ".gz":
             content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
+        elif path.suffix == ".xz":
+            content = lzma.decompress(content)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path} cannot be read ({reason}): check the path") from None
     for number, line in enumerate(content.split(b"\n"), 1):

@@ -11,9 +11,7 @@ answer, none for a near miss; `near`: other passages that words find) and `passa
 `headings`, `text`, `units`: [start, end, heading above, 1 if a fragment]).
 """
 
-import json
-import lzma
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +20,8 @@ from time import perf_counter
 from typing import Any
 
 from equipoise.core.errors import InputError
+from equipoise.evaluation.jsonl import json_object, lines
+from equipoise.rag.highlighters.reading import below
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.examples import fingerprint
 from equipoise_lab.training.extras import library
@@ -149,13 +149,13 @@ def _group(row: dict[str, Any], passages: dict[str, Any], draw: Random) -> Group
     draw.shuffle(others)
     near = [passages[name] for name in row["near"] if name != row["passage"] and passages[name]["units"]][:4]
     far = [
-        _whole(text) if draw.random() < 0.5 else _unit(text, draw.randrange(len(text["units"])))
+        whole(text) if draw.random() < 0.5 else _unit(text, draw.randrange(len(text["units"])))
         for text in draw.sample(near, min(FAR, len(near)))
     ]
     if not gold:
-        texts = [_whole(passage), *(_unit(passage, n) for n in others[:2]), *far[:1]]
+        texts = [whole(passage), *(_unit(passage, n) for n in others[:2]), *far[:1]]
     elif near and draw.random() < RANKING:
-        texts = [_whole(passage), *(_whole(text) for text in near[:3])]
+        texts = [whole(passage), *(whole(text) for text in near[:3])]
     else:
         beside = others[: 2 if near else 3]
         texts = [_answer(passage, gold, draw), *(_unit(passage, n) for n in beside), *far]
@@ -167,31 +167,24 @@ def _answer(passage: dict[str, Any], gold: Sequence[int], draw: Random) -> str:
     at = draw.choice(gold)
     if at + 1 in gold and passage["units"][at][2] == passage["units"][at + 1][2] and draw.random() < 0.5:
         start, end = passage["units"][at][0], passage["units"][at + 1][1]
-        return _below(passage["units"][at][2], passage["text"][start:end])
+        return below(passage["units"][at][2], passage["text"][start:end])
     return _unit(passage, at)
 
 
 def _unit(passage: dict[str, Any], at: int) -> str:
     start, end, heading, _fragment = passage["units"][at]
-    return _below(heading, passage["text"][start:end])
+    return below(heading, passage["text"][start:end])
 
 
-def _whole(passage: dict[str, Any]) -> str:
-    return _below(passage["headings"][-1] if passage["headings"] else passage["title"], passage["text"])[
-        :WHOLE
+def whole(passage: dict[str, Any], longest: int = WHOLE) -> str:
+    """A passage below its nearest heading or title, up to so many characters."""
+    return below(passage["headings"][-1] if passage["headings"] else passage["title"], passage["text"])[
+        :longest
     ]
 
 
-def _below(heading: str, text: str) -> str:
-    return f"{heading}\n{text}" if heading and heading not in text else text
-
-
-def _rows(path: Path) -> Iterable[dict[str, Any]]:
-    try:
-        with lzma.open(path, "rt", encoding="utf-8") as file:
-            yield from map(json.loads, file)
-    except (OSError, lzma.LZMAError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as questions or passages ({error})") from None
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    return (json_object(text, where) for text, where in lines(path))
 
 
 class _Run:

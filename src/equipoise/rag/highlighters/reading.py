@@ -176,10 +176,14 @@ def _window(group: Sequence[Sentence], first: int, last: int, beside: float) -> 
     return Window(group[0].passage, start, end, first, last, beside=beside, read=read)
 
 
+def below(heading: str, text: str) -> str:
+    """`text` as it is read below a heading or title, unless it has that in itself."""
+    return f"{heading}\n{text}" if heading and heading not in text else text
+
+
 def _below_heading(window: Window) -> str:
     """The window's text below its nearest heading, else the document's title."""
-    above = window.passage.heading_at(window.start)
-    return f"{above}\n{window.text}" if above and above not in window.text else window.text
+    return below(window.passage.heading_at(window.start), window.text)
 
 
 def _scored(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
