@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import lzma
 import re
 from pathlib import Path
 
@@ -47,10 +48,11 @@ def test_the_example_of_the_page_can_be_used():
     assert items.gold_text(item) == "A refund is approved by the head of sales."
 
 
-def test_most_fields_may_be_missing_and_the_file_may_be_gzipped(tmp_path):
+@pytest.mark.parametrize(("suffix", "packed"), [("gz", gzip.compress), ("xz", lzma.compress)])
+def test_most_fields_may_be_missing_and_the_file_may_be_packed(tmp_path, suffix, packed):
     short = {"item_id": "q", "question": "Why?", "documents": [{"doc_id": "d", "text": "Because."}]}
-    path = tmp_path / "mine.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(short).encode()))
+    path = tmp_path / f"mine.jsonl.{suffix}"
+    path.write_bytes(packed(json.dumps(short).encode()))
     assert items.read(path) == [Item("q", "Why?", (Text("d", "", "Because."),))]
 
 
