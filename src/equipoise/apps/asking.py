@@ -21,6 +21,7 @@ from equipoise.core.errors import EquipoiseError, InputError
 from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
+from equipoise.corpus.places import is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.rag import build, library
@@ -335,10 +336,7 @@ def _update(
 
 def _say_skipped(report: IndexReport, store: Place) -> None:
     """Name the files that were not read, those of the store itself aside."""
-    own = str(Path(store).resolve()) if isinstance(store, Path) else ""
-    others = [
-        file for file in report.skipped if not own or not str(Path(file.path).resolve()).startswith(own)
-    ]
+    others = [file for file in report.skipped if not is_of_store(file.path, store)]
     for line in render.grouped(others):
         complain("skipped:", line)
 

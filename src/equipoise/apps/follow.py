@@ -10,6 +10,7 @@ from watchfiles import Change, watch
 
 from equipoise.core.addresses import Place
 from equipoise.core.errors import InputError
+from equipoise.corpus.places import is_of_store
 
 EVERY_MS = 500
 """How long nothing must change before the first round: files are watched before they are read, so none is missed."""
@@ -20,10 +21,9 @@ def changes(paths: Sequence[Path], *, beside: Place) -> Iterator[None]:
     none. Raises InputError for a path that is not there."""
     if gone := [path for path in paths if not path.exists()]:
         raise InputError(f"{gone[0]}: no such file or folder: check the path")
-    store = beside.absolute() if isinstance(beside, Path) else None
 
     def counts(_change: Change, path: str) -> bool:
-        return store is None or not path.startswith(str(store))
+        return not is_of_store(path, beside)
 
     with _stopped_by_interrupt() as stop:
         beginning = True

@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from equipoise.core.addresses import Place
+
 
 def shown(path: Path) -> str:
     """`path` relative to the working folder, for sources and messages; absolute where that cannot be."""
@@ -11,6 +13,11 @@ def shown(path: Path) -> str:
         return Path(os.path.relpath(path)).as_posix()
     except (ValueError, OSError):  # another drive; the working folder is gone
         return path.as_posix()
+
+
+def is_of_store(path: str | Path, store: Place) -> bool:
+    """Whether a file is the store's, or is called like it with more behind: its log, or one that is being made."""
+    return isinstance(store, Path) and os.path.realpath(path).startswith(os.path.realpath(store))
 
 
 def has_working_folder() -> bool:
