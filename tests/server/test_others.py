@@ -62,6 +62,17 @@ def test_where_trusted_documents_do_not_answer_the_others_are_quoted(forum):
     assert {item["trust"] for item in body["highlights"]} == {"untrusted"}
 
 
+def test_who_argues_without_naming_the_question_still_stands_for_a_side(serve, tmp_path):
+    for_dogs = "Dogs should be allowed on ferries, because many people travel with them and they do no harm."
+    against = "It is dangerous and unfair to other passengers on ferries. Ban them."
+    made_index(tmp_path)
+    served = serve(path=add_forum(tmp_path, eva=for_dogs, finn=against))
+    others = ask(served, "Should dogs be allowed on ferries?").json()["others"]
+    assert others["contested"] and [claim["side"] for claim in others["claims"]] == ["yes", "no"]
+    nowhere_near = ask(served, "Should cars be banned from the island?").json()["others"]
+    assert not nowhere_near or not nowhere_near["contested"]
+
+
 def test_an_answer_of_trusted_documents_is_the_same_with_and_without_others(forum, serve, tmp_path):
     alone = tmp_path / "alone"
     alone.mkdir()

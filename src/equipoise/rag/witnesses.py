@@ -39,8 +39,11 @@ from equipoise.text.style import style
 
 SIDED = 20
 """Authors whose best passage is judged where a question has sides."""
-EACH = 2
+EACH = 3
 """Statements of a side that are shown at most."""
+NEAR = -4.0
+"""The cross-encoder's logit from which on an author counts for a side, once one is about the question (ABOUT). Chosen
+with EACH, as LEANS is."""
 QUOTES = 2
 """Spans of one author that are quoted at most."""
 LEANS = 0.1
@@ -128,7 +131,7 @@ class Witnesses:
         who are independent of each other."""
         if self.stance is None or len(found) < 2 or not has_sides(query.text):
             return ()
-        found = await asyncio.to_thread(self._about, query, found)
+        found = await asyncio.to_thread(self._near, query, found)
         passages = [source.passages.passages[0].text for source in found]
         with journal.stage("filter"):
             judged = await self.stance.sides(query, passages)
@@ -156,11 +159,12 @@ class Witnesses:
             ]
         )
 
-    def _about(self, query: Query, found: Sequence[Source]) -> Sequence[Source]:
-        """Those whose best passage is about the question: a side means nothing elsewhere. Raises ModelError."""
+    def _near(self, query: Query, found: Sequence[Source]) -> list[Source]:
+        """Those whose best passage is near the question, if one of them is about it: a side means nothing elsewhere.
+        Raises ModelError."""
         best = [source.passages.passages[0] for source in found]
         logits = passage_scores(query.text, best, reader_of(self.about, query))
-        return [source for source, logit in zip(found, logits, strict=True) if logit >= ABOUT]
+        return [found[row] for row in np.flatnonzero(logits >= NEAR)] if (logits >= ABOUT).any() else []
 
     async def _told(
         self, query: Query, found: Sequence[Source], journal: Journal, gathering: Gathering
