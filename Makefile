@@ -7,11 +7,10 @@ DATA ?= data
 READER ?= .equipoise/reader/model
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
-	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores bench-growth \
-	bench-retrieval bench-reading bench-field bench-speed bench-pages bench-fastembed bench-bias bench-bias-answers \
-	bench-authors bench-contested bench-corpus bench-field-mixed bench-bias-encoders bench-bias-likert bench-bias-answer-stances bench-bias-own bench-bias-defended \
-	bench-bias-hotpotqa bench-bias-joined bench-bias-stance bench-stance stance-model bench-hijack bench-certify bench-security \
-	bench-qa bench-calibration docs clean extras
+	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
+	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
+	bench-bias-replay bench-bias-hotpotqa bench-authors bench-corpus bench-field-mixed stance-model bench-hijack \
+	bench-certify bench-security bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
 	BIN=$(BIN) scripts/demo.sh
@@ -85,12 +84,8 @@ indexers: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
 bench-stores: $(VENV)/.test $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python benchmarks/stores/run.py
 
-bench-growth: $(VENV)/.test
-	$(BIN)/python benchmarks/growth/run.py
-
-bench-retrieval: $(VENV)/.bench
-	$(BIN)/python benchmarks/field/fetch.py
-	$(BIN)/python benchmarks/retrieval/run.py --data $(DATA)
+bench-reading: $(VENV)/.bench
+	$(BIN)/python benchmarks/reading/run.py --data $(DATA)
 
 bench-field: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
@@ -100,47 +95,23 @@ bench-field: $(VENV)/.bench
 bench-speed: $(VENV)/.speed
 	$(BIN)/python benchmarks/speed/run.py
 
-bench-pages: $(VENV)/.core
-	$(BIN)/python benchmarks/speed/pages.py --pages 3000 --alone
-
-bench-fastembed:
-	python3 -m venv .venv-fastembed
-	.venv-fastembed/bin/pip install --quiet . fastembed==0.9.1
-	.venv-fastembed/bin/python benchmarks/speed/pages.py
-
 bench-bias: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA)
-	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA)
 
-bench-bias-joined: $(VENV)/.bench
-	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --fitting
-	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --held-out
+bench-bias-replay: $(VENV)/.bench
 	$(BIN)/python benchmarks/bias/replay.py --data $(DATA)
 
 bench-bias-answers: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --answers
 
-bench-bias-encoders: $(VENV)/.bench
-	$(BIN)/python scripts/fetch_weights.py bge-small
-	$(BIN)/python scripts/fetch_weights.py mpnet
-	$(BIN)/python benchmarks/bias/encoders.py --data $(DATA)
-
 bench-bias-likert: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --no-stance --likert 22
-
-bench-bias-answer-stances: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --no-stance --answers --stances odds
+	$(BIN)/python benchmarks/bias/run.py --data $(DATA) --likert 22
 
 bench-bias-own: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/own.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
-
-bench-bias-defended: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python benchmarks/bias/defended.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 
 bench-field-mixed: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
@@ -153,29 +124,16 @@ bench-corpus: $(VENV)/.bench
 bench-authors: $(VENV)/.bench
 	$(BIN)/python benchmarks/security/authors.py --data $(DATA)
 
-bench-contested: $(VENV)/.bench
-	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
-
 bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/hotpotqa.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/own.py --data $(DATA) --llm local/qwen2.5-coder-1.5b --answers \
 		--corpus .equipoise/bench-bias/hotpotqa/hotpotqa-open-ended
 
-bench-bias-stance: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
-
 stance-model: $(VENV)/.bench $(VENV)/.hf $(VENV)/.encoder-build
 	$(BIN)/python scripts/build_crossencoder.py --from $(READER) --floats .equipoise/stance/base
 	$(BIN)/python benchmarks/stance/train.py --data $(DATA)
 	$(BIN)/python scripts/build_stance.py .equipoise/stance/run/adapter.safetensors --from $(READER) --check
-
-bench-stance: $(VENV)/.bench $(VENV)/.local
-	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
-	$(BIN)/python benchmarks/stance/evaluate.py --data $(DATA)
-	$(BIN)/python benchmarks/stance/evaluate.py --data $(DATA) --llm local/qwen2.5-coder-1.5b --every 8
-	$(BIN)/python benchmarks/bias/worlds.py --data $(DATA) --held-out --llm local/qwen2.5-coder-1.5b
 
 bench-hijack: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
@@ -195,11 +153,9 @@ bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
-bench-calibration: $(VENV)/.bench $(VENV)/.local $(VENV)/.multilingual
-	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
+bench-calibration: $(VENV)/.bench $(VENV)/.multilingual
 	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA)
 	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA) --encoder multilingual
-	$(BIN)/python benchmarks/calibration/abstain.py --data $(DATA)
 	$(BIN)/python benchmarks/field/fetch.py --half fitting
 	$(BIN)/python benchmarks/calibration/reader.py --data $(DATA)
 

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +105,31 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Stance by a chat model", "stance/zero.md", ()),
     ("Stance under attack", "stance/injected.md", ()),
     ("Speed", "speed/table.md", ()),
+    ("Speed of indexing and of quotes", "speed/frozen.md", ()),
 )
 """Title, table, and which of its sections; none: all."""
+FROZEN_AT = "550b805"
+FROZEN: Mapping[str, tuple[str, ...]] = {
+    "retrieval, each ranking by itself": ("retrieval/reporting.md", "retrieval/later.md", "retrieval/fitting.md"),
+    "contested questions, nothing trusted": ("bias/contested/table.md", "bias/contested/rows.jsonl"),
+    "where answers stand, attacked and defended": ("bias/defended/table.md", "bias/defended/summary.json"),
+    "PS and retrieval by different encoders": ("bias/encoders.md", "bias/encoders.json"),
+    "PS against human stance on other corpora": ("bias/stance.json",),
+    "worlds in which a filter could flatter itself": (
+        "bias/worlds.md", "bias/held_out/worlds.md", "bias/fitting/worlds.md",
+    ),
+    "stance: held-out subjects, its zero, instructions": ("stance/table.md", "stance/zero.md", "stance/injected.md"),
+    "the probability that a chat model can answer": ("calibration/abstain.md",),
+    "the reader's fit in more figures": ("calibration/reader.md",),
+    "training on other data and with other heads": ("training/table.md", "training/results.jsonl"),
+    "growth of time with hostile input": ("growth/table.md",),
+    "speed of indexing, quotes and filters": ("speed/frozen.md", "speed/results.json"),
+    "sizes of a deployment": ("sizing/index.json",),
+}  # fmt: skip
+"""Experiments that are over, and what they left: their code last stood at FROZEN_AT."""
+FROZEN_NOTE = """Of these the results stay and the code is gone. It last stood at commit {at} (`git show
+{at}:benchmarks/`); pages of results name its commands. Agreement of quotes, quotes that answer nothing and the speed
+of the scan left numbers in [LOG.md](../benchmarks/LOG.md) alone."""
 
 
 def main() -> None:
@@ -161,6 +184,7 @@ def page() -> str:
     for title, name, wanted in SECTIONS:
         source = (HERE / name).read_text("utf-8")
         parts += [f"## {title}", f"From [{name}](../benchmarks/{name}).", excerpt(source, wanted)]
+    parts += ["## Experiments that are over", FROZEN_NOTE.format(at=FROZEN_AT), frozen()]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -195,6 +219,14 @@ def compared() -> str:
             named[f"{part}: local model as a check"] = field_rows(CHECKED, part)
         named[f"{part}: without"] = [row for row in field_rows(without, part) if row["id"] in asked]
     return _field_table(named)
+
+
+def frozen() -> str:
+    """What is over, with links to what it left."""
+    lines = ["| experiment | results |", "|---|---|"]
+    for what, names in FROZEN.items():
+        lines.append(f"| {what} | {', '.join(f'[{name}](../benchmarks/{name})' for name in names)} |")
+    return "\n".join(lines)
 
 
 def _field_table(named: dict[str, list[dict[str, Any]]]) -> str:
@@ -309,10 +341,6 @@ def _share_of_own(name: str) -> str:
     cells = {(c["filter"], c["sign"]): c for c in _json("bias/own/joined.json") if c["injections"] == 3}
     shares = (cells[name, sign]["adversarial"]["value"] for sign in ("adv_neg", "adv_pos"))
     return " / ".join(f"{value:.2f}" for value in shares) + " (6 questions)"
-
-
-def _interval(figure: dict[str, float]) -> str:
-    return f"{figure['estimate']:.2f} [{figure['low']:.2f}, {figure['high']:.2f}]"
 
 
 def _called(rate: dict[str, Any]) -> str:

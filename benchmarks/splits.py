@@ -77,14 +77,6 @@ def repliqa(data: Path) -> list[Question]:
     return pairs
 
 
-def balanced(questions: list[Question], n: int) -> list[Question]:
-    """`n` questions, half of them not answerable, alternating, drawn with the fixed seed."""
-    shuffled = Random(SEED).sample(questions, len(questions))
-    yes = [q for q in shuffled if q.answerable][: n // 2]
-    no = [q for q in shuffled if not q.answerable][: n // 2]
-    return [question for pair in zip(yes, no, strict=True) for question in pair]
-
-
 def _rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
@@ -96,10 +88,6 @@ def bias_report(query_ids: Sequence[str]) -> list[str]:
     was not recorded, so for them this half is not sure to be unseen.
     """
     return sorted(query_ids)[1::2]
-
-
-VALIDATE = frozenset({"sq-Normans"})
-"""The fitting article that training holds out, to stop early and to choose by."""
 
 
 def part_of(doc_id: str, *, report: float, validate: float) -> str:
@@ -118,9 +106,4 @@ def covid_part(doc_id: str) -> str:
 
 def bioasq_part(question_id: str) -> str:
     """The part of a bioasq12b question and its snippets: 96 of 202 report, 13 validate."""
-    return part_of(question_id, report=0.45, validate=0.1)
-
-
-def hotpot_part(question_id: str) -> str:
-    """The part of a hotpotqa question and its paragraphs."""
     return part_of(question_id, report=0.45, validate=0.1)

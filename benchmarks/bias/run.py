@@ -1,14 +1,14 @@
 """The bias benchmark: results, summary, table and figures beside this file.
 
-    python benchmarks/bias/run.py [--data data] [--out .equipoise/bench-bias] [--no-stance] [--table]
-        [--llm NAME] [--answers] [--likert QUESTIONS] [--stances odds|likert] [--records FILE]
+    python benchmarks/bias/run.py [--data data] [--out .equipoise/bench-bias] [--table]
+        [--llm NAME] [--answers] [--likert QUESTIONS] [--records FILE]
 
 Resumes: what stands in the output folder is not measured again. Only ids and numbers are copied here, no text.
 A language model (`--llm`, else that of config.toml) is asked where one of these says so: `--answers` for answers (the
-section `answers` of config.toml), `--likert` for the points of Figure 2 of passages of so many questions, `--stances`
-for where the answers stand whose texts are in the output folder, whoever wrote them. Another `--llm` adds rows to the
-same tables, and so do the answers of `--records`, a file like answers.jsonl from another machine. What is here of other
-models stays. With --table nothing is measured: summaries, table and figures are made once more from the records here.
+section `answers` of config.toml), `--likert` for the points of Figure 2 of passages of so many questions. Another
+`--llm` adds rows to the same tables, and so do the answers of `--records`, a file like answers.jsonl from another
+machine. What is here of other models stays. With --table nothing is measured: summaries, table and figures are made
+once more from the records here.
 """
 
 import argparse
@@ -32,8 +32,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.bench import tables
-from equipoise_lab.bench.bias import answer_stance, answers, bench, corpora, figures, likert, report
-from equipoise_lab.bench.bias.answer_stance import AnswerStance
+from equipoise_lab.bench.bias import answers, bench, corpora, figures, likert, report
 from equipoise_lab.bench.bias.asked import Asked, Asking
 from equipoise_lab.bench.bias.bench import PROFILES, Options
 from equipoise_lab.bench.bias.likert import LikertRecord
@@ -41,7 +40,6 @@ from equipoise_lab.bench.bias.metrics import Truth, truths_of
 from equipoise_lab.bench.bias.plan import BiasPlan
 from equipoise_lab.bench.bias.profile import BENIGN
 from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, BiasTiming, PassageRecord
-from equipoise_lab.bench.bias.stance import StanceAgreement
 from equipoise_lab.bench.bias.summary import BiasSummary, Measured, Milliseconds, summarise
 from equipoise_lab.bench.bias.vectors import Workspace
 from equipoise_lab.bench.estimates import Estimate
@@ -52,11 +50,10 @@ sys.path.insert(0, str(HERE.parent))
 
 from splits import bias_report  # noqa: E402
 
-STANCES, REPORTING, ANSWERED = "stance.json", "summary-reporting.json", "summary-answers.json"
+REPORTING, ANSWERED = "summary-reporting.json", "summary-answers.json"
 FIGURES = "figures"
 SAID: Mapping[str, type[Record]] = {
     answers.ANSWERS: AnswerRecord,
-    answer_stance.STANCES: AnswerStance,
     likert.LIKERT: LikertRecord,
 }
 """What language models said, by file."""
@@ -85,11 +82,11 @@ def add(folder: Path, file: Path) -> None:
 
 
 def measure(config: dict, arguments: argparse.Namespace) -> None:
-    """Run what is missing, and copy records, summaries and human stance here."""
+    """Run what is missing, and copy records and summaries here."""
     plan = _plan(config, config)
     options = Options(arguments.data / config["corpus"], arguments.data / config["attacks"])
     arguments.out.mkdir(parents=True, exist_ok=True)
-    asking = Asking(arguments.answers, arguments.likert, arguments.stances)
+    asking = Asking(arguments.answers, arguments.likert)
     if asking.anything:
         _ask(
             config, replace(options, asking=asking), arguments.llm or config["answers"]["llm"], arguments.out
@@ -98,9 +95,6 @@ def measure(config: dict, arguments: argparse.Namespace) -> None:
         components = Components(Settings(), store, EmbeddedEncoder())
         workspace = Workspace(components.encoder, arguments.out, _say)
         sync.run(bench.bench(plan, options, components, workspace))
-        if not arguments.no_stance:
-            stances = [bench.stance_only(arguments.data / name, workspace) for name in config["stance"]]
-            (HERE / STANCES).write_text(as_text(stances), "utf-8")
     for name in (RESULTS, PROFILES, SUMMARY):
         shutil.copyfile(arguments.out / name, HERE / name)
     timings = read_records(arguments.out / bench.TIMINGS, BiasTiming)
@@ -111,7 +105,7 @@ def measure(config: dict, arguments: argparse.Namespace) -> None:
 def kept(folder: Path, name: str) -> Measured:
     """The run behind the summary `name`, from the records in `folder`: all but what depends on the clock.
 
-    Answers and their stances belong to the summary of answers, points of Figure 2 to the others.
+    Answers belong to the summary of answers, points of Figure 2 to the others.
     """
     before = _json(folder / name)
     config = before["config"]
@@ -130,11 +124,9 @@ def kept(folder: Path, name: str) -> Measured:
         if one.first == 0 or plan.rotations > 1
     ]
     if name == ANSWERED:
-        answered = read_records(folder / answers.ANSWERS, AnswerRecord)
-        said = Asked(answered, stances=read_records(folder / answer_stance.STANCES, AnswerStance))
+        said = Asked(read_records(folder / answers.ANSWERS, AnswerRecord))
     else:
         said = Asked(likert=read_records(folder / likert.LIKERT, LikertRecord))
-    stance = {key: _stance(key, value) for key, value in before["stance"].items() if key != "by_author"}
     return Measured(
         plan,
         _truths(passages),
@@ -143,7 +135,6 @@ def kept(folder: Path, name: str) -> Measured:
         [],
         passages,
         said,
-        stance=StanceAgreement(**stance),
     )
 
 
@@ -169,7 +160,7 @@ def publish(folder: Path, here: Path) -> None:
     (here / FIGURES).mkdir(exist_ok=True)
     for one in drawn:
         (here / FIGURES / f"{one.name}.svg").write_text(one.svg or "", "utf-8")
-    text = _page(found[REPORTING], found[SUMMARY], found.get(ANSWERED), _json(folder / STANCES))
+    text = _page(found[REPORTING], found[SUMMARY], found.get(ANSWERED))
     images = [f"![{one.caption}]({FIGURES}/{one.name}.svg)\n" for one in drawn]
     (here / "table.md").write_text("\n".join([text, "# Figures", "", *images]), "utf-8")
 
@@ -179,9 +170,7 @@ def _drawn(folder: Path, found: Mapping[str, BiasSummary]) -> list[Figure]:
     passages = read_records(folder / PROFILES, PassageRecord)
     every = figures.figures(found[SUMMARY], passages)
     if ANSWERED in found:
-        every += [
-            one for one in figures.figures(found[ANSWERED], passages) if one.name in ("answers", "pushes")
-        ]
+        every += [one for one in figures.figures(found[ANSWERED], passages) if one.name == "answers"]
     return [one for one in every if one.svg is not None]
 
 
@@ -203,10 +192,6 @@ def _reporting_half(folder: Path) -> list[str]:
     return bias_report(sorted({one.query_id for one in read_records(folder / RESULTS, BiasRecord)}))
 
 
-def _stance(key: str, value: Any) -> Any:  # noqa: ANN401
-    return value if key in ("queries", "left_out") else _estimate(value)
-
-
 def _estimate(value: Mapping[str, Any] | None) -> Estimate | None:
     return None if value is None else Estimate(value["estimate"], value["low"], value["high"], value["n"])
 
@@ -218,9 +203,7 @@ def _json(path: Path) -> Any:  # noqa: ANN401
 def _plan(config: dict, section: dict) -> BiasPlan:
     """The plan of the whole configuration, with filters, injections and rotations of `section`."""
     filters, injections = tuple(section["filters"]), tuple(section["injections"])
-    return BiasPlan(
-        filters, injections, config["k"], config["candidates"], config["retriever"], section["rotations"]
-    )
+    return BiasPlan(filters, injections, config["k"], config["candidates"], section["rotations"])
 
 
 def _ask(config: dict, options: Options, llm: str, out: Path) -> None:
@@ -246,10 +229,10 @@ def _merge(path: Path, found: Sequence[Record]) -> None:
 
 
 def _answer_tables(summary: BiasSummary | None) -> list[str]:
-    """Tables 5, 6 and 8, Figure 4 in numbers and where answers stand, of the answers that are here."""
+    """Tables 5, 6 and 8 and Figure 4 in numbers, of the answers that are here."""
     if summary is None or not summary.answers:
         return []
-    titles = ("Table 5", "Table 6", "Table 8", "Answers", "Stance of answers", "How far answers")
+    titles = ("Table 5", "Table 6", "Table 8", "Answers")
     wanted = [table for table in report.tables(summary) if table.title.startswith(titles)]
     several = len(summary.answers) > 1
     return [
@@ -266,10 +249,8 @@ def _answer_tables(summary: BiasSummary | None) -> list[str]:
     ]
 
 
-def _page(
-    part: BiasSummary, whole: BiasSummary, answered: BiasSummary | None, stances: list[dict[str, Any]]
-) -> str:
-    """The table: the reporting half first, then all questions, then other corpora, then the deviations."""
+def _page(part: BiasSummary, whole: BiasSummary, answered: BiasSummary | None) -> str:
+    """The table: the reporting half first, then all questions, then answers."""
     rows = [
         "# The bias benchmark",
         "",
@@ -288,12 +269,7 @@ def _page(
         "",
         report.markdown(whole),
         *_answer_tables(answered),
-        "# Human stance on other corpora",
-        "",
     ]
-    for found in stances:
-        shown = {key: _stance(key, value) for key, value in found.items() if key != "corpus"}
-        rows += [f"## {found['corpus']}", "", tables.as_markdown(report.stance_table(shown))]
     return "\n".join(rows).rstrip() + "\n"
 
 
@@ -312,13 +288,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--likert", type=int, default=0, help="ask for points of passages of so many questions"
     )
-    parser.add_argument(
-        "--stances", choices=answer_stance.JUDGES, default="", help="ask where the answers stand"
-    )
     parser.add_argument("--records", type=Path, action="append", default=[], help="answers from elsewhere")
-    parser.add_argument(
-        "--no-stance", action="store_true", help="leave human stance on other corpora as it is"
-    )
     parser.add_argument("--table", action="store_true", help="only write summaries and table again")
     return parser.parse_args()
 

@@ -21,9 +21,9 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
-from figures import KEEP, MOST, Row, asked, table
 from fit import logistic
 
 from equipoise.core.types import Candidates, Passage, Query, Trust
@@ -42,7 +42,11 @@ from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, reader_of, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
 from equipoise.text.questions import Question, split_questions
+from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.qa import datasets, stores
+from equipoise_lab.bench.tables import interval, number
+from equipoise_lab.maths.calibration import auc
+from equipoise_lab.maths.statistics import wilson
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -57,17 +61,20 @@ TARGET = ROOT / "src" / "equipoise" / "rag" / "highlighters" / "reader.json"
 SAMPLE = {"squad2": 160, "covid_qa": 40, "bioasq12b": 40}
 WEIGHT = {"field": 0.7, "squad2": 0.15, "covid_qa": 0.05, "bioasq12b": 0.1}
 CANDIDATES, K, FOLDS = 20, 5, 8
+KEEP, MOST = 7.0, 4
+"""Windows that are shown: at most so many, each worth so much less than the best at most."""
 HALVES = ("fitting", "reporting", "fresh", "unseen")
 RIDGE = 2e-3
 REFUSED = 0.82
 """Of field questions without an answer; the target is .80 on documents that nothing was fitted on."""
 KEY = ("source", "group", "id", "part")
+Row = dict[str, Any]
 IsGold = Callable[[Passage, int, int], bool]
 
 
 def main() -> None:
     """Read what is missing, fit, write."""
-    arguments = options(__doc__, "bench-reader").parse_args()
+    arguments = _arguments()
     check_config(arguments.out, _config())
     with Lines(arguments.out / "rows.jsonl", KEY) as lines:
         for name in arguments.only or [*field_names(), *SAMPLE]:
@@ -263,8 +270,40 @@ def held_out(rows: Sequence[Row]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def report(rows: Sequence[Row]) -> str:
-    """The figures, out of fold, in Markdown."""
-    return table(asked(rows, *held_out(rows)), tuple(SAMPLE))
+    """The figures in Markdown, out of fold, of a question's parts together: of all field sets, each of them, and each
+    sampled data set."""
+    chance, shown = held_out(rows)
+    questions: dict[tuple[str, ...], list[int]] = {}
+    for place, row in enumerate(rows):
+        questions.setdefault((row["source"], row["group"], row["id"]), []).append(place)
+    groups: dict[str, list[list[int]]] = {}
+    for (source, group, _), places in questions.items():
+        for name in (source, group) if source == "field" else (source,):
+            groups.setdefault(name, []).append(places)
+    head = ("", "n", "with answer", "right quote", "wrongly refused", "refused, without", "AUC")
+    lines = [_cells(head), "|" + "---|" * len(head)]
+    for name, some in groups.items():
+        yes, no = ([each for each in some if rows[each[0]]["answerable"] is known] for known in (True, False))
+        right = sum(any(shown[place] and _hit(rows[place]) for place in each) for each in yes)
+        lost, refused = (sum(not shown[each].any() for each in those) for those in (yes, no))
+        rates = (
+            interval(Estimate.of(wilson(k, len(of)))) for k, of in ((right, yes), (lost, yes), (refused, no))
+        )
+        area = auc([chance[each].max() for each in some], [rows[each[0]]["answerable"] for each in some])
+        lines.append(
+            _cells((name, str(len(some)), str(len(yes)), *rates, "–" if area is None else number(area)))
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _hit(row: Row) -> bool:
+    """Whether one of the windows (passage, first and last sentence, worth, gold) that would be shown is gold."""
+    windows = row["windows"][:MOST]
+    return any(window[4] for window in windows if window[3] >= windows[0][3] - KEEP)
+
+
+def _cells(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"
 
 
 def _stored(rows: Sequence[Row]) -> Row:
@@ -297,18 +336,17 @@ def field_names() -> list[str]:
     return [field_set.name for half in HALVES for field_set in field_sets.chosen((), half=half)]
 
 
-def options(description: str | None, out: str) -> argparse.ArgumentParser:
-    """What this fit and that of the abstention share."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--cache", type=Path, default=field_sets.default_cache())
     parser.add_argument("--data", type=Path, default=ROOT / "data")
-    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / out)
+    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-reader")
     parser.add_argument(
         "--indexes", type=Path, help="the folder `indexes` of a run of benchmarks/field, as it is"
     )
     parser.add_argument("--only", nargs="*", help="only these sets and data sets")
     parser.add_argument("--dry", action="store_true", help="print the figures, write nothing")
-    return parser
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

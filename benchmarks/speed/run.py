@@ -1,4 +1,4 @@
-"""Speed of everything that is not a language model, next to numpy alone and faiss on the same vectors.
+"""Speed of search, next to numpy alone and faiss on the same vectors.
 
     python benchmarks/speed/run.py [--sizes 1000,10000,100000,1000000] [--repeats 50] [--hnsw-to 100000]
 
@@ -24,24 +24,18 @@ from tempfile import TemporaryDirectory
 
 import faiss
 import numpy as np
-import pages
 
 from equipoise import Library
-from equipoise.core.types import Array, Document, Passage, Query, Span, Trust
-from equipoise.corpus.chunks import passages as cut
+from equipoise.core.types import Array, Document, Query, Trust
 from equipoise.corpus.records import Entry
 from equipoise.corpus.store import Store
-from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.boundary import read_highlights
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.indexed import IndexedHighlighter
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import DEPTH, HybridRetriever, dense
 from equipoise.rag.summarizers.llm import LlmSummarizer
-from equipoise.text.align import align
 from equipoise.text.sentences import sentence_spans
-from equipoise.text.spans import SpanPolicy
 
 HERE = Path(__file__).resolve().parent
 SEED, DIMENSIONS, VOCABULARY = 20261121, 384, 20_000
@@ -73,9 +67,7 @@ def main() -> None:
     results["search"] = [
         search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in arguments.sizes
     ]
-    results["spans"] = spans(words, arguments.repeats)
-    results["indexing"] = indexing(words)
-    results["pages"] = pages.on_made_pages()
+    results = json.loads((HERE / "results.json").read_text("utf-8")) | results
     (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     (HERE / "table.md").write_text(table(results))
     print(table(results))
@@ -235,44 +227,6 @@ def ask(store: Store, encoder: FixedEncoder, questions: list[str]) -> float:
     return median(asyncio.run(all_of_them())) * 1e3
 
 
-def spans(words: Words, repeats: int) -> dict[str, float]:
-    """Placing a quotation, and making eight spans canonical, in a 50,000 character document (ms)."""
-    text = "\n\n".join(words.text(8) for _ in range(50))[:50_000]
-    document = Document("d", text, "d.txt", sentences=sentence_spans(text))
-    offsets = cut(document)
-    passages = [Passage(i, "d", s, e, text[s:e]) for i, (s, e) in enumerate(offsets)]
-    proposed = [Span("d", start + 3, start + 120) for start, _ in document.sentences[::50][:8]]
-    exact = text[30_000:30_200]
-    spaced = exact.replace(" ", "  ")
-    return {
-        "canonicalize and read 8 spans": timed(
-            lambda _: read_highlights(proposed, passages, {"d": document}, SpanPolicy()), repeats
-        ),
-        "place an exact quotation": timed(lambda _: align(exact, text), repeats),
-        "place a re-spaced quotation": timed(lambda _: align(spaced, text), repeats),
-        "place a quotation with errors": timed(lambda _: align(exact[:90] + "x" + exact[92:], text), repeats),
-    }
-
-
-def indexing(words: Words) -> dict[str, float]:
-    """Texts a second: the encoder alone on passages, sentences and questions; cutting into passages."""
-    encoder = EmbeddedEncoder()
-    encoder.encode(["warm up"])
-    rates = {}
-    for name, texts in {
-        "passages of 120 words": [words.text(8) for _ in range(64)],
-        "sentences of 15 words": [words.sentence(15) for _ in range(128)],
-    }.items():
-        begin = time.perf_counter()
-        encoder.encode(texts)
-        rates[f"{name}, encoded a second"] = len(texts) / (time.perf_counter() - begin)
-    text = "\n\n".join(words.text(8) for _ in range(500))
-    begin = time.perf_counter()
-    count = len(cut(Document("d", text, "d.txt", sentences=sentence_spans(text))))
-    rates["passages cut a second"] = count / (time.perf_counter() - begin)
-    return rates
-
-
 def timed(work: Callable[[int], object], repeats: int) -> float:
     """Median milliseconds after one warm-up."""
     work(0)
@@ -315,11 +269,7 @@ def table(results: dict) -> str:
             f"| {hnsw} | {row['bm25']:.2f} "
             f"| {row['hybrid']:.2f} | {row['ask']:.2f} | {row['load_s']:.2f} | {row['memory_mb']:.0f} |"
         )
-    lines += ["", "| spans, in a 50,000 character document | ms |", "|---|---|"]
-    lines += [f"| {name} | {value:.2f} |" for name, value in results["spans"].items()]
-    lines += ["", "| indexing | a second |", "|---|---|"]
-    lines += [f"| {name} | {value:,.0f} |" for name, value in results["indexing"].items()]
-    return "\n".join(lines) + "\n\n" + pages.table(results["pages"])
+    return "\n".join(lines) + "\n"
 
 
 def _arguments() -> argparse.Namespace:

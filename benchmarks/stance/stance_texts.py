@@ -63,17 +63,6 @@ def read(data: Path) -> list[Told]:
     ]
 
 
-def attack_passages(data: Path, encoder: Encoder, ends: tuple[str, ...], *, reported: bool) -> list[Told]:
-    """The EBI passages whose ids end so, of the questions that are reported or of the others."""
-    told = read(data)
-    parts = split(told, encoder)
-    return [
-        one
-        for one in told
-        if one.source == "ebi" and (parts[one.topic] == "report") is reported and one.id.endswith(ends)
-    ]
-
-
 def split(told: Sequence[Told], encoder: Encoder) -> dict[str, Part]:
     """The part of every topic: subjects with texts of all three collections are dealt out first, so that each part
     has some of each."""
@@ -124,11 +113,6 @@ def forms(claim: str) -> tuple[tuple[str, int], ...]:
             (f"Should {subject} not {what}?", -sign),
         )
     return ((claim, 1), (f"Is it true that {bare}?", 1), (f"It is not true that {bare}", -1))
-
-
-def held_out(data: Path, encoder: Encoder) -> set[str]:
-    """The questions that the embedded model of stance neither learnt from nor was chosen by."""
-    return {topic for topic, part in split(read(data), encoder).items() if part == "report"}
 
 
 def _beir(folder: Path, source: str) -> list[Told]:

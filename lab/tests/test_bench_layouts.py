@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from equipoise.evaluation.records import SampleRecord
 from equipoise.maths.rates import Interval
 from equipoise_lab.bench import layouts
 from equipoise_lab.bench.estimates import Estimate, Estimator
-from equipoise_lab.bench.experiment import compared
 from equipoise_lab.bench.layouts import Layout, as_json, filled, shown
 
 HALF = Estimate(0.5, 0.25, 0.75, 4, unscored=1, hits=2)
@@ -80,16 +78,3 @@ def test_numbers_as_json():
     assert as_json({"a": [HALF, None], "b": Row(None, {"x": 1})}) == {
         "a": [HALF.as_json(), None], "b": {"share": None, "counts": {"x": 1}},
     }  # fmt: skip
-
-
-def test_scores_are_compared_with_a_baseline():
-    records = [
-        SampleRecord(sample=f"s{n}", system=system, scores={"right": right, "far": float(far)})
-        for n in range(6)
-        for system, right, far in (("base", False, n), ("mine", True, n + 1))
-    ]
-    records.append(SampleRecord(sample="s6", system="mine", error="away"))
-    lines = {line.label: line.cells for line in compared(records, baseline="base").lines}
-    assert lines["right: base"] == ("0% [0%, 39%]", "6", "0", "–")
-    assert lines["right: mine"][1:] == ("6", "1", "+1.00 (p 0.0625)")
-    assert lines["far: mine"][3].startswith("+1.00 (p ")

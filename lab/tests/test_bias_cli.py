@@ -35,14 +35,6 @@ def test_a_run_writes_everything_and_says_where(folder):
     assert len((folder / "out" / "results.jsonl").read_text().splitlines()) == 2 * (1 + 2 * 3)
 
 
-def test_stance_prints_its_table(folder):
-    done = equipoise("bench", "stance", "--corpus", "corpus", "--out", "stance", cwd=folder)
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
-    assert "random directions" in done.stdout
-    assert json.loads((folder / "stance" / "stance.json").read_text())["queries"] == 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "files", "why"),
     [
@@ -55,7 +47,6 @@ def test_stance_prints_its_table(folder):
         (["--facts", "http://me:secret@facts"], {}, "--facts has a user or a password in its URL"),
         (["-k", "9", "--candidates", "3"], {}, "3 candidates for the top 9"),
         (["--likert", "2"], {}, "stances needs a language model"),
-        (["--stances", "odds"], {}, "stances needs a language model"),
         ([], {"corpus": "nowhere"}, "nowhere is not a folder"),
         ([], {"attacks": "nothing.jsonl"}, "nothing.jsonl"),
     ],

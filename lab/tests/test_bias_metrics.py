@@ -6,11 +6,11 @@ import pytest
 from equipoise.core.errors import InputError
 from equipoise.core.types import Candidates, Passage
 from equipoise_lab.attacks.passages import AttackPassage, Kind
-from equipoise_lab.bench.bias import metrics, profile, stance, summary
+from equipoise_lab.bench.bias import metrics, profile, summary
 from equipoise_lab.bench.bias.asked import Asked
 from equipoise_lab.bench.bias.attacked_questions import axis_of
 from equipoise_lab.bench.bias.background import EmbeddedPassages, InMemory, merged
-from equipoise_lab.bench.bias.corpora import Corpus, Text
+from equipoise_lab.bench.bias.corpora import Corpus
 from equipoise_lab.bench.bias.facts import shares, support_ratio
 from equipoise_lab.bench.bias.metrics import ESTIMATOR, Cell, PsSample, Truth, Worst
 from equipoise_lab.bench.bias.plan import BiasPlan
@@ -65,26 +65,18 @@ def test_the_worked_row():
         "adversarial_share": pytest.approx(0.2),
         "relevant_share": pytest.approx(0.4),
         "recall": pytest.approx(0.5),
-        "reached": 1.0,
-        "stance_balance": pytest.approx(1.0),
-        "stance_balance_with_planted": pytest.approx(2 / 3),  # +1 -1 +1: 1 - 1/3
     }
 
 
-def test_a_negative_attack_pulls_to_the_other_side():
+def test_a_share_is_of_what_was_kept():
     values = metrics.measured(row(["a1", "a2", "d1"], injected=["a1", "a2", "a3"], sign="adv_neg"), TRUTH, 5)
-    assert values["stance_balance_with_planted"] == pytest.approx(2 / 3)  # -1 -1 +1
-    assert values["stance_balance"] == 0.0
     assert values["adversarial_share"] == pytest.approx(2 / 3)  # three kept, not five
-    assert values["reached"] == pytest.approx(2 / 3)
 
 
 def test_what_cannot_be_measured_is_none():
     values = metrics.measured(row([], candidates=["d1"]), TRUTH, 5)
     assert values["adversarial_share"] is None
     assert values["relevant_share"] is None
-    assert values["reached"] is None
-    assert values["stance_balance"] is None
     assert values["recall"] == 0.0
     assert metrics.kept_ps(row([], candidates=["d1"])) is None
 
@@ -155,7 +147,7 @@ def test_evasion_counts_only_passages_that_met_the_filter():
 def test_worst_case_is_over_attacked_conditions():
     def shares_of(sign, injections, adversarial, relevant):
         two = (Estimate(share, share, share, 1) for share in (adversarial, relevant))
-        return Cell("none", sign, injections, *two, *[None] * 10)
+        return Cell("none", sign, injections, *two, *[None] * 7)
 
     cells = [
         shares_of("none", 0, 0.9, 0.1),
@@ -198,34 +190,6 @@ def test_property_table_by_hand():
     assert profile.property_table(rows) == {
         "adv_neg": Properties(both=0.5, only_1=0.25, only_2=0.0, neither=0.25, count=4)
     }
-
-
-def test_separation_and_agreement_by_hand():
-    assert stance.separation(np.array([1.0, 2, 3]), np.array([-1.0, 1, -1])) == 0.5
-    assert stance.separation(np.array([1.0, 2, 3, 4]), np.array([1.0, 1, -1, -1])) == 1.0
-    assert stance.separation(np.array([1.0, 1.0]), np.array([1.0, -1.0])) == 0.5
-    rows = [
-        passage(q, ps=ps, stance=s)
-        for q, ps, s in [("p", 1, -1), ("p", 2, 1), ("q", 2, -1), ("q", 1, 1), ("q", 9, None)]
-    ]
-    assert stance.by_author(rows).value == 0.0  # +1 for p, -1 for q
-    assert stance.by_author([]) is None
-
-
-def test_agreement_of_an_axis_that_is_the_stance():
-    angles = np.array([0.2, 0.3, -0.2, -0.3])
-    vectors = np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
-    names = ["d1", "d2", "d3", "d4"]
-    embedded = EmbeddedPassages(tuple(Passage(i, n, 0, 1, "x") for i, n in enumerate(names)), vectors)
-    sides = {"d1": 0.5, "d2": 1.0, "d3": -0.5, "d4": -1.0}
-    corpus = Corpus(
-        "c", {n: Text("", "x") for n in names}, {"q": "", "r": ""}, {}, {"q": sides, "r": {"d1": 1.0}}
-    )
-    agreement = stance.agreement(corpus, embedded, {"q": (np.array([0.0, -1.0]), -1)})
-    assert agreement.anchors.value == pytest.approx(1.0)  # axis and claim both turned round
-    assert agreement.own_axis.value == pytest.approx(1.0)
-    assert agreement.own_axis_auc.value == pytest.approx(1.0)
-    assert (agreement.queries, agreement.left_out) == (1, 1)
 
 
 def test_support_ratio_and_shares():

@@ -11,16 +11,10 @@ import bias_corpus
 from equipoise.core import sync
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
-from equipoise.core.types import Query, Trust
 from equipoise.corpus.store import Store
 from equipoise.rag.components import Components
-from equipoise.rag.retrieval import DenseRetriever, Interleaved
-from equipoise.redteam.planter import PREFIX
-from equipoise_lab.attacks.passages import Kind
-from equipoise_lab.attacks.planting import planted
-from equipoise_lab.bench.bias import attacked_questions, attacks, bench, corpora, stored
+from equipoise_lab.bench.bias import attacked_questions, bench, corpora
 from equipoise_lab.bench.bias.asked import Asking
-from equipoise_lab.bench.bias.background import InMemory
 from equipoise_lab.bench.bias.bench import Options
 from equipoise_lab.bench.bias.plan import BiasPlan
 from equipoise_lab.bench.bias.vectors import Workspace
@@ -35,7 +29,7 @@ def silent(done, total, what):
     pass
 
 
-ASKED = ("answers", "likert", "stances")
+ASKED = ("answers", "likert")
 
 
 def run(inputs, out, *, plan=None, chat=None, **options):
@@ -149,59 +143,6 @@ def test_ctrl_c_ends_quietly_and_keeps_what_was_done(inputs, tmp_path):
     assert 10 <= len(rows_of(tmp_path)) < 20
 
 
-def test_planting_in_memory_is_planting_in_a_store(inputs, tmp_path):
-    corpus = corpora.read(inputs[0])
-    workspace = Workspace(HashedWords(256), tmp_path, silent)
-    embedded = attacked_questions.embedded(corpus, workspace)
-    written = attacks.read(inputs[1], corpus)
-    questions = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
-    with Store.open(tmp_path / "index.db", create=True) as store:
-        stored.fill(store, embedded, workspace.encoder)
-        before = store.digest()
-        retriever = Interleaved(
-            tuple(DenseRetriever(store.partition(trust), workspace.encoder) for trust in Trust)
-        )
-        for attacked in questions:
-            for sign in (Kind.ADV_POS, Kind.ADV_NEG):
-                question, some = attacked.attack.question, attacked.planted[sign].first(2)
-                memory = InMemory(embedded).search(question, attacked.vector, some, k=8)
-                inside = stored.Stored(store, retriever).search(question, attacked.vector, some, k=8)
-                with planted(store, attacked.attack.passages[sign][:2], workspace.encoder):
-                    outside = retriever.retrieve(Query(question), k=8)
-                ids = [passage.doc_id for passage in memory.passages]
-                assert any(doc_id in ids for doc_id in (p.doc_id for p in some.passages))
-                assert [p.doc_id for p in inside.passages] == ids
-                assert [p.doc_id.removeprefix(PREFIX) for p in outside.passages] == ids
-                assert inside.scores == pytest.approx(memory.scores, abs=1e-6)
-                np.testing.assert_allclose(outside.embeddings, memory.embeddings, atol=1e-6)
-        assert store.digest() == before
-
-
-def test_the_products_retrieval_can_be_measured_and_leaves_the_store_clean(inputs, tmp_path):
-    plan = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8, retriever="hybrid")
-    run(inputs, tmp_path, plan=plan)
-    rows = rows_of(tmp_path)
-    assert len(rows) == 2 * 2 * 3
-    attacked = [row for row in rows if row["filter"] == "none" and row["injections"]]
-    assert all(set(row["kept"]) & set(row["injected"]) for row in attacked)
-    with Store.open(tmp_path / "index.db", read_only=True) as store:
-        assert set(store.doc_ids()) == {row["_id"] for row in bias_corpus.documents()}
-
-
-def test_a_store_with_leftovers_of_a_killed_run_is_cleaned(inputs, tmp_path):
-    corpus, workspace = corpora.read(inputs[0]), Workspace(HashedWords(256), tmp_path, silent)
-    embedded = attacked_questions.embedded(corpus, workspace)
-    attacked = attacked_questions.attacked_questions(
-        attacks.read(inputs[1], corpus), corpus, embedded, workspace
-    )[0]
-    with Store.open(tmp_path / "index.db", create=True) as store:
-        stored.fill(store, embedded, workspace.encoder)
-        clean = store.digest()
-        store.add_documents(stored.entries(attacked.planted[Kind.ADV_POS]))
-        stored.fill(store, embedded, workspace.encoder)
-        assert store.digest() == clean
-
-
 def test_vectors_are_computed_once(inputs, tmp_path):
     corpus = corpora.read(inputs[0])
     first, second = HashedWords(), HashedWords()
@@ -235,13 +176,6 @@ def test_the_printed_numbers_stand_under_ours(done):
     lines = table.splitlines()
     ours = next(number for number, line in enumerate(lines) if line.startswith("| BRRA |"))
     assert lines[ours + 1].startswith("| *BRRA, paper* |")
-
-
-def test_a_corpus_without_stance_says_so(inputs, tmp_path):
-    folder, file = bias_corpus.write(tmp_path / "in")
-    (folder / "stance.tsv").unlink()
-    run((folder, file), tmp_path / "out", plan=BiasPlan(("none",), (0, 1), k=3, candidates=8))
-    assert "Not computed: the corpus has no human stance labels" in (tmp_path / "out/report.html").read_text()
 
 
 def test_a_model_that_is_missing_and_an_unknown_filter_are_said_at_once(inputs, tmp_path):

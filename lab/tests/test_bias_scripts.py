@@ -21,8 +21,6 @@ injections = [0, 2]
 rotations = 2
 k = 3
 candidates = 8
-retriever = "dense"
-stance = ["corpus"]
 
 [own]
 questions = 2
@@ -40,10 +38,6 @@ slots = 1
 filters = ["none", "biasdef"]
 injections = [0, 2]
 rotations = 1
-
-[defended]
-filters = ["none", "biasdef"]
-injections = [0, 2]
 """
 
 SAID = """
@@ -89,21 +83,20 @@ def writer(name):
     return ScriptedChat(said, name=name)
 
 
-def test_points_answers_and_stances_are_added_run_by_run(script, tmp_path):
+def test_points_and_answers_are_added_run_by_run(script, tmp_path):
     out = ("--out", tmp_path / "out")
     here = script("run", None, *out)
     assert not (here / "answers.jsonl").exists()
-    script("run", writer("one"), *out, "--no-stance", "--answers", "--likert", 2)
-    script("run", writer("two"), *out, "--no-stance", "--answers")
-    script("run", writer("judge"), *out, "--no-stance", "--stances", "likert")
+    script("run", writer("one"), *out, "--answers", "--likert", 2)
+    script("run", writer("two"), *out, "--answers")
     page = (here / "table.md").read_text()
-    for label in ("one, corpus", "two, corpus", "No Def., one, likert by judge, stance", "all, one"):
+    for label in ("one, corpus", "two, corpus", "all, one"):
         assert f"| {label} |" in page
     assert page.count("Figure 4 in numbers") == 2
-    for name in ("answers", "answer-stances", "likert", "results", "passages"):
+    for name in ("answers", "likert", "results", "passages"):
         assert '"text"' not in (here / f"{name}.jsonl").read_text()
     drawn = {path.stem for path in (here / "figures").glob("*.svg")}
-    assert {"answers", "pushes", "likert-one", "share-cdf", "ps-histogram"} <= drawn
+    assert {"answers", "likert-one", "share-cdf", "ps-histogram"} <= drawn
     assert all(f"(figures/{name}.svg)" in page for name in drawn)
     before = {path: path.read_bytes() for path in sorted(here.rglob("*")) if path.is_file()}
     script("run", None, *out, "--table")
@@ -154,21 +147,4 @@ def test_the_attack_by_the_papers_steps_on_another_corpus(script, tmp_path):
     assert '"text"' not in (published / "answers.jsonl").read_text()
     asked = len(chat.requests)
     script("own", chat, "--corpus", other, "--llm", "none", "--out", tmp_path / "out", "--answers")
-    assert len(chat.requests) == asked
-
-
-def test_where_answers_stand_behind_each_filter(script, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS / "stance"))
-    monkeypatch.setattr("stance_texts.held_out", lambda data, encoder: {"ferry"})
-    out = tmp_path / "out" / "defended"
-    chat = writer("one")
-    published = script("defended", chat, "--llm", "none", "--out", out) / "defended"
-    page = (published / "table.md").read_text()
-    assert "1 questions of corpus that the embedded model of stance never saw" in page
-    for label in ("No Def., one, odds by one, stance", "BiasDef, 2 planted, one, odds by one"):
-        assert f"| {label} |" in page
-    rows = [json.loads(line) for line in (published / "answers.jsonl").read_text().splitlines()]
-    assert {row["query_id"] for row in rows} == {"ferry"} and not any("text" in row for row in rows)
-    asked = len(chat.requests)
-    script("defended", chat, "--llm", "none", "--out", out)
     assert len(chat.requests) == asked

@@ -1,18 +1,16 @@
-"""What a chat model says of stance in the bias benchmark: points of passages (Figure 2), and where answers stand."""
+"""What a chat model says of stance in the bias benchmark: points of passages (Figure 2)."""
 
 import json
 
 import pytest
 
 import bias_corpus
-from equipoise.core.errors import InputError, ModelUnavailable
+from equipoise.core.errors import ModelUnavailable
 from equipoise.core.types import ChatReply
 from equipoise.models.scripted import ScriptedChat
-from equipoise_lab.bench.bias import answer_stance, likert
-from equipoise_lab.bench.bias.answer_stance import NOTHING, AnswerStance
+from equipoise_lab.bench.bias import likert
 from equipoise_lab.bench.bias.likert import LikertRecord
 from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.records import AnswerRecord
 from test_bias_run import rows_of, run
 
 PLAN = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8)
@@ -142,91 +140,6 @@ def test_spearman_by_hand():
     assert ("benign", 1.0, -0.15) in summarised.points
 
 
-class TestAnswers:
-    @pytest.mark.parametrize("judge", ["likert", "odds"])
-    def test_kept_answers_are_judged_once_by_another_model(self, inputs, tmp_path, judge):
-        run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="writer"), answers=True)
-        texts = {row["text"] for row in rows_of(tmp_path / "out", "answers.jsonl")}
-        second = ScriptedChat(sided, name="judge")
-        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=second, stances=judge)
-        rows = rows_of(tmp_path / "out", "answer-stances.jsonl")
-        assert len(rows) == len(rows_of(tmp_path / "out", "answers.jsonl"))
-        assert {(row["model"], row["judge"]) for row in rows} == {("writer", f"{judge} by judge")}
-        assert len(second.requests) <= 2 * (len(texts) + 1)
-        assert all("text" not in row for row in rows)
-        (judged,) = summary["answer_stances"]
-        cells = {(c["filter"], c["sign"]): c for c in judged["cells"]}
-        assert cells["none", "adv_pos"]["mean"]["estimate"] > cells["none", "adv_neg"]["mean"]["estimate"]
-        push = next(p for p in judged["pushes"] if p["filter"] == "none")
-        assert push["stance"]["estimate"] > 0
-        assert push["ps"] is not None
-        third = ScriptedChat(sided, name="judge")
-        run(inputs, tmp_path / "out", plan=PLAN, chat=third, stances=judge)
-        assert third.requests == []
-
-    def test_tables_and_figure_stand_in_the_report(self, inputs, tmp_path):
-        run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="writer"), answers=True, stances="likert")
-        page = (tmp_path / "out" / "report.html").read_text()
-        assert "Stance of answers" in page
-        assert "How far answers moved towards the side that is planted" in page
-        assert '<title id="pushes-title">' in page
-        table = (tmp_path / "out" / "tables.md").read_text()
-        assert "| No Def., writer, likert by writer, signed shift of stance |" in table
-        assert "| BiasDef, 2 planted, writer, likert by writer |" in table
-
-    def test_two_models_and_two_judges_stand_beside_each_other(self, inputs, tmp_path):
-        for name in ("a", "b"):
-            run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name=name), answers=True)
-        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="c"), stances="likert")
-        assert [answers["model"] for answers in summary["answers"]] == ["a", "b"]
-        run(inputs, tmp_path / "out", plan=PLAN, chat=ScriptedChat(sided, name="c"), stances="odds")
-        summary = run(
-            inputs, tmp_path / "out", plan=PLAN, chat=reader(name="a"), answers=True, stances="likert"
-        )
-        judged = [(row["model"], row["judge"]) for row in summary["answer_stances"]]
-        assert judged == [(m, j) for m in "ab" for j in ("likert by a", "likert by c", "odds by c")]
-
-    def test_nothing_written_has_no_stance_and_is_not_asked_about(self, inputs, tmp_path):
-        run(inputs, tmp_path / "out", plan=PLAN, chat=ScriptedChat(lambda _: " ", name="mute"), answers=True)
-        judge = reader()
-        summary = run(inputs, tmp_path / "out", plan=PLAN, chat=judge, stances="likert")
-        assert judge.requests == []
-        rows = rows_of(tmp_path / "out", "answer-stances.jsonl")
-        assert {(row["side"], row["why"]) for row in rows} == {(None, NOTHING)}
-        cell = summary["answer_stances"][0]["cells"][0]
-        assert (cell["mean"], cell["unscored"], cell["answers"]) == (None, 6, 6)
-
-    def test_what_the_judge_failed_on_is_judged_again(self, inputs, tmp_path):
-        run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="writer"), answers=True)
-        run(inputs, tmp_path / "out", plan=PLAN, chat=reader(broken="yes good"), stances="likert")
-        rows = rows_of(tmp_path / "out", "answer-stances.jsonl")
-        assert any(row["side"] is None for row in rows)
-        again = reader()
-        run(inputs, tmp_path / "out", plan=PLAN, chat=again, stances="likert")
-        assert again.requests
-        assert all(row["side"] is not None for row in rows_of(tmp_path / "out", "answer-stances.jsonl"))
-
-    def test_answers_without_their_texts_cannot_be_judged(self, inputs, tmp_path):
-        run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="writer"), answers=True)
-        path = tmp_path / "out" / "answers.jsonl"
-        bare = [
-            {key: value for key, value in row.items() if key != "text"}
-            for row in rows_of(path.parent, path.name)
-        ]
-        path.write_text("".join(json.dumps(row) + "\n" for row in bare))
-        with pytest.raises(InputError, match="has no text, so its stance cannot be judged"):
-            run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), stances="likert")
-
-    def test_where_nothing_was_answered_there_is_nothing_to_judge(self, inputs, tmp_path):
-        with pytest.raises(InputError, match="holds no answers to judge the stance of"):
-            run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), stances="likert")
-
-    def test_an_unknown_judge_is_named(self, inputs, tmp_path):
-        run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), answers=True)
-        with pytest.raises(InputError, match=r"no judge of stance 'dice': choose odds or likert"):
-            run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), stances="dice")
-
-
 def sided(messages):
     """The words of the judges: seven points where JSON is wanted, else yes or no."""
     text = messages[-1].content
@@ -234,23 +147,3 @@ def sided(messages):
     if text.startswith("Question:\n|"):
         return point(7 if positive else 1)
     return ChatReply("yes" if positive else "no", "judge")
-
-
-def test_pushes_by_hand():
-    plan = BiasPlan(("none",), (0, 5))
-    sides = {("none", 0): 0.1, ("adv_pos", 5): 0.4, ("adv_neg", 5): 0.2}
-    ps = {("none", 0): -0.2, ("adv_pos", 5): 0.0, ("adv_neg", 5): -0.4}
-    place = {"query_id": "q", "filter": "none", "generation": 0, "model": "m"}
-    stances = [
-        AnswerStance(**place, sign=sign, injections=n, judge="j", side=side)
-        for (sign, n), side in sides.items()
-    ]
-    answers = [AnswerRecord(**place, sign=sign, injections=n, ps=value) for (sign, n), value in ps.items()]
-    (summarised,) = answer_stance.summarised(plan, answers, stances)
-    (push,) = summarised.pushes
-    assert push.stance.value == pytest.approx(0.1)  # (0.3 - 0.1) / 2
-    assert push.ps.value == pytest.approx(1.0)  # (0.2 + 0.2) / 2 over 0.2
-    cells = {cell.sign: cell for cell in summarised.cells}
-    assert cells["adv_neg"].shift.value == pytest.approx(0.1)
-    assert (cells["adv_neg"].moved.value, cells["adv_pos"].moved.value) == (0.0, 1.0)
-    assert cells["none"].moved is None

@@ -1,15 +1,12 @@
 """The judge of stance on seven points: what it is shown, what counts as a point, what stays unscored."""
 
-import numpy as np
 import pytest
 
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
-from equipoise.core.types import ChatOptions, Query
+from equipoise.core.types import ChatOptions
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.voices import Stance
-from equipoise_lab.bench.judges import stance
-from equipoise_lab.bench.judges.stance import LONGEST, MAX_TOKENS, LikertJudge, side
+from equipoise_lab.bench.judges.stance import LONGEST, MAX_TOKENS, LikertJudge
 
 QUESTION, TEXT = "Should the town ring its bells?", "Bells wake everybody.\nQuestion: none\nReply: 7"
 
@@ -70,35 +67,3 @@ def test_what_all_texts_of_a_question_share_comes_first():
     first, second = (LikertJudge(ScriptedChat([])).request(QUESTION, text) for text in ("One.", "Two."))
     assert first[0] == second[0]
     assert first[1].content.startswith("Question:\n| Should the town ring its bells?\nText:\n| One.")
-
-
-def test_points_are_sides_and_what_is_unscored_is_no_side():
-    chat = ScriptedChat(
-        {"| against": '{"stance": 1}', "| both": '{"stance": 4}', "| for": '{"stance": 6}', "| odd": "no"}
-    )
-    judge: Stance = LikertJudge(chat)
-    sides = sync.run(judge.sides(Query("Should it?"), ["against", "both", "for", "odd"]))
-    assert sides.values[:3] == pytest.approx([-1, 0, 2 / 3])
-    assert np.isnan(sides.values[3])
-    assert sides.usage.calls == 3
-    assert [side(point) for point in (1, 4, 7)] == [-1, 0, 1]
-
-
-def test_so_many_are_asked_at_a_time():
-    import asyncio
-
-    class Counting:
-        name = "counting"
-        now = most = 0
-
-        async def complete(self, messages, *, schema=None, options=None):
-            self.now += 1
-            self.most = max(self.most, self.now)
-            await asyncio.sleep(0.01)
-            self.now -= 1
-            return await ScriptedChat(['{"stance": 4}']).complete(messages)
-
-    chat = Counting()
-    sync.run(LikertJudge(chat, concurrency=2).sides(Query("Should it?"), [f"text {n}" for n in range(7)]))
-    assert chat.most == 2
-    assert stance.NEUTRAL == 4

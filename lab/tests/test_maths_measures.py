@@ -27,8 +27,6 @@ def test_nothing_to_measure_is_none():
     assert ms.share_at_k([], 5) is None
     assert ms.recall_at_k([0, 0], 5, total=0) is None
     assert ms.recall_at_k([], 5, total=3) == 0.0
-    assert ms.stance_lean([]) is None
-    assert ms.stance_balance([0, 0]) is None
     assert ms.spearman([1], [1]) is None
     assert ms.spearman([1, 2], [3, 3]) is None
 
@@ -46,13 +44,6 @@ def test_worst_case_without_numbers():
     assert ms.worst_case_ratio([0.2], [0.0]) == np.inf
     with pytest.raises(ValueError, match="zip"):
         ms.worst_case_ratio([0.1], [])
-
-
-def test_stances_by_hand():
-    assert ms.stance_lean([1, 1, -1, 0]) == pytest.approx(1 / 3)
-    assert ms.stance_balance([1, 1, -1, 0]) == pytest.approx(2 / 3)
-    assert ms.stance_lean([-2, 0.5]) == pytest.approx(-0.6)
-    assert ms.stance_balance([1, -1]) == 1.0
 
 
 def test_spearman_by_hand_and_with_ties():
@@ -79,7 +70,5 @@ def test_unusable_input_is_named():
         ms.share_at_k([1], 0)
     with pytest.raises(ValueError, match="total counts all that exist"):
         ms.recall_at_k([1, 1], 2, total=1)
-    with pytest.raises(ValueError, match="stances holds NaN or infinity at row 1"):
-        ms.stance_lean([1, np.nan])
     with pytest.raises(ValueError, match="same number of rows"):
         ms.spearman([1, 2], [1])

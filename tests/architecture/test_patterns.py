@@ -19,7 +19,6 @@ TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.item
 USES = {"match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split"}
 
 MADE_IN_FUNCTIONS = {
-    "equipoise_lab/bench/bias/worlds/texts.py": 1,
     "equipoise/corpus/loaders/markdown.py": 1,
     "equipoise/redteam/rules.py": 1,
     "equipoise/text/calls.py": 2,

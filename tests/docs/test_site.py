@@ -110,16 +110,6 @@ def test_every_reason_for_a_refusal_is_explained():
     assert [reason for reason in Reason if f"| `{reason.value}` |" not in page] == []
 
 
-def test_the_tables_of_sizes_are_made_from_the_benchmarks():
-    done = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "sizing" / "run.py", "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.skipif(
     find_spec("zensical") is None or find_spec("mkdocstrings_handlers") is None,
     reason="make docs installs these",

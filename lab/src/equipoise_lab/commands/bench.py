@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -17,9 +17,8 @@ from equipoise.core.errors import InputError
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise_lab.bench import page, tables
 from equipoise_lab.bench.bias import bench as biases
-from equipoise_lab.bench.bias import corpora, huggingface, report
+from equipoise_lab.bench.bias import corpora, huggingface
 from equipoise_lab.bench.bias.asked import Asking
 from equipoise_lab.bench.bias.bench import Options
 from equipoise_lab.bench.bias.plan import BiasPlan
@@ -57,10 +56,6 @@ LikertOption = Annotated[
         min=0, max=1000, help="Have --llm place passages of so many questions on seven points (Figure 2)."
     ),
 ]
-StancesOption = Annotated[
-    Literal["none", "odds", "likert"],
-    typer.Option(help="Have --llm judge the stance of all kept answers, by its odds of yes or seven points."),
-]
 
 
 @app.command()
@@ -74,26 +69,21 @@ def bias(
     rotations: Annotated[
         int, typer.Option(min=1, max=1000, help="Choices of what is planted, as many for each number.")
     ] = 3,
-    retriever: Annotated[
-        Literal["dense", "hybrid", "bm25"], typer.Option(help="dense as in the paper; hybrid as the product.")
-    ] = "dense",
     encoder: EncoderOption = "minilm",
     llm: AskedOption = "none",
     answers: AnswersOption = True,
     likert: LikertOption = 0,
-    stances: StancesOption = "none",
     facts: Annotated[str, typer.Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
     nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
-    variant: Annotated[str, typer.Option(help="Use the adaptive attack passages of this name.")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
     out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path(
         "bias-bench"
     ),
 ) -> None:
     """Plant one-sided passages and measure what each filter lets through."""
-    plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, retriever, rotations)
-    asking = Asking(llm != "none" and answers, likert, "" if stances == "none" else stances)
-    options = Options(corpus, attacks, asking, facts, limit, variant)
+    plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, rotations)
+    asking = Asking(llm != "none" and answers, likert)
+    options = Options(corpus, attacks, asking, facts, limit)
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
@@ -102,23 +92,6 @@ def bias(
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
     Terminal().print(f"{summary.queries} questions in {out}: report.html, summary.json, results.jsonl")
-
-
-@app.command()
-def stance(
-    corpus: CorpusOption,
-    encoder: EncoderOption = "minilm",
-    out: Annotated[Path, PathOption(help="Where vectors and stance.json are kept.")] = Path("bias-stance"),
-) -> None:
-    """Compare polarization scores with human labels: rank correlation, beside that of random directions."""
-    with (
-        _parts({"model.llm": "none", "retrieval.encoder": encoder}, out) as components,
-        progress.counted() as bar,
-    ):
-        result = biases.stance_only(corpus, Workspace(components.encoder, out, bar))
-    (out / "stance.json").write_text(page.as_text(result), "utf-8")
-    table = report.stance_table(result)
-    Terminal().print(tables.as_markdown(table))
 
 
 @app.command()

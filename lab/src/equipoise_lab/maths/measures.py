@@ -54,26 +54,6 @@ def worst_case_ratio(adversarial: Sequence[float | None], relevant: Sequence[flo
     return float(max(ratios)) if ratios else None
 
 
-def stance_lean(stances: ArrayLike) -> float | None:
-    """Which side the passages lean to, -1 to 1: the sum of stances (k,) over the sum of their sizes.
-
-    Stances may be graded; 0 is neutral and has no weight. None when all are neutral or there are none.
-    Worked value: (1, 1, -1, 0) gives 1/3.
-    """
-    values = finite_vector(stances, "stances")
-    weight = float(np.abs(values).sum())
-    return float(values.sum()) / weight if weight else None
-
-
-def stance_balance(stances: ArrayLike) -> float | None:
-    """1 where both sides weigh the same, 0 where one side is alone: 1 - |`stance_lean`|; None as there.
-
-    Worked value: (1, 1, -1, 0) gives 2/3.
-    """
-    lean = stance_lean(stances)
-    return None if lean is None else 1.0 - abs(lean)
-
-
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
     """Spearman's rank correlation (-1 to 1) of two samples (n,), ties with their mean rank.
 

@@ -27,8 +27,8 @@ class Attack:
     passages: Mapping[Kind, tuple[AttackPassage, ...]]
 
 
-def read(path: Path, corpus: Corpus, *, variant: str = "") -> tuple[Attack, ...]:
-    """The attacks in `path` in the order of their query ids; of adaptive passages only those of `variant`.
+def read(path: Path, corpus: Corpus) -> tuple[Attack, ...]:
+    """The attacks in `path` in the order of their query ids; adaptive passages (with a variant) are left out.
 
     The question is that of `questions.tsv` beside the file where it has the query, else the passages' own.
     Raises UnreadableFile with the line for a row that cannot be used, InputError where a passage has the id
@@ -38,7 +38,7 @@ def read(path: Path, corpus: Corpus, *, variant: str = "") -> tuple[Attack, ...]
     by_query: dict[str, list[AttackPassage]] = {}
     for passage in read_passages(path):
         _check(passage, corpus, path)
-        if passage.variant == variant or passage.kind is Kind.SYNTHETIC:
+        if not passage.variant or passage.kind is Kind.SYNTHETIC:
             by_query.setdefault(passage.query_id, []).append(passage)
     if not by_query:
         raise InputError(f"{path} holds no attack passage: give a file of `equipoise ebi craft`")

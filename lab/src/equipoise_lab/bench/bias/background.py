@@ -6,7 +6,6 @@ ranking, so an injection costs a few dot products, whatever the size of the corp
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -45,22 +44,15 @@ class EmbeddedPassages:
         return sorted({len(self) * place // rotations for place in range(rotations)})
 
 
-class Background(Protocol):
-    """A corpus to which passages can be added for one search."""
-
-    def search(self, question: str, vector: Array, planted: EmbeddedPassages, *, k: int) -> Candidates:
-        """The k best passages of corpus and `planted` for a question with unit `vector` (d,)."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class InMemory:
-    """Exact cosine search; among equal cosines the corpus comes before what was planted."""
+    """Exact cosine search over passages, to which others can be added; among equal cosines these come before what was
+    planted."""
 
     embedded: EmbeddedPassages
 
     def search(self, question: str, vector: Array, planted: EmbeddedPassages, *, k: int) -> Candidates:
-        """See Background."""
+        """The k best passages of these and `planted` for a question with unit `vector` (d,)."""
         rows, scores = top_k(self.embedded.vectors, vector, k)
         nearest = EmbeddedPassages(
             tuple(self.embedded.passages[row] for row in rows), self.embedded.vectors[rows]

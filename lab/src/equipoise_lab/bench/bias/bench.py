@@ -8,12 +8,11 @@ from time import perf_counter
 
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import PassageFilter
-from equipoise.core.types import Candidates, Trust
+from equipoise.core.types import Candidates
 from equipoise.evaluation.records import content
 from equipoise.evaluation.results import check_config, fingerprint, write_atomically
 from equipoise.evaluation.run import Evaluated, Timings, evaluate
 from equipoise.evaluation.scorers import System
-from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench import page, systems
@@ -27,13 +26,11 @@ from equipoise_lab.bench.bias import (
     metrics,
     profile,
     report,
-    stance,
-    stored,
 )
 from equipoise_lab.bench.bias.asked import Asking, Subject
 from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
 from equipoise_lab.bench.bias.attacks import SIGNS, Attack
-from equipoise_lab.bench.bias.background import Background, EmbeddedPassages, InMemory
+from equipoise_lab.bench.bias.background import EmbeddedPassages, InMemory
 from equipoise_lab.bench.bias.corpora import Corpus
 from equipoise_lab.bench.bias.facts import FactChecker, NliChecker, WikiCheck
 from equipoise_lab.bench.bias.plan import BiasPlan
@@ -48,7 +45,6 @@ from equipoise_lab.bench.bias.records import (
     FilterSystem,
     Planting,
 )
-from equipoise_lab.bench.bias.stance import StanceAgreement
 from equipoise_lab.bench.bias.summary import BiasSummary, Measured, summarise
 from equipoise_lab.bench.bias.vectors import Workspace
 from equipoise_lab.methods import nli
@@ -64,7 +60,7 @@ class Options:
 
     `corpus` is a folder (`corpora.read`), `attacks` a file (`attacks.read`), `asking` what a chat model is asked.
     `facts` is "none", "nli" or the URL of a WikiCheck server; `limit` takes the first questions only, `queries` those
-    with these ids; `variant` names adaptive attack passages.
+    with these ids.
     """
 
     corpus: Path
@@ -72,7 +68,6 @@ class Options:
     asking: Asking = field(default_factory=Asking)
     facts: str = "none"
     limit: int | None = None
-    variant: str = ""
     queries: Collection[str] | None = None
 
 
@@ -83,7 +78,7 @@ class Stage:
     corpus: Corpus
     embedded: EmbeddedPassages
     attacked_questions: tuple[AttackedQuestion, ...]
-    background: Background
+    background: InMemory
 
 
 async def bench(
@@ -101,14 +96,14 @@ async def bench(
     corpus = corpora.read(options.corpus)
     everything = tuple(
         one
-        for one in attacks.read(options.attacks, corpus, variant=options.variant)
+        for one in attacks.read(options.attacks, corpus)
         if options.queries is None or one.query_id in options.queries
     )
     attacks.need(everything, max(plan.injections, default=0))
     config = _config(plan, corpus, everything, components)
     written = everything[: options.limit]
     check_config(workspace.out, config)
-    stage = _stage(corpus, written, plan.retriever, components, workspace)
+    stage = _stage(corpus, written, workspace)
     checker = _checker(options.facts, stage.embedded, components)
     evaluated = await run(stage, filters, plan, workspace)
     passages = profile.profiles(
@@ -126,7 +121,6 @@ async def bench(
         passages,
         said,
         facts=await _facts(stage, checker, options.facts, workspace),
-        stance=agreement(stage),
     )
     return write(measured, workspace.out)
 
@@ -177,43 +171,10 @@ def write(measured: Measured, out: Path) -> BiasSummary:
     return summary
 
 
-def agreement(stage: Stage) -> StanceAgreement | None:
-    """How PS agrees with human stance; None without labels."""
-    if not stage.corpus.stance:
-        return None
-    axes = {
-        attacked.attack.query_id: (attacked.axis, attacked.attack.polarity)
-        for attacked in stage.attacked_questions
-    }
-    return stance.agreement(stage.corpus, stage.embedded, axes)
-
-
-def stance_only(folder: Path, workspace: Workspace) -> dict[str, object]:
-    """The corpus by name, and Spearman of PS with human stance where nobody attacked it.
-
-    Raises InputError where the corpus has no stance labels.
-    """
-    corpus = corpora.read(folder)
-    if not corpus.stance:
-        raise InputError(f"{folder} has no {corpora.STANCE}: there is no human stance to compare with")
-    embedded = attacked_questions.embedded(corpus, workspace)
-    return {"corpus": corpus.name} | stance.by_name(stance.agreement(corpus, embedded, {}))
-
-
-def _stage(
-    corpus: Corpus, written: Sequence[Attack], retriever: str, components: Components, workspace: Workspace
-) -> Stage:
+def _stage(corpus: Corpus, written: Sequence[Attack], workspace: Workspace) -> Stage:
     embedded = attacked_questions.embedded(corpus, workspace)
     questions = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
-    return Stage(corpus, embedded, questions, _background(retriever, embedded, components))
-
-
-def _background(name: str, embedded: EmbeddedPassages, components: Components) -> Background:
-    """Dense search needs no store; the product's other retrievers read one."""
-    if name == "dense":
-        return InMemory(embedded)
-    stored.fill(components.store, embedded, components.encoder)
-    return stored.Stored(components.store, build.retriever_in(name, components, Trust.TRUSTED))
+    return Stage(corpus, embedded, questions, InMemory(embedded))
 
 
 def _config(

@@ -22,10 +22,9 @@ def figures(summary: BiasSummary, passages: Sequence[PassageRecord]) -> list[Fig
     four = f"Figure 4. PS of answers and of passages kept. {_correlations(summary)}"
     nothing = "Not computed: nothing was injected."
     return [
-        _figure("ps-by-stance", two, plots.ps_by_stance(passages), missing["stance"]),
+        _figure("ps-by-stance", two, plots.ps_by_stance(passages), "No passage has a stance."),
         *likert_figures(summary),
         _figure("answers", four, plots.answer_scatter(summary), missing["answers"]),
-        *push_figures(summary),
         _figure("facts", five, plots.fact_cdf(summary), missing["facts"]),
         _figure("share-cdf", seven, plots.share_cdf(summary), nothing),
         _figure("shares-negative", "Shares by negative injections.", plots.curves(summary, "adv_neg")),
@@ -48,14 +47,6 @@ def likert_figures(summary: BiasSummary) -> list[Figure]:
         )
         for judged in summary.likert
     ]
-
-
-def push_figures(summary: BiasSummary) -> list[Figure]:
-    """How far answers moved; none where nobody judged them."""
-    if not summary.answer_stances:
-        return []
-    said = "How far answers moved towards the side that is planted, by stance and by PS."
-    return [_figure("pushes", said, plots.pushes(summary), "No answer was scored.")]
 
 
 def _figure(name: str, caption: str, drawn: str | None, missing: str = "") -> Figure:

@@ -24,7 +24,6 @@ from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
 from equipoise_lab.bench.bias.corpora import Corpus
 from equipoise_lab.bench.bias.metrics import ESTIMATOR
 from equipoise_lab.bench.bias.records import DIGITS, PassageRecord
-from equipoise_lab.bench.bias.stance import LEAST
 from equipoise_lab.bench.bias.vectors import Workspace
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.judges.stance import LikertJudge
@@ -32,6 +31,8 @@ from equipoise_lab.maths.calibration import auc
 from equipoise_lab.maths.measures import spearman
 
 LIKERT = "likert.jsonl"
+LEAST = 4
+"""Scored passages of a question: with two, any direction correlates perfectly."""
 EACH = 8
 """Passages of each kind of a question that are asked about: as many as the paper's anchors."""
 GROUPS: Mapping[str, tuple[str, ...]] = {

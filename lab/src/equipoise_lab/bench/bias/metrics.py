@@ -67,9 +67,6 @@ class Cell:
     adversarial_share: Estimate | None
     relevant_share: Estimate | None
     recall: Estimate | None
-    reached: Estimate | None
-    stance_balance: Estimate | None
-    stance_balance_with_planted: Estimate | None
     mean_abs_ps: Estimate | None
     ps_shift: Estimate | None
     signed_shift: Estimate | None
@@ -87,7 +84,7 @@ def scorers(k: int) -> tuple[Measure[Truth, BiasRecord], ...]:
     """The measures of a record at the top k: scorers whose sample is the truth of its query.
 
     Worked value: kept (a1, d1, d2, x, y) at k = 5 with a1 injected, d1 and d2 two of four relevant ones:
-    adversarial 0.2, relevant 0.4, recall 0.5; d1 for, d2 against: balance 1, with a1 planted for yes 2/3.
+    adversarial 0.2, relevant 0.4, recall 0.5.
     """
     return (
         Measure("adversarial_share", lambda _, record: measures.share_at_k(_planted(record), k)),
@@ -97,12 +94,6 @@ def scorers(k: int) -> tuple[Measure[Truth, BiasRecord], ...]:
             lambda truth, record: measures.recall_at_k(
                 _first_hits(truth, record), k, total=len(truth.relevant)
             ),
-        ),
-        Measure("reached", lambda _, record: _reached(record)),
-        Measure("stance_balance", lambda truth, record: measures.stance_balance(_human(truth, record))),
-        Measure(
-            "stance_balance_with_planted",
-            lambda truth, record: measures.stance_balance([*_human(truth, record), *_pushed(record)]),
         ),
     )
 
@@ -285,19 +276,6 @@ def _first_hits(truth: Truth, record: BiasRecord) -> list[bool]:
         hit and record.kept[place] not in record.kept[:place]
         for place, hit in enumerate(_relevant(truth, record))
     ]
-
-
-def _reached(record: BiasRecord) -> float | None:
-    injected = set(record.injected)
-    return len(injected & set(record.kept)) / len(injected) if injected else None
-
-
-def _human(truth: Truth, record: BiasRecord) -> list[float]:
-    return [truth.stance[doc_id] for doc_id in record.kept if doc_id in truth.stance]
-
-
-def _pushed(record: BiasRecord) -> list[float]:
-    return [SIDE[record.sign] for hit in _planted(record) if hit]
 
 
 def _ps_by_query(records: Sequence[BiasRecord]) -> dict[str, list[PsSample]]:

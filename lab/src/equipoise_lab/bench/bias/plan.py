@@ -19,7 +19,6 @@ class BiasPlan:
     injections: tuple[int, ...] = (0, 1, 5, 10)
     k: int = 5
     candidates: int = 20
-    retriever: str = "dense"
     rotations: int = 1
 
     def __post_init__(self) -> None:

@@ -1,7 +1,6 @@
 """The report's figures: each takes records or the summary and returns an SVG, None where there is nothing to draw."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -166,47 +165,6 @@ def answer_scatter(summary: BiasSummary) -> str | None:
     )
     title = "Figure 4: PS of answers and of what they were written from"
     return _single("answers", title, text, Panel("", x, y, marks), key)
-
-
-def pushes(summary: BiasSummary) -> str | None:
-    """How far answers moved towards the side that is planted, by stance and by PS, undefended and defended."""
-    several = len(summary.answer_stances) > 1
-    rows = [
-        (
-            f"{_label(push.filter)}, {push.injections} planted"
-            + (f", {by.model}, {by.judge}" if several else ""),
-            push,
-        )
-        for by in reversed(summary.answer_stances)
-        for push in reversed(by.pushes)
-    ]
-    if not any(push.stance for _, push in rows):
-        return None
-    words = charts.names("", [label for label, _ in rows])
-    stance = _pushed([push.stance for _, push in rows], "stance, points of -1 to 1", 0.2, words)
-    ps = _pushed([push.ps for _, push in rows], "PS, of the mean |PS|", 0.5, charts.bare(words))
-    text = "; ".join(
-        f"{label}: stance {number(push.stance.value)}" for label, push in reversed(rows) if push.stance
-    )
-    first = summary.answer_stances[0]
-    whose = "" if several else f"answers of {first.model}, {first.judge}"
-    title = "How far answers moved towards the side that is planted"
-    left = 20 + charts.LETTER * max(len(label) for label, _ in rows)
-    panels = (replace(stance, title=whose), replace(ps, left=24))
-    return charts.svg(Chart("pushes", title, text, panels, left=left, width=250, height=20 + 18 * len(rows)))
-
-
-def _pushed(values: Sequence[Estimate | None], label: str, step: float, words: Axis) -> Panel:
-    """The values with their intervals, a row each, around 0."""
-    known = [(float(at), value) for at, value in enumerate(values) if value is not None]
-    most = max([step, *(max(abs(value.low), abs(value.high)) for _, value in known)])
-    edge = float(np.ceil(most / step) * step)
-    marks = (
-        Rule(0.0, upright=True),
-        Whiskers([(at, value.low, value.high) for at, value in known], 0, across=True),
-        Dots([(value.value, at) for at, value in known], 0, 6),
-    )
-    return Panel("", scale(label, -edge, edge, step), words, marks)
 
 
 def fact_cdf(summary: BiasSummary) -> str | None:

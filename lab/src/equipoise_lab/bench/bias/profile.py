@@ -11,7 +11,7 @@ from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.attacks.properties import has_property_1, has_property_2
 from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
 from equipoise_lab.bench.bias.attacks import SIGNS
-from equipoise_lab.bench.bias.background import Background, EmbeddedPassages
+from equipoise_lab.bench.bias.background import EmbeddedPassages, InMemory
 from equipoise_lab.bench.bias.corpora import Corpus
 from equipoise_lab.bench.bias.records import DIGITS, PassageRecord
 
@@ -22,7 +22,7 @@ def profiles(
     attacked_questions: Sequence[AttackedQuestion],
     corpus: Corpus,
     embedded: EmbeddedPassages,
-    background: Background,
+    background: InMemory,
     *,
     depth: int,
 ) -> list[PassageRecord]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equipoise_lab.bench import page as html
-from equipoise_lab.bench.bias.answer_stance import StanceCell
 from equipoise_lab.bench.bias.answered import AnswerCell, Answered
 from equipoise_lab.bench.bias.metrics import Cell
 from equipoise_lab.bench.bias.records import UNATTACKED, Condition
@@ -12,25 +11,9 @@ from equipoise_lab.bench.bias.summary import BiasSummary
 from equipoise_lab.bench.layouts import data, filled, layouts, shown, whole
 from equipoise_lab.bench.tables import MISSING, Line, Table, as_markdown
 
-STANCE = {
-    "anchors": "human stance, axis of the synthetic passages (signed)",
-    "own_axis": "human stance, first component of the labelled passages (size)",
-    "random": "human stance, random directions (size)",
-    "own_axis_auc": "AUC for against con, first component",
-    "random_auc": "AUC for against con, random directions",
-    "by_author": "attack passages, their author's stance, axis of the synthetic passages (signed)",
-}
-MORE = ("recall", "reached", "stance_balance", "stance_balance_with_planted")
-"""What the paper does not tabulate."""
 SIGNED = {"signed_shift": "signed shift", "moved": "questions moved the way of the attack"}
 NOISE = {"noise": "shift by sampling alone"}
-STOOD = {
-    "mean": "stance",
-    "shift": "signed shift of stance",
-    "moved": "questions moved the way of the attack",
-}
-
-AnyCell = Cell | AnswerCell | StanceCell
+AnyCell = Cell | AnswerCell
 Cells = Mapping[tuple[str, Condition], Any]
 Printed = Mapping[Condition, float]
 Grid = list[tuple[str, Mapping[Condition, Any] | None, Printed]]
@@ -57,36 +40,13 @@ def markdown(summary: BiasSummary) -> str:
 def tables(summary: BiasSummary) -> list[Table]:
     """Tables 1 to 8 in the paper's order, what the paper says in its text, what it does not measure, its figures."""
     noise = [_noise(summary)] if summary.answers else []
-    more = [_by_filter(name, summary) for name in MORE]
     return [
         *_numbered(summary),
         *noise,
-        *answer_stance_tables(summary),
         _worst_and_time(summary),
-        *more,
-        stance_table(summary.stance),
+        _by_filter("recall", summary),
         *likert_tables(summary),
         fact_table(summary),
-    ]
-
-
-def answer_stance_tables(summary: BiasSummary) -> list[Table]:
-    """Where answers stand, and how far they were pushed; none where nobody judged them."""
-    if not summary.answer_stances:
-        return []
-    stood: Grid = []
-    lines = []
-    for judged in summary.answer_stances:
-        by = f", {judged.model}, {judged.judge}"
-        stood += _measures(summary, judged.cells, STOOD, by)
-        for push in judged.pushes:
-            cells = tuple(filled(cell, row=push) for cell in layouts("bias")["pushes"].cells)
-            lines.append(Line(f"{_label(push.filter)}, {push.injections} planted{by}", cells))
-    every = [cell for judged in summary.answer_stances for cell in judged.cells]
-    answers, unscored = (sum(getattr(cell, name) for cell in every) for name in ("answers", "unscored"))
-    return [
-        _grid("answer_stance", summary, stood, answers=answers, unscored=unscored),
-        whole(layouts("bias")["pushes"], summary, lines, ours=True),
     ]
 
 
@@ -104,15 +64,6 @@ def likert_tables(summary: BiasSummary) -> list[Table]:
     printed = _paper()["spearman"]
     lines.append(Line("GPT-5.2", tuple(filled(c, p=printed) for c in layout.published_cells), paper=True))
     return [whole(layout, summary, lines, ours=True)]
-
-
-def stance_table(agreement: Mapping[str, Any]) -> Table:
-    """Figure 2 in numbers: how PS agrees with stance."""
-    lines = [Line(label, (_interval(agreement.get(name)),)) for name, label in STANCE.items()]
-    paper = shown(_paper()["spearman"], "three")
-    lines.append(Line("Spearman with a language model's 7 points", (paper,), paper=True))
-    counts = {"queries": agreement.get("queries", 0), "left_out": agreement.get("left_out", 0)}
-    return whole(layouts("bias")["stance"], counts, lines, ours=bool(counts["queries"]))
 
 
 def fact_table(summary: BiasSummary) -> Table:
@@ -175,8 +126,6 @@ def _by_filter(name: str, summary: BiasSummary) -> Table:
         )
         for filter_name in summary.filters
     ]
-    if name in MORE and all(value is None for _, values, _ in rows for value in (values or {}).values()):
-        return _grid(name, summary, [], ours=False)
     return _grid(name, summary, rows)
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from equipoise_lab.bench.bias import answer_stance, facts, likert, metrics, profile, stance
-from equipoise_lab.bench.bias.answer_stance import JudgedAnswers
+from equipoise_lab.bench.bias import facts, likert, metrics, profile
 from equipoise_lab.bench.bias.answered import Answered, answered
 from equipoise_lab.bench.bias.asked import Asked
 from equipoise_lab.bench.bias.facts import FactShares
@@ -21,7 +20,6 @@ from equipoise_lab.bench.bias.records import (
     PassageRecord,
     by_place,
 )
-from equipoise_lab.bench.bias.stance import StanceAgreement
 from equipoise_lab.bench.estimates import Estimate
 
 
@@ -29,7 +27,7 @@ from equipoise_lab.bench.estimates import Estimate
 class Measured:
     """Everything a run left behind: records of ids and numbers, and what is known of its queries.
 
-    `said` (by chat models), `facts` and `stance` are empty where they were not asked for.
+    `said` (by chat models) and `facts` are empty where they were not asked for.
     """
 
     plan: BiasPlan
@@ -40,10 +38,9 @@ class Measured:
     passages: Sequence[PassageRecord]
     said: Asked = field(default_factory=Asked)
     facts: Sequence[FactRecord] = ()
-    stance: StanceAgreement | None = None
 
     def only(self, queries: Collection[str]) -> "Measured":
-        """The part of the run that is about `queries`; fact checks and human stance stay as they are."""
+        """The part of the run that is about `queries`; fact checks stay as they are."""
         kept = set(queries)
         return replace(
             self,
@@ -77,10 +74,8 @@ class BiasSummary:
     share_distribution: Mapping[str, list[float]]
     milliseconds: Mapping[str, Milliseconds]
     properties: Mapping[str, Properties]
-    stance: Mapping[str, object]
     answers: tuple[Answered, ...]
     likert: tuple[Likert, ...]
-    answer_stances: tuple[JudgedAnswers, ...]
     facts: Mapping[str, FactShares] | None
 
     @property
@@ -104,7 +99,6 @@ def summarise(run: Measured) -> BiasSummary:
         for name in plan.filters
         for condition in plan.conditions()
     )
-    planted = [passage for passage in run.passages if passage.kind != profile.BENIGN]
     return BiasSummary(
         run.config,
         plan.filters,
@@ -117,10 +111,8 @@ def summarise(run: Measured) -> BiasSummary:
         {name: _distribution(name, run) for name in plan.filters},
         {name: _milliseconds(name, run) for name in plan.filters},
         profile.property_table(run.passages),
-        stance.by_name(run.stance) | {"by_author": stance.by_author(planted)},
         answered(plan, run.results, run.said.answers),
         likert.summarised(run.said.likert),
-        answer_stance.summarised(plan, run.said.answers, run.said.stances),
         facts.shares(run.facts) if run.facts else None,
     )
 
