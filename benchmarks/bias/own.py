@@ -47,7 +47,7 @@ from equipoise_lab.bench.bias.plan import BiasPlan
 from equipoise_lab.bench.bias.records import AnswerRecord
 from equipoise_lab.bench.bias.summary import BiasSummary
 from equipoise_lab.bench.bias.vectors import Workspace
-from equipoise_lab.bench.page import SUMMARY
+from equipoise_lab.bench.output import SUMMARY
 from equipoise_lab.bench.tables import Line, Table
 
 HERE = Path(__file__).resolve().parent

@@ -32,7 +32,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.bench import tables
-from equipoise_lab.bench.bias import answers, bench, corpora, figures, likert, report
+from equipoise_lab.bench.bias import answers, bench, corpora, likert, plots, report
 from equipoise_lab.bench.bias.asked import Asked, Asking
 from equipoise_lab.bench.bias.bench import PROFILES, Options
 from equipoise_lab.bench.bias.likert import LikertRecord
@@ -43,7 +43,7 @@ from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, BiasTimin
 from equipoise_lab.bench.bias.summary import BiasSummary, Measured, Milliseconds, summarise
 from equipoise_lab.bench.bias.vectors import Workspace
 from equipoise_lab.bench.estimates import Estimate
-from equipoise_lab.bench.page import SUMMARY, Figure, as_text
+from equipoise_lab.bench.output import FIGURES, SUMMARY, as_text, write_figures
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -51,7 +51,6 @@ sys.path.insert(0, str(HERE.parent))
 from splits import bias_report  # noqa: E402
 
 REPORTING, ANSWERED = "summary-reporting.json", "summary-answers.json"
-FIGURES = "figures"
 SAID: Mapping[str, type[Record]] = {
     answers.ANSWERS: AnswerRecord,
     likert.LIKERT: LikertRecord,
@@ -156,22 +155,14 @@ def publish(folder: Path, here: Path) -> None:
     found = {name: again(folder, name) for name in names}
     for name, summary in found.items():
         (here / name).write_text(as_text(summary), "utf-8")
-    drawn = _drawn(folder, found)
-    (here / FIGURES).mkdir(exist_ok=True)
-    for one in drawn:
-        (here / FIGURES / f"{one.name}.svg").write_text(one.svg or "", "utf-8")
-    text = _page(found[REPORTING], found[SUMMARY], found.get(ANSWERED))
-    images = [f"![{one.caption}]({FIGURES}/{one.name}.svg)\n" for one in drawn]
-    (here / "table.md").write_text("\n".join([text, "# Figures", "", *images]), "utf-8")
-
-
-def _drawn(folder: Path, found: Mapping[str, BiasSummary]) -> list[Figure]:
-    """What can be drawn: the figures of all questions, and those of answers."""
     passages = read_records(folder / PROFILES, PassageRecord)
-    every = figures.figures(found[SUMMARY], passages)
+    drawn = list(plots.figures(found[SUMMARY], passages))
     if ANSWERED in found:
-        every += [one for one in figures.figures(found[ANSWERED], passages) if one.name == "answers"]
-    return [one for one in every if one.svg is not None]
+        drawn += [one for one in plots.figures(found[ANSWERED], passages) if one[0] == "answers"]
+    write_figures(here, {name: svg for name, _, svg in drawn})
+    text = _page(found[REPORTING], found[SUMMARY], found.get(ANSWERED))
+    images = [f"![{caption}]({FIGURES}/{name}.svg)\n" for name, caption, _ in drawn]
+    (here / "table.md").write_text("\n".join([text, "# Figures", "", *images]), "utf-8")
 
 
 def _truths(passages: Sequence[PassageRecord]) -> dict[str, Truth]:

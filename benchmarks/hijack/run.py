@@ -27,7 +27,7 @@ from equipoise_lab.bench.hijack.bench import HijackPlan, Place
 from equipoise_lab.bench.hijack.cases import Choice, Skipped
 from equipoise_lab.bench.hijack.records import HijackRecord
 from equipoise_lab.bench.hijack.summary import HijackSummary, Measured, summarise
-from equipoise_lab.bench.page import as_text
+from equipoise_lab.bench.output import as_text
 
 HERE = Path(__file__).resolve().parent
 

@@ -29,10 +29,9 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
-from equipoise_lab.bench.page import REPORT, TABLES
+from equipoise_lab.bench.output import TABLES
 from equipoise_lab.bench.qa import bench, datasets, items, runner
 from equipoise_lab.bench.qa.bench import Options, QaPlan
-from equipoise_lab.bench.qa.forecast import forecast
 from equipoise_lab.bench.qa.items import Item
 from equipoise_lab.bench.qa.records import QaRecord, without_text
 from equipoise_lab.bench.qa.reporting import report
@@ -120,7 +119,7 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
         side_by_side(run, drawn, harness)
     with started(run, harness) as chat:
         wanted = pipelines(run.pipelines, with_llm=chat is not None)
-        plan = QaPlan(run.dataset, tuple(drawn), wanted, forecast(drawn, wanted, settings))
+        plan = QaPlan(run.dataset, tuple(drawn), wanted)
         judges = [chat] if chat and run.judge else []
         options = Options(run.dataset, run.pipelines)
         done = sync.run(bench.bench(plan, options, replace(harness, chat=chat), judges))
@@ -194,7 +193,6 @@ def publish(out: Path, here: Path, *, timed: bool) -> None:
 def rewrite(here: Path) -> None:
     """Write summary and tables from the records that are in `here`."""
     report.write(here)
-    (here / REPORT).unlink()
 
 
 def page(wanted: Sequence[Run]) -> str:

@@ -93,10 +93,10 @@ def run(file, out, *, chat=None, pipelines=PIPELINES, judges=(), budget=None, co
     model = chat or Counting(out / "asked.jsonl")
     kept = Replayed(metered(model, budget), ReplayCache(out / "replies.db"))
     chosen = Options(str(file), pipelines, **options)
-    plan = bench.plan(chosen, WRITING, with_llm=True, judges=len(judges))
+    plan = bench.plan(chosen, with_llm=True)
     harness = Harness(WRITING, HashedWords(64), kept, out, budget, silent, concurrency)
     with pytest.MonkeyPatch.context() as patch:
-        for extra in ("scipy", "matplotlib", "evalica"):
+        for extra in ("scipy", "matplotlib"):
             patch.setitem(sys.modules, extra, None)
         return sync.run(bench.bench(plan, chosen, harness, judges))
 

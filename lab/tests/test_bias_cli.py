@@ -30,7 +30,7 @@ def test_a_run_writes_everything_and_says_where(folder):
     done = bench(folder, "--injections", "0,2", "--filters", "none,biasdef", "--limit", "1", "--out", "out")
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
-    assert done.stdout == "1 questions in out: report.html, summary.json, results.jsonl\n"
+    assert done.stdout == "1 questions in out: tables.md, summary.json, results.jsonl\n"
     assert json.loads((folder / "out" / "summary.json").read_text())["queries"] == 1
     assert len((folder / "out" / "results.jsonl").read_text().splitlines()) == 2 * (1 + 2 * 3)
 

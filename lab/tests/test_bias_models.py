@@ -55,9 +55,9 @@ def test_three_answers_are_asked_for_each_row_and_measured(inputs, tmp_path):
     cells = {(c["filter"], c["sign"], c["injections"]): c for c in summary["answers"][0]["cells"]}
     assert cells["none", "adv_pos", 2]["ps_shift"]["estimate"] > 0
     assert cells["none", "none", 0]["declined"]["estimate"] == 0.5
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "tables.md").read_text()
     assert "no language model answered" not in page
-    assert "Figure 4" in page
+    assert (tmp_path / "out" / "figures" / "answers.svg").exists()
 
 
 def test_answers_go_on_where_the_model_failed(inputs, tmp_path):
@@ -212,7 +212,7 @@ def test_facts_are_checked_in_a_run_and_not_twice(inputs, wikicheck, tmp_path):
     once = len(asked)
     run(inputs, tmp_path / "out", plan=PLAN, facts=url)
     assert len(asked) == once
-    assert "no fact checker" not in (tmp_path / "out" / "report.html").read_text()
+    assert "no fact checker" not in (tmp_path / "out" / "tables.md").read_text()
 
 
 def test_a_failing_checker_keeps_the_verdicts_it_gave(tmp_path):

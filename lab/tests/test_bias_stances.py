@@ -81,10 +81,8 @@ class TestPoints:
         run(inputs, tmp_path / "out", plan=PLAN, chat=reader(), likert=1)
         summary = run(inputs, tmp_path / "out", plan=PLAN, chat=reader(name="other/1"), likert=1)
         assert [row["model"] for row in summary["likert"]] == ["other/1", "reader"]
-        page = (tmp_path / "out" / "report.html").read_text()
-        assert "by a language model&#x27;s seven points" in page
-        assert page.count('<title id="likert-') == 2
-        assert {path.stem for path in (tmp_path / "out" / "plots").glob("likert-*")} == {
+        assert "by a language model's seven points" in (tmp_path / "out" / "tables.md").read_text()
+        assert {path.stem for path in (tmp_path / "out" / "figures").glob("likert-*")} == {
             "likert-other-1", "likert-reader",
         }  # fmt: skip
 

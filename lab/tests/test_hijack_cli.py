@@ -21,13 +21,13 @@ def test_a_run_writes_everything_and_goes_on_without_asking(ask, server, tmp_pat
     server.says.append(Say(body=completion(hijack_data.CALL)))
     code, out, error = ask("--pipelines", "vanilla", "--out", "out")
     assert (code, error.strip()) == (0, "")  # a progress bar may have come and gone
-    assert out == "6 cases in out: report.html, summary.json, results.jsonl\n"
+    assert out == "6 cases in out: tables.md, summary.json, results.jsonl\n"
     asked = len(server.received)
     assert asked == 6
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["attacks"][0]["called"]["k"] == summary["attacks"][0]["valid"]["k"] == 1
     assert summary["config"]["llm"] == "tiny"
-    assert "Table 8" in (tmp_path / "out" / "report.html").read_text()
+    assert "Table 8" in (tmp_path / "out" / "tables.md").read_text()
     results = (tmp_path / "out" / "results.jsonl").read_bytes()
     (tmp_path / "out" / "results.jsonl").unlink()
     assert ask("--pipelines", "vanilla", "--out", "out")[0] == 0

@@ -2,7 +2,6 @@
 
 import sys
 import warnings
-from itertools import product
 
 import numpy as np
 import pytest
@@ -71,50 +70,12 @@ def test_bootstrap_of_little_or_constant_data_is_quiet():
         sx.bootstrap_interval([1, 2], units=["a"], seed=0)
 
 
-def test_permutation_test_by_hand():
-    assert sx.paired_permutation([1, 2, 3], [0, 0, 0], seed=0) == pytest.approx(0.25)
-    assert sx.paired_permutation([1, 2, 3], [0, 0, 0], seed=0, alternative="greater") == pytest.approx(0.125)
-    assert sx.paired_permutation([1, 2, 3], [0, 0, 0], seed=0, alternative="less") == pytest.approx(1.0)
-
-
-def test_permutation_test_is_all_swaps_of_pairs():
-    first, second = np.array([3.0, 1, 4, 1, 5, 9]), np.array([2.0, 7, 1, 8, 2, 8])
-    means = [np.mean(np.array(signs) * (first - second)) for signs in product((1, -1), repeat=6)]
-    observed = abs(np.mean(first - second))
-    expected = np.mean(np.abs(means) >= observed - 1e-12)
-    assert sx.paired_permutation(first, second, seed=0) == pytest.approx(expected)
-
-
-def test_permutation_test_of_one_pair_and_none():
-    assert sx.paired_permutation([], [], seed=0) is None
-    assert sx.paired_permutation([2], [1], seed=0) == 1.0
-    assert sx.paired_permutation([2], [1], seed=0, alternative="greater") == 0.5
-    assert sx.paired_permutation([2], [1], seed=0, alternative="less") == 1.0
-    assert sx.paired_permutation([1], [1], seed=0, alternative="less") == 1.0
-
-
-def test_permutation_test_samples_by_its_seed():
-    rng = np.random.default_rng(0)
-    first, second = rng.standard_normal(40) + 0.3, rng.standard_normal(40)
-    draws = [sx.paired_permutation(first, second, seed=seed, resamples=999) for seed in (1, 1, 2)]
-    assert draws[0] == draws[1]
-    assert draws[0] == pytest.approx(draws[2], abs=0.1)
-
-
 def test_mcnemar_by_hand():
     assert sx.mcnemar_exact(1, 5) == pytest.approx(0.21875)
     assert sx.mcnemar_exact(0, 8) == pytest.approx(2 / 256)
     assert sx.mcnemar_exact(0, 0) == 1.0
     with pytest.raises(ValueError, match="negative"):
         sx.mcnemar_exact(-1, 2)
-
-
-def test_holm_by_hand():
-    assert sx.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert sx.holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
-    assert sx.holm([]).tolist() == []
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        sx.holm([1.2])
 
 
 def test_missing_scipy_names_the_extra(monkeypatch):

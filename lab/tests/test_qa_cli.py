@@ -26,9 +26,7 @@ def test_without_a_model(run, file, tmp_path):
     code, out, err = run("bench", "qa", "--dataset", file, "--pipelines", "sentence", "--llm", "none")
     assert (code, err.strip()) == (0, "")
     assert out.splitlines() == [
-        "4 questions x 1 pipelines = 4 answers",
-        "about 0 calls, 0 prompt and 0 reply tokens (an estimate; what the cache holds is free)",
-        "town: 4 answers in qa-bench: report.html, tables.md, summary.json, results.jsonl",
+        "town: 4 answers in qa-bench: tables.md, summary.json, results.jsonl",
     ]
     assert len(rows_of(tmp_path / "qa-bench")) == 4
 
@@ -38,7 +36,7 @@ def test_with_a_model_and_a_judge(run, endpoint, file, tmp_path):
     code, out, _ = run("bench", "qa", "--dataset", file, *arguments)
     assert code == 0
     said = out.splitlines()
-    assert said[-2].startswith("town: 8 answers in out: report.html")
+    assert said[-2].startswith("town: 8 answers in out: tables.md")
     assert said[-1].startswith("asked for: ")
     assert f"asked for: {len(endpoint.received)} calls" in said[-1]
     meta = json.loads((tmp_path / "out" / "meta.json").read_text())
@@ -50,16 +48,7 @@ def test_with_a_model_and_a_judge(run, endpoint, file, tmp_path):
     assert asked
     assert run("bench", "qa", "--dataset", file, *arguments)[0] == 0
     assert len(endpoint.received) == asked
-    assert "Table 3" in (tmp_path / "out" / "report.html").read_text()
-
-
-def test_a_dry_run_asks_nothing_and_needs_no_key(run, file, tmp_path):
-    arguments = ["--llm", ENDPOINT, "--judge", ENDPOINT, "--price-in", "0.4", "--price-out", "1.6"]
-    code, out, err = run("bench", "qa", "--dataset", file, "--dry-run", *arguments)
-    assert (code, err.strip()) == (0, "")
-    assert out.startswith("4 questions x 4 pipelines = 16 answers\nabout ")
-    assert out.splitlines()[-1].endswith("at the prices given")
-    assert not (tmp_path / "qa-bench").exists()
+    assert "Table 3" in (tmp_path / "out" / "tables.md").read_text()
 
 
 def test_a_budget_stops_with_exit_code_0_and_says_what_is_left(run, endpoint, file):

@@ -150,7 +150,3 @@ def test_pearson_by_hand():
     assert metrics.pearson([1, 2, 3, 4], [2, 4, 6, 8]).low == 1.0
     assert metrics.pearson([1, 2, 3], [1, 3, 2]) is None
     assert metrics.pearson([1, 1, 1, 1], [1, 3, 2, 4]) is None
-
-
-def test_cost_by_hand():
-    assert metrics.cost(1000, 500, price_in=2, price_out=8) == pytest.approx(0.006)

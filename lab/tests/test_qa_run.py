@@ -13,7 +13,7 @@ from equipoise.evaluation import run as core
 from equipoise.evaluation.budget import PATIENCE, Budget, metered
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench import systems
-from equipoise_lab.bench.qa import bench, items, runner
+from equipoise_lab.bench.qa import bench, runner
 from equipoise_lab.bench.qa.bench import Options
 from equipoise_lab.bench.qa.runner import Harness
 from hashed_words import HashedWords
@@ -288,20 +288,6 @@ def test_the_summarizer_of_a_highlighter_alone_depends_on_the_model():
     (without,) = systems.pipelines(["sentence"], with_llm=False)
     assert (with_llm.summarizer, with_llm.calls) == ("llm", 1)
     assert (without.summarizer, without.calls, without.model(None)) == ("extractive", 0, "none")
-
-
-def test_the_estimate_by_hand(file):
-    options = Options(str(file), ("vanilla", "indexed", "sentence+extractive"))
-    summary = bench.plan(options, WRITING, with_llm=True, judges=2).estimate
-    every = items.read(file)
-    shown = sum((len(i.documents[0].text) + len(i.documents[0].title) + len(i.question)) // 4 for i in every)
-    answers = 4 + 4 * 3
-    asked = 4 * (2 * 3 * 3 + 3 + 1)  # three judges by two models, three pairs, indexed and its highlights
-    assert summary.calls == answers + asked
-    assert summary.prompt_tokens == shown * 3 + answers * 250 + 4 * 100 + asked * (250 + 200)
-    assert summary.completion_tokens == summary.calls * 100
-    assert summary.lines()[0] == "4 questions x 3 pipelines = 12 answers"
-    assert len(summary.lines(price_in=1, price_out=2)) == 3
 
 
 def test_the_row_key_is_the_runners(done):

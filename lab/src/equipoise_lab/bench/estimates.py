@@ -9,8 +9,6 @@ import numpy as np
 from equipoise.maths.rates import Interval, clopper_pearson
 from equipoise_lab.maths.statistics import (
     bootstrap_interval,
-    drawn_counts,
-    percentile_intervals,
     ratio_interval,
     wilson,
 )
@@ -61,8 +59,6 @@ class Estimator:
     level: float
     seed: int
     resamples: int
-    slow_resamples: int = 1_000
-    """Of measures that are computed draw by draw."""
 
     def share(self, flags: Iterable[float | bool | None]) -> Estimate | None:
         """The share of true ones (Wilson 1927)."""
@@ -98,24 +94,6 @@ class Estimator:
         return Estimate.of(
             ratio_interval(tops, bottoms, seed=self.seed, level=self.level, resamples=self.resamples)
         )
-
-    def resampled(
-        self, measure: Callable[[Any], float | None], rows: Sequence[Any] | np.ndarray
-    ) -> Estimate | None:
-        """A measure of an array whose rows (n, ...) are units (percentile bootstrap).
-
-        None where it is not defined; draws that leave it undefined are left out.
-        """
-        units = np.asarray(rows)
-        value = measure(units)
-        if value is None:
-            return None
-        places = np.arange(len(units))
-        counts = drawn_counts(len(units), seed=self.seed, resamples=self.slow_resamples)
-        drawn = [measure(units[np.repeat(places, each)]) for each in counts]
-        draws = [[np.nan if each is None else each] for each in drawn]
-        (interval,) = percentile_intervals([value], draws, n=len(units), level=self.level)
-        return Estimate.of(interval)
 
     def _bootstrapped(
         self, values: list[float], units: Sequence[Hashable] | None, statistic: Callable[..., Any]

@@ -29,7 +29,7 @@ from equipoise_lab.bench.hijack.bench import HijackPlan
 from equipoise_lab.bench.hijack.cases import Choice
 from equipoise_lab.commands import bench_qa
 
-app = group("Benchmarks: numbers with intervals, and a report page.")
+app = group("Benchmarks: numbers with intervals, as tables and figures.")
 app.command("qa")(bench_qa.qa)
 
 FILTERS = "none,mmr,brra,biasdef"
@@ -91,7 +91,7 @@ def bias(
         requests = bench_qa.at_a_time([components.chat], components.settings.model)
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
-    Terminal().print(f"{summary.queries} questions in {out}: report.html, summary.json, results.jsonl")
+    Terminal().print(f"{summary.queries} questions in {out}: tables.md, summary.json, results.jsonl")
 
 
 @app.command()
@@ -126,7 +126,7 @@ def hijack(
             plan = replace(plan, concurrency=bench_qa.at_a_time([components.chat], components.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))
     cases = sum(summary.cases.values())
-    Terminal().print(f"{cases} cases in {out}: report.html, summary.json, results.jsonl")
+    Terminal().print(f"{cases} cases in {out}: tables.md, summary.json, results.jsonl")
 
 
 @app.command()

@@ -18,7 +18,7 @@ from equipoise.evaluation.budget import Budget, metered
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
-from equipoise_lab.bench.qa import bench, datasets, metrics, published
+from equipoise_lab.bench.qa import bench, datasets, published
 from equipoise_lab.bench.qa.bench import Done, Options, QaPlan
 from equipoise_lab.bench.qa.runner import Harness
 
@@ -60,9 +60,6 @@ def qa(
     concurrency: ConcurrencyOption = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Stop after so many tokens.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes.")] = None,
-    price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million prompt tokens.")] = None,
-    price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million reply tokens.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked.")] = False,
     out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path("qa-bench"),
 ) -> None:
     """Ask questions with known answers through several pipelines, and measure and judge the answers."""
@@ -77,18 +74,12 @@ def qa(
         _names(without),
         compare,
         both_orders,
-        price_in,
-        price_out,
     )
     settings = layers.load({"model.llm": llm}).settings
     judges = [name for name in dict.fromkeys((judge, judge_second)) if name != "none"]
-    chosen = bench.plan(options, settings, with_llm=_is_there(settings), judges=len(judges))
-    console = Terminal()
-    for line in chosen.estimate.lines(price_in=price_in, price_out=price_out):
-        console.print(line)
-    if not dry_run:
-        limits = Budget(max_tokens, max_minutes)
-        console.print(_run(chosen, options, settings, judges, out, limits, concurrency))
+    chosen = bench.plan(options, with_llm=_is_there(settings))
+    limits = Budget(max_tokens, max_minutes)
+    Terminal().print(_run(chosen, options, settings, judges, out, limits, concurrency))
 
 
 def _run(
@@ -109,34 +100,25 @@ def _run(
         encoder = build.encoder(settings.retrieval.encoder)
         harness = Harness(settings, encoder, models[names[0]], out, budget, bar, requests, CrossEncoder())
         done = sync.run(bench.bench(chosen, options, harness, judging))
-    return _said(chosen, options, done, out)
+    return _said(chosen, done, out)
 
 
-def _said(chosen: QaPlan, options: Options, done: Done, out: Path) -> str:
+def _said(chosen: QaPlan, done: Done, out: Path) -> str:
     """What came out, what it cost, and what is left to do."""
     failed = f" ({done.failed} failed)" if done.failed else ""
     said = [f"{chosen.dataset}: {done.answers} answers{failed} in {out}"]
     if not done.unreported and done.answers:
-        said[0] += ": report.html, tables.md, summary.json, results.jsonl"
+        said[0] += ": tables.md, summary.json, results.jsonl"
     if done.unreported:
         said.append(f"no report was written: {done.unreported}")
     if done.spent.calls:
-        said.append(_spent(done, options))
+        used = done.spent
+        spent = f"{used.prompt_tokens:,} prompt and {used.completion_tokens:,} reply tokens"
+        said.append(f"asked for: {used.calls:,} calls, {spent}")
     left = {"answers": done.missing, "ratings and comparisons": done.unjudged}
     if rest := " and ".join(f"{count} {what}" for what, count in left.items() if count):
         said.append(f"{rest} are left ({done.stopped}): run the same command again to go on")
     return "\n".join(said)
-
-
-def _spent(done: Done, options: Options) -> str:
-    used = done.spent
-    said = f"asked for: {used.calls:,} calls, {used.prompt_tokens:,} prompt and {used.completion_tokens:,} reply tokens"
-    if options.price_in is None or options.price_out is None:
-        return said
-    price = metrics.cost(
-        used.prompt_tokens, used.completion_tokens, price_in=options.price_in, price_out=options.price_out
-    )
-    return f"{said}, {price:.2f} at the prices given"
 
 
 def _chat(name: str, settings: Settings, out: Path, budget: Budget) -> ChatModel | None:

@@ -14,7 +14,6 @@ from equipoise.maths.checks import Floats, finite_vector, positive_count, same_l
 from equipoise.maths.rates import Interval, check_level, proportion, scipy_stats
 
 Counts = NDArray[np.int64]
-Alternative = Literal["two-sided", "less", "greater"]
 
 
 def bootstrap_interval(
@@ -121,39 +120,6 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval | No
     return proportion(successes, trials, level, "wilson")
 
 
-def paired_permutation(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    seed: int,
-    alternative: Alternative = "two-sided",
-    resamples: int = 9999,
-) -> float | None:
-    """The p-value that paired samples (n,) have the same mean, by swapping within pairs.
-
-    Exact (all 2^n swaps) where 2^n is at most `resamples`, by seeded random swaps above. "greater": `first`
-    is the larger one. None for no pairs. Worked value: (1, 2, 3) against (0, 0, 0): 2 of 8 swaps are as
-    extreme, p = 0.25. Raises MissingExtra without scipy.
-    """
-    left, right = finite_vector(first, "first"), finite_vector(second, "second")
-    same_length(left, right, "first and second")
-    if not len(left):
-        return None
-    differences = left - right
-    if len(differences) == 1:
-        return _single_pair(float(differences[0]), alternative)
-    result = scipy_stats().permutation_test(
-        (differences,),
-        np.mean,
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=positive_count(resamples, "resamples"),
-        alternative=alternative,
-        rng=np.random.default_rng(seed),
-    )
-    return float(result.pvalue)
-
-
 def mcnemar_exact(only_first: int, only_second: int) -> float:
     """The two-sided exact p-value of McNemar's test from the two counts of discordant pairs.
 
@@ -166,28 +132,6 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
     if only_first + only_second == 0:
         return 1.0
     return float(scipy_stats().binomtest(only_first, only_first + only_second, 0.5).pvalue)
-
-
-def holm(p_values: ArrayLike) -> Floats:
-    """Holm's (1979) adjusted p-values (n,), in the order given: reject those at or below the level wanted.
-
-    Worked value: (0.01, 0.04, 0.03) gives (0.03, 0.06, 0.06).
-    """
-    values = finite_vector(p_values, "p_values")
-    if len(values) and (values.min() < 0.0 or values.max() > 1.0):
-        raise ValueError("p_values must lie between 0 and 1")
-    order = np.argsort(values, kind="stable")
-    steps = values[order] * np.arange(len(values), 0, -1)
-    adjusted = np.empty(len(values))
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
-
-
-def _single_pair(difference: float, alternative: Alternative) -> float:
-    """scipy asks for two pairs; with one there are two swaps."""
-    if alternative == "two-sided" or difference == 0.0:
-        return 1.0
-    return 0.5 if (difference > 0.0) == (alternative == "greater") else 1.0
 
 
 def _unit_means(values: Floats, units: Sequence[Hashable] | None) -> Floats:

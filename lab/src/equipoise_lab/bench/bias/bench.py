@@ -1,4 +1,4 @@
-"""The whole benchmark: corpus and attacks in, results, summary, figures and report out."""
+"""The whole benchmark: corpus and attacks in, results, summary, tables and figures out."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,15 +15,15 @@ from equipoise.evaluation.run import Evaluated, Timings, evaluate
 from equipoise.evaluation.scorers import System
 from equipoise.rag.components import Components
 from equipoise_lab.attacks.passages import Kind
-from equipoise_lab.bench import page, systems
+from equipoise_lab.bench import output, systems
 from equipoise_lab.bench.bias import (
     asked,
     attacked_questions,
     attacks,
     corpora,
     facts,
-    figures,
     metrics,
+    plots,
     profile,
     report,
 )
@@ -159,15 +159,11 @@ async def run(
 
 
 def write(measured: Measured, out: Path) -> BiasSummary:
-    """Write profiles, summary, tables, figures and the report page of a run; returns the summary."""
+    """Write profiles, summary, tables and figures of a run; returns the summary."""
     summary = summarise(measured)
     write_atomically(out / PROFILES, content(measured.passages))
-    drawn = figures.figures(summary, measured.passages)
-    page.write(out, summary, report.markdown(summary), report.page(summary, drawn))
-    (out / "plots").mkdir(exist_ok=True)
-    for figure in drawn:
-        if figure.svg is not None:
-            write_atomically(out / "plots" / f"{figure.name}.svg", figure.svg.encode("utf-8"))
+    output.write(out, summary, report.markdown(summary))
+    output.write_figures(out, {name: svg for name, _, svg in plots.figures(summary, measured.passages)})
     return summary
 
 

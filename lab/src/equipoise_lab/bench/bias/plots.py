@@ -1,243 +1,185 @@
-"""The report's figures: each takes records or the summary and returns an SVG, None where there is nothing to draw."""
+"""The figures of the bias benchmark: 2, 4, 5 and 7 of the paper, PS by kind, shares by number planted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 
-from equipoise_lab.bench import charts
+from equipoise_lab.bench import plots
 from equipoise_lab.bench.bias import profile
-from equipoise_lab.bench.bias.likert import Likert
-from equipoise_lab.bench.bias.metrics import Cell
 from equipoise_lab.bench.bias.records import UNATTACKED, PassageRecord
 from equipoise_lab.bench.bias.summary import BiasSummary
-from equipoise_lab.bench.charts import Axis, Chart, Dots, Entry, Line, Mark, Panel, Rule, Whiskers, scale
-from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.layouts import data
-from equipoise_lab.bench.tables import number
+from equipoise_lab.bench.plots import Axes
 
 T = TypeVar("T")
 
 KINDS = {
-    "synthetic": (2, "synthetic"),
-    profile.BENIGN: (charts.GREY, "relevant"),
-    "adv_neg": (1, "negative attack"),
-    "adv_pos": (0, "positive attack"),
+    "synthetic": ("#1b7f4d", "synthetic"),
+    profile.BENIGN: ("#888888", "relevant"),
+    "adv_neg": ("#b83a1b", "negative attack"),
+    "adv_pos": ("#0b61a4", "positive attack"),
 }
 """Colour and name of each kind of passage."""
-WIDE = 480.0
-"""Of a single panel."""
 BINS = np.linspace(-0.4, 0.4, 33)
-MANY = 5
-"""Planted passages of which a figure's text tells the shares, beside the most there are."""
 GOLDEN = 0.618034
-"""Multiples of it leave the evenest gaps: points are spread by it."""
+"""Multiples of it leave the evenest gaps: points on one place of a scale are spread by it."""
 
 
-def scatter(passages: Sequence[PassageRecord], query_id: str) -> str | None:
-    """PS against SS of a question's relevant documents and attack passages."""
-    mine = [passage for passage in passages if passage.query_id == query_id]
-    groups = _by_kind([(passage.kind, passage) for passage in mine])
-    if not groups:
-        return None
-    marks = [
-        Dots([(passage.ps, passage.ss) for passage in some], KINDS[kind][0], 6)
-        for kind, some in groups.items()
-    ]
-    x = _around([passage.ps for passage in mine], "PS (polarization score)")
-    y = _around([passage.ss for passage in mine], "SS (similarity to the question)")
-    text = "; ".join(
-        f"{KINDS[kind][1]}: mean PS {np.mean([passage.ps for passage in some]):.2f}, mean SS "
-        f"{np.mean([passage.ss for passage in some]):.2f}"
-        for kind, some in groups.items()
-    )
-    title = f"PS and SS of the passages of one question, {query_id}"
-    return _single("ps-ss", title, text, Panel("", x, y, tuple(marks)), _kinds(groups, dots=True))
+def figures(summary: BiasSummary, passages: Sequence[PassageRecord]) -> Iterator[tuple[str, str, str]]:
+    """(name, caption, SVG) of all that can be drawn."""
+    labelled = [passage for passage in passages if passage.stance is not None]
+    if labelled:
+        points = [
+            (p.kind, float(p.stance or 0), ps) for p, ps in zip(labelled, _centred(labelled), strict=True)
+        ]
+        label = "stance towards yes: people's of relevant passages, the author's of attacks"
+        said = "Figure 2. PS against stance. The paper: Spearman 0.896 against a language model."
+        yield "ps-by-stance", said, _cloud(label, points)
+    for judged in summary.likert:
+        if judged.points:
+            label = f"stance by {judged.model}: 1 strongly against, 7 strongly in favour"
+            name = "".join(c if c.isalnum() or c == "." else "-" for c in judged.model)
+            said = f"Figure 2, with the points of {judged.model}."
+            yield f"likert-{name}", said, _cloud(label, judged.points)
+    if any(by.points for by in summary.answers):
+        yield (
+            "answers",
+            f"Figure 4. PS of answers and of passages kept. {_correlations(summary)}",
+            _answers(summary),
+        )
+    if summary.facts:
+        yield "facts", "Figure 5. Fact checking: distributions over passages.", _facts(summary)
+    if any(summary.share_distribution.values()):
+        said = "Figure 7. Distribution of the adversarial share. The paper: BiasDef leaves none for over 70% of the "
+        yield "share-cdf", said + "questions (dashed).", _shares(summary)
+        for sign, side in (("adv_neg", "negative"), ("adv_pos", "positive")):
+            yield f"shares-{side}", f"Shares by {side} injections.", _curves(summary, sign)
+    if passages:
+        yield "ps-histogram", "PS by kind of passage.", _histogram(passages)
+        first = min(passage.query_id for passage in passages)
+        yield "ps-ss", f"PS and SS of one question ({first}).", _one_question(passages, first)
 
 
-def histogram(passages: Sequence[PassageRecord]) -> str | None:
-    """How PS is distributed, less the question's mean, by kind of passage."""
-    groups = _by_kind(list(zip([passage.kind for passage in passages], _centred(passages), strict=True)))
-    if not groups:
-        return None
-    marks, said, top = [], [], 0.0
-    for kind, some in groups.items():
-        colour, name = KINDS[kind]
-        values = np.array(some)
-        counts = np.histogram(np.clip(values, BINS[0], BINS[-1]), BINS)[0] / len(values)
-        top = max(top, float(counts.max()))
-        heights = [0.0, *counts.tolist(), 0.0]
-        places = [float(BINS[0]), *BINS.tolist()]
-        marks.append(Line(list(zip(places, heights, strict=True)), colour, steps=True))
-        said.append(f"{name}: n = {len(values)}, mean {values.mean():+.3f}, deviation {values.std():.3f}")
-    x = scale("PS less the question's mean", -0.4, 0.4, 0.1)
-    y = scale("share of passages", 0.0, float(np.floor(top * 20) / 20 + 0.05), 0.05)
-    panel = Panel("", x, y, tuple(marks))
-    return _single("ps-histogram", "PS of passages by kind", "; ".join(said), panel, _kinds(groups))
+def _one_question(passages: Sequence[PassageRecord], query_id: str) -> str:
+    def draw(axes: Axes) -> None:
+        for kind, mine in _by_kind([(p.kind, p) for p in passages if p.query_id == query_id]).items():
+            colour, name = KINDS[kind]
+            axes.scatter([p.ps for p in mine], [p.ss for p in mine], s=14, color=colour, label=name)
+        axes.set(xlabel="PS (polarization score)", ylabel="SS (similarity to the question)")
+        axes.legend()
+
+    return plots.svg(draw)
 
 
-def curves(summary: BiasSummary, sign: str) -> str:
-    """Adversarial and relevant share by number of injections, with intervals, one panel each."""
+def _histogram(passages: Sequence[PassageRecord]) -> str:
+    def draw(axes: Axes) -> None:
+        pairs = list(zip([passage.kind for passage in passages], _centred(passages), strict=True))
+        for kind, some in _by_kind(pairs).items():
+            colour, name = KINDS[kind]
+            values = np.clip(some, BINS[0], BINS[-1])
+            weights = np.full(len(values), 1 / len(values))
+            axes.hist(
+                values, BINS, weights=weights, histtype="step", color=colour, label=f"{name}, n = {len(some)}"
+            )
+        axes.set(xlabel="PS less the question's mean", ylabel="share of passages")
+        axes.legend()
+
+    return plots.svg(draw)
+
+
+def _curves(summary: BiasSummary, sign: str) -> str:
+    """Adversarial and relevant share by number of injections."""
     places = [(UNATTACKED, 0), *((sign, count) for count in summary.injections)]
     cells = {(cell.filter, cell.condition): cell for cell in summary.cells}
-    side, panels = KINDS[sign][1], []
-    for name, measure in (("adversarial", "adversarial_share"), ("relevant", "relevant_share")):
-        marks: list[Mark] = []
-        for place, filter_name in enumerate(summary.filters):
-            aside = (place - (len(summary.filters) - 1) / 2) * 0.06
-            points = [
-                (at + aside, value)
-                for at, where in enumerate(places)
-                if (value := getattr(cells[filter_name, where], measure)) is not None
+
+    def draw(axes: Axes, name: str) -> None:
+        for row, filter_name in enumerate(summary.filters):
+            aside = (row - (len(summary.filters) - 1) / 2) * 0.06
+            measured = [
+                (at, getattr(cells[filter_name, where], f"{name}_share")) for at, where in enumerate(places)
             ]
-            marks += _with_intervals(points, _colour(place))
-        x = charts.names(f"passages planted, {side}", [str(count) for _, count in places])
-        y = scale(f"{name} share of the top {summary.k}", 0.0, 1.0, 0.2)
-        panels.append(Panel("", x, y, tuple(marks)))
-    wanted = {(sign, count) for count in (MANY, *summary.injections[-1:])}
-    text = _shares(summary, lambda cell: cell.condition in wanted)
-    title = f"What is left of the top {summary.k} under each filter, {side}"
-    name = f"shares-{'negative' if sign == 'adv_neg' else 'positive'}"
-    return charts.svg(Chart(name, title, text, tuple(panels), _filters(summary.filters)))
+            plots.intervals(
+                axes, [(at + aside, value) for at, value in measured if value], _label(filter_name)
+            )
+        axes.set_xticks(range(len(places)), [str(count) for _, count in places])
+        label = f"{name} share of the top {summary.k}"
+        axes.set(xlabel=f"passages planted, {KINDS[sign][1]}", ylabel=label, ylim=(0, 1.02))
+
+    def relevant(axes: Axes) -> None:
+        draw(axes, "relevant")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+    return plots.svg(lambda axes: draw(axes, "adversarial"), relevant, size=(4.2, 3.2))
 
 
-def share_cdf(summary: BiasSummary) -> str | None:
-    """Figure 7: how the adversarial share is distributed over all attacked rows."""
-    known = {name: shares for name, shares in summary.share_distribution.items() if shares}
-    if not known:
-        return None
-    marks = [
-        Line(_cumulative(known[name]), _colour(place), steps=True)
-        for place, name in enumerate(summary.filters)
-        if name in known
-    ]
-    clean = ", ".join(
-        f"{_label(name)} {np.mean([share == 0 for share in shares]):.0%}" for name, shares in known.items()
-    )
-    x = scale(f"adversarial share of the top {summary.k}", 0.0, 1.0, 0.2)
-    y = scale("share of attacked rows", 0.0, 1.0, 0.2)
-    text = f"Attacked rows without a planted passage: {clean}. Dashed in grey: over 70%, the paper's BiasDef."
-    panel = Panel("", x, y, (Rule(0.7), *marks))
-    title = "Figure 7: distribution of the adversarial share"
-    return _single("share-cdf", title, text, panel, _filters(summary.filters))
+def _shares(summary: BiasSummary) -> str:
+    def draw(axes: Axes) -> None:
+        axes.axhline(0.7, color="#bbbbbb", linestyle="--", linewidth=0.8)
+        for name in summary.filters:
+            if shares := summary.share_distribution[name]:
+                plots.steps(axes, shares, _label(name))
+        axes.set(xlabel=f"adversarial share of the top {summary.k}", ylabel="share of attacked rows")
+        axes.legend()
+
+    return plots.svg(draw)
 
 
-def ps_by_stance(passages: Sequence[PassageRecord]) -> str | None:
-    """Figure 2 with stances that people or authors gave: PS, centred by question, against stance."""
-    labelled = [passage for passage in passages if passage.stance is not None]
-    points = [
-        (passage.kind, float(passage.stance or 0), ps)
-        for passage, ps in zip(labelled, _centred(labelled), strict=True)
-    ]
-    label = "stance towards yes: people's of relevant passages, the author's of attacks"
-    ticks = tuple((float(value), f"{value:+d}" if value else "0") for value in range(-2, 3))
-    return _cloud("ps-by-stance", "PS and stance", Axis(label, -2.6, 2.6, ticks), points)
+def _answers(summary: BiasSummary) -> str:
+    """PS of answers against PS of what was retrieved, a colour for each model."""
+
+    def draw(axes: Axes) -> None:
+        for by in summary.answers:
+            axes.scatter(
+                [x for _, x, _ in by.points], [y for _, _, y in by.points], s=12, alpha=0.6, label=by.model
+            )
+        axes.set(xlabel="mean PS of the passages kept", ylabel="mean PS of the answers")
+        axes.legend()
+
+    return plots.svg(draw)
 
 
-def likert(judged: Likert) -> str | None:
-    """Figure 2: PS, centred by question, against the seven points that a chat model gave."""
-    label = f"stance by {judged.model}: 1 strongly against, 7 strongly in favour"
-    ticks = tuple((float(value), str(value)) for value in range(1, 8))
-    title = "Figure 2: PS and the stance that a language model reads"
-    return _cloud(likert_name(judged), title, Axis(label, 0.4, 7.6, ticks), judged.points)
+def _facts(summary: BiasSummary) -> str:
+    """Shares of sentences without a verdict, and of supports among verdicts."""
 
+    def draw(axes: Axes, measure: str, label: str) -> None:
+        for kind, values in (summary.facts or {}).items():
+            if known := getattr(values, measure):
+                plots.steps(axes, known, KINDS[kind][1], color=KINDS[kind][0])
+        axes.set(xlabel=label, ylabel="share of passages")
+        axes.legend()
 
-def likert_name(judged: Likert) -> str:
-    """The name of the figure of one model's points, which can be that of a file."""
-    return "likert-" + "".join(
-        letter if letter.isalnum() or letter == "." else "-" for letter in judged.model
+    return plots.svg(
+        lambda axes: draw(axes, "unknown_shares", "NOT ENOUGH INFO share"),
+        lambda axes: draw(axes, "support_ratios", "support ratio"),
+        size=(4.2, 3.2),
     )
 
 
-def answer_scatter(summary: BiasSummary) -> str | None:
-    """Figure 4: PS of answers against PS of what was retrieved, a colour for each model."""
-    models = [(by.model, [(x, y) for _, x, y in by.points]) for by in summary.answers if by.points]
-    every = [value for _, points in models for point in points for value in point]
-    if not every:
-        return None
-    marks = tuple(Dots(points, _colour(place), 5, faint=True) for place, (_, points) in enumerate(models))
-    x, y = (_around(every, f"mean PS of {what}") for what in ("the passages kept", "the answers"))
-    key = tuple(Entry(model, _colour(place), dot=True) for place, (model, _) in enumerate(models))
-    text = "; ".join(
-        f"{by.model}: Spearman {by.spearman:.2f} over {len(by.points)} points"
-        for by in summary.answers
-        if by.spearman is not None
-    )
-    title = "Figure 4: PS of answers and of what they were written from"
-    return _single("answers", title, text, Panel("", x, y, marks), key)
+def _cloud(label: str, points: Sequence[tuple[str, float, float]]) -> str:
+    """PS against places on a scale; kinds that share a place lie beside each other, and points are spread."""
 
-
-def fact_cdf(summary: BiasSummary) -> str | None:
-    """Figure 5: shares of sentences without a verdict, and of supports among verdicts."""
-    facts = summary.facts or {}
-    if not facts:
-        return None
-    panels = []
-    for label, measure in (("NOT ENOUGH INFO share", "unknown_shares"), ("support ratio", "support_ratios")):
-        marks = tuple(
-            Line(_cumulative(getattr(values, measure)), KINDS[kind][0], steps=True)
-            for kind, values in facts.items()
+    def draw(axes: Axes) -> None:
+        groups = _by_kind([(kind, (stance, ps)) for kind, stance, ps in points])
+        shared = len({(kind, stance) for kind, stance, _ in points}) > len(
+            {stance for _, stance, _ in points}
         )
-        y = scale("share of passages", 0.0, 1.0, 0.2)
-        panels.append(Panel("", scale(label, 0.0, 1.0, 0.2), y, marks))
-    text = "; ".join(
-        f"{KINDS[kind][1]}: {len(values.unknown_shares)} passages" for kind, values in facts.items()
-    )
-    title = "Figure 5: fact checking by kind of passage"
-    return charts.svg(Chart("facts", title, text, tuple(panels), _kinds(facts)))
+        beside = len(groups) if shared else 1
+        for place, (kind, mine) in enumerate(groups.items()):
+            aside = 0.8 * ((place + 0.5) / beside - 0.5) if shared else 0.0
+            xs = [at + aside + 0.6 / beside * ((n * GOLDEN) % 1 - 0.5) for n, (at, _) in enumerate(mine)]
+            colour, name = KINDS[kind]
+            axes.scatter(xs, [ps for _, ps in mine], s=8, alpha=0.6, color=colour, label=name)
+        axes.set_xticks(sorted({stance for _, stance, _ in points}))
+        axes.set(xlabel=label, ylabel="PS less the question's mean")
+        axes.legend()
+
+    return plots.svg(draw)
 
 
-def _cloud(name: str, title: str, x: Axis, points: Sequence[tuple[str, float, float]]) -> str | None:
-    """PS against places on a scale. Points are spread so that they do not hide each other, and kinds of passages that
-    share a place lie beside each other."""
-    groups = _by_kind([(kind, (stance, ps)) for kind, stance, ps in points])
-    if not groups:
-        return None
-    shared = len({(kind, stance) for kind, stance, _ in points}) > len({stance for _, stance, _ in points})
-    beside = len(groups) if shared else 1
-    marks, said = [], []
-    for place, (kind, mine) in enumerate(groups.items()):
-        colour, label = KINDS[kind]
-        aside = 0.8 * ((place + 0.5) / beside - 0.5) if shared else 0.0
-        spread = [
-            (stance + aside + 0.6 / beside * ((n * GOLDEN) % 1 - 0.5), ps)
-            for n, (stance, ps) in enumerate(mine)
-        ]
-        marks.append(Dots(spread, colour, 4, faint=True))
-        means = {
-            at: np.mean([ps for stance, ps in mine if stance == at]) for at in sorted({at for at, _ in mine})
-        }
-        said.append(f"{label}, mean PS at " + ", ".join(f"{at:g}: {mean:+.3f}" for at, mean in means.items()))
-    y = _around([ps for _, _, ps in points], "PS less the question's mean")
-    return _single(name, title, "; ".join(said), Panel("", x, y, tuple(marks)), _kinds(groups, dots=True))
-
-
-def _single(name: str, title: str, text: str, panel: Panel, key: tuple[Entry, ...]) -> str:
-    return charts.svg(Chart(name, title, text, (panel,), key, width=WIDE))
-
-
-def _with_intervals(estimates: Sequence[tuple[float, Estimate]], colour: int) -> list[Mark]:
-    if not estimates:
-        return []
-    points = [(at, value.value) for at, value in estimates]
-    bars = [(at, value.low, value.high) for at, value in estimates]
-    return [Whiskers(bars, colour), Line(points, colour), Dots(points, colour)]
-
-
-def _cumulative(ordered: Sequence[float]) -> list[charts.Point]:
-    """The steps of the distribution of ascending values from 0 to 1."""
-    steps = {value: (place + 1) / len(ordered) for place, value in enumerate(ordered)}
-    return [(0.0, 0.0), *steps.items(), (1.0, 1.0)]
-
-
-def _shares(summary: BiasSummary, wanted: Callable[[Cell], bool]) -> str:
-    """Adversarial and relevant share of the cells that are wanted, in words."""
-    return "; ".join(
-        f"{_label(cell.filter)}, {cell.injections} planted: adversarial {number(cell.adversarial_share.value)}, "
-        f"relevant {number(cell.relevant_share.value)}"
-        for cell in summary.cells
-        if wanted(cell) and cell.adversarial_share and cell.relevant_share
-    )
+def _correlations(summary: BiasSummary) -> str:
+    known = [(by.model, by.spearman) for by in summary.answers if by.spearman is not None]
+    return "; ".join(f"Spearman {rho:.2f} over all points of {model}" for model, rho in known)
 
 
 def _centred(passages: Sequence[PassageRecord]) -> list[float]:
@@ -252,24 +194,6 @@ def _centred(passages: Sequence[PassageRecord]) -> list[float]:
 def _by_kind(pairs: Sequence[tuple[str, T]]) -> dict[str, list[T]]:
     """By kind, in the order of KINDS, what there is of it."""
     return {kind: mine for kind in KINDS if (mine := [value for of, value in pairs if of == kind])}
-
-
-def _around(values: Sequence[float], label: str) -> Axis:
-    """An axis over the values, from one tenth to another."""
-    low = float(np.floor(min(values) * 10) / 10)
-    return scale(label, low, max(float(np.ceil(max(values) * 10) / 10), low + 0.1), 0.1)
-
-
-def _kinds(shown: Mapping[str, object], *, dots: bool = False) -> tuple[Entry, ...]:
-    return tuple(Entry(name, colour, dots) for kind, (colour, name) in KINDS.items() if kind in shown)
-
-
-def _filters(names: Sequence[str]) -> tuple[Entry, ...]:
-    return tuple(Entry(_label(name), _colour(place)) for place, name in enumerate(names))
-
-
-def _colour(place: int) -> int:
-    return place % len(charts.LIGHT)
 
 
 def _label(name: str) -> str:

@@ -1,9 +1,8 @@
-"""The report: one HTML page that needs nothing but itself, and the same tables as Markdown."""
+"""The tables of the bias benchmark, and all of them as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise_lab.bench import page as html
 from equipoise_lab.bench.bias.answered import AnswerCell, Answered
 from equipoise_lab.bench.bias.metrics import Cell
 from equipoise_lab.bench.bias.records import UNATTACKED, Condition
@@ -18,18 +17,6 @@ Cells = Mapping[tuple[str, Condition], Any]
 Printed = Mapping[Condition, float]
 Grid = list[tuple[str, Mapping[Condition, Any] | None, Printed]]
 """(label, ours by condition or None, the paper's by condition)."""
-
-
-def page(summary: BiasSummary, drawn: Sequence[html.Figure]) -> str:
-    """The whole report of a run as HTML, with its figures inside."""
-    parts = [
-        html.paragraph(_opening(summary)),
-        html.definitions(summary.config),
-        *(html.table(table) for table in tables(summary)),
-        "<h2>Figures</h2>",
-        *(html.figure(figure) for figure in drawn),
-    ]
-    return html.page("Bias benchmark", "Passages planted to crowd out other views", parts)
 
 
 def markdown(summary: BiasSummary) -> str:
@@ -278,11 +265,3 @@ def _printed(table: str, row: str) -> Printed:
 
 def _paper() -> Mapping[str, Any]:
     return data("bias", "paper")
-
-
-def _opening(summary: BiasSummary) -> str:
-    return (
-        f"{summary.queries} questions, top {summary.k}; intervals are {summary.level:.0%}, by bootstrap "
-        "over questions. The paper's numbers stand in grey beneath ours: another corpus, encoder and number "
-        "of questions, so compare directions, not digits."
-    )

@@ -1,4 +1,4 @@
-"""The whole benchmark: inbox and cases in, results, summary and report out."""
+"""The whole benchmark: inbox and cases in, results, summary and tables out."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from equipoise.evaluation.run import Progress, evaluate
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.redteam.hijack import told
-from equipoise_lab.bench import page, systems
+from equipoise_lab.bench import output, systems
 from equipoise_lab.bench.hijack import cases, inbox, report
 from equipoise_lab.bench.hijack.cases import Case, Choice
 from equipoise_lab.bench.hijack.inbox import Email
@@ -80,9 +80,9 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
 
 
 def write(measured: Measured, out: Path) -> HijackSummary:
-    """Write summary, tables and the report page of a run; returns the summary."""
+    """Write summary and tables of a run; returns the summary."""
     summary = summarise(measured)
-    page.write(out, summary, report.markdown(summary), report.page(summary))
+    output.write(out, summary, report.markdown(summary))
     return summary
 
 

@@ -1,22 +1,11 @@
-"""The report of the tool hijack benchmark: one HTML page, and the same tables as Markdown."""
+"""The tables of the tool hijack benchmark, and all of them as Markdown."""
 
 from equipoise_lab.bench import layouts
-from equipoise_lab.bench import page as frame
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.hijack.summary import ALL, Attacked, HijackSummary
 from equipoise_lab.bench.layouts import shown
 from equipoise_lab.bench.systems import PLAIN
 from equipoise_lab.bench.tables import MISSING, Line, Table, as_markdown, percent
-
-
-def page(summary: HijackSummary) -> str:
-    """The whole report of a run as HTML."""
-    parts = [
-        frame.paragraph(_opening(summary)),
-        frame.definitions({**summary.config, "inbox": ", ".join(summary.inbox)}),
-        *(frame.table(table) for table in tables(summary)),
-    ]
-    return frame.page("Tool hijack", "Questions that make a model call a tool", parts)
 
 
 def markdown(summary: HijackSummary) -> str:
@@ -85,11 +74,3 @@ def _whole(cell: Attacked) -> str:
     if cell.reached is None or cell.called is None or cell.valid is None:
         return _two(cell.called, cell.valid)
     return f"{cell.called.hits}; {cell.valid.hits}; {cell.reached.hits} of {cell.n}"
-
-
-def _opening(summary: HijackSummary) -> str:
-    cases = ", ".join(f"{source} {count}" for source, count in summary.cases.items())
-    return (
-        f"Cases: {cases}. Intervals are {summary.level:.0%}, exact (Clopper-Pearson). The paper's numbers stand "
-        "in grey beneath ours: other prompts, another model and another inbox."
-    )

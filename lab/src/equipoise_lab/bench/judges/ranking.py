@@ -7,13 +7,11 @@ questions, since the matches of one question are not independent.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from equipoise.core.errors import InputError, MissingExtra
-from equipoise.core.plugins import LAB
+from equipoise.core.errors import InputError
 from equipoise.maths.checks import Floats, Rows
 from equipoise.maths.rates import Interval
 from equipoise_lab.bench.judges.comparison import Preference
@@ -26,9 +24,6 @@ ORDERS = 100
 DRAWN_ORDERS = 10
 BATCH = 4_000_000
 """Numbers held at once for Elo ratings of bootstrap draws."""
-
-PRIOR = 1.0
-"""Virtual ties between every two players in Bradley-Terry: without, a player that won all its games has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +66,12 @@ class Standing:
     """One row of the ranking; every interval has the number of questions as n.
 
     `win_rate` is wins / (wins + losses); `win_share` is wins / all scored matches, which is what the paper's
-    Table 2 prints (its 59% is 42,355 of 4 x 17,955). `elo` and `strength` (Bradley-Terry in Elo points) have
-    mean 1000 over the pipelines. None where no match decides it.
+    Table 2 prints (its 59% is 42,355 of 4 x 17,955). `elo` has mean 1000 over the
+    pipelines. None where no match decides it.
     """
 
     JSON: ClassVar = {"name": "contender", "tally": ""} | {
-        name: name for name in ("win_share", "win_rate", "elo", "strength")
+        name: name for name in ("win_share", "win_rate", "elo")
     }
 
     name: str
@@ -84,7 +79,6 @@ class Standing:
     win_rate: Interval | None
     win_share: Interval | None
     elo: Interval | None
-    strength: Interval | None
 
 
 def win_matrix(matches: Iterable[Match]) -> dict[str, dict[str, Tally]]:
@@ -103,16 +97,13 @@ def standings(
     seed: int,
     level: float = 0.95,
     resamples: int = 1000,
-    count_ties: bool = False,
-    k: float = ratings.K,
 ) -> list[Standing]:
     """All pipelines, the highest Elo first; [] for no matches.
 
-    Ties are left out of Elo and Bradley-Terry as in the paper, or with `count_ties` are half a win for each.
-    Raises InputError for a match of a pipeline with itself, MissingExtra without evalica.
+    Ties are left out of Elo as in the paper. Raises InputError for a match of a pipeline with itself.
     """
     ordered = canonical(matches)
-    games = _games(ordered, count_ties=count_ties)
+    games = _games(ordered)
     if not games.names:
         return []
     drawn = drawn_counts(len(games.questions), seed=seed, resamples=resamples)
@@ -120,8 +111,7 @@ def standings(
     columns = [
         (_win_rates(games, whole), _win_rates(games, drawn)),
         (_win_shares(games, whole), _win_shares(games, drawn)),
-        (_elos(games, whole, ORDERS, seed, k), _elos(games, drawn, DRAWN_ORDERS, seed, k)),
-        (_strengths(games, whole), _strengths(games, drawn)),
+        (_elos(games, whole, ORDERS, seed), _elos(games, drawn, DRAWN_ORDERS, seed)),
     ]
     intervals = [
         percentile_intervals(point[0], draws, n=len(games.questions), level=level) for point, draws in columns
@@ -161,7 +151,6 @@ _ENDS: Mapping[Preference | None, Tally] = {
 }
 _POINTS: Mapping[Preference | None, float] = {
     Preference.FIRST: 1.0,
-    Preference.TIE: 0.5,
     Preference.SECOND: 0.0,
 }
 
@@ -183,7 +172,7 @@ class _Games:
     played: Counts
 
 
-def _games(matches: Sequence[Match], *, count_ties: bool) -> _Games:
+def _games(matches: Sequence[Match]) -> _Games:
     names = tuple(sorted({name for match in matches for name in (match.first, match.second)}))
     questions = tuple(sorted({match.question_id for match in matches}))
     player = {name: number for number, name in enumerate(names)}
@@ -193,7 +182,7 @@ def _games(matches: Sequence[Match], *, count_ties: bool) -> _Games:
     for match in matches:
         at, left, right = place[match.question_id], player[match.first], player[match.second]
         scored[at, [left, right]] += match.verdict is not None
-        if match.verdict in _POINTS and (count_ties or match.verdict is not Preference.TIE):
+        if match.verdict in _POINTS:
             rows.append((at, left, right, _POINTS[match.verdict]))
             played[at, [left, right]] += 1
             wins[at, [left, right]] += [match.verdict is Preference.FIRST, match.verdict is Preference.SECOND]
@@ -221,7 +210,7 @@ def _ratio(top: Counts, bottom: Counts) -> Floats:
         return np.asarray(top / bottom)
 
 
-def _elos(games: _Games, counts: Counts, orders: int, seed: int, k: float) -> Floats:
+def _elos(games: _Games, counts: Counts, orders: int, seed: int) -> Floats:
     """(b, p): mean Elo over random orders of the games drawn, NaN for a player without a game.
 
     Every order is played backwards as well, so that two games with opposite ends leave both at 1000.
@@ -235,7 +224,7 @@ def _elos(games: _Games, counts: Counts, orders: int, seed: int, k: float) -> Fl
         for place, part in enumerate(batch):
             table[place, :, : part.shape[1]] = part
         chains = table.reshape(len(batch) * orders, -1)
-        played = ratings.elo(games.first, games.second, games.points, chains, players=len(games.names), k=k)
+        played = ratings.elo(games.first, games.second, games.points, chains, players=len(games.names))
         means.append(played.reshape(len(batch), orders, -1).mean(axis=1))
     return _only_players(np.concatenate(means), games, counts)
 
@@ -247,47 +236,5 @@ def _orders(games: _Games, counts: Counts, half: int, rng: np.random.Generator) 
     return np.concatenate([shuffled, shuffled[:, ::-1]])
 
 
-def _strengths(games: _Games, counts: Counts) -> Floats:
-    """(b, p): Bradley-Terry in Elo points with mean 1000, NaN for a player without a game."""
-    size = len(games.names)
-    forth, back = games.first * size + games.second, games.second * size + games.first
-    strengths = np.empty((len(counts), size))
-    for row, drawn in enumerate(counts[:, games.question]):
-        won = np.bincount(forth, drawn * games.points, size**2)
-        won += np.bincount(back, drawn * (1.0 - games.points), size**2)
-        strengths[row] = bradley_terry(won.reshape(size, size))
-    return _only_players(strengths, games, counts)
-
-
-def bradley_terry(wins: ArrayLike, *, prior: float = PRIOR) -> Floats:
-    """Strengths (p,) in Elo points, mean 1000, from wins (p, p) of row over column; a tie is half a win each.
-
-    Bradley and Terry (1952) by evalica. Worked value without prior: 3 wins to 1: 400 log10(3) = 190.8 apart.
-    Raises MissingExtra without evalica.
-    """
-    evalica = _evalica()
-    table = np.asarray(wins, dtype=np.float64)
-    size = len(table)
-    rows, columns = np.nonzero(~np.eye(size, dtype=np.bool_))
-    result = evalica.bradley_terry(
-        rows.tolist(),
-        columns.tolist(),
-        [evalica.Winner.X] * len(rows),
-        weights=(table[rows, columns] + prior / 2.0).tolist(),
-        tolerance=1e-8,
-        limit=10_000,
-    )
-    strengths = np.log10([float(result.scores[player]) for player in range(size)])
-    return np.asarray(ratings.INITIAL + ratings.SCALE * (strengths - strengths.mean()))
-
-
 def _only_players(values: Floats, games: _Games, counts: Counts) -> Floats:
     return np.where(counts @ games.played > 0, values, np.nan)
-
-
-def _evalica() -> Any:  # noqa: ANN401
-    try:
-        import evalica  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtra("evalica", "bench", LAB) from error
-    return evalica

@@ -11,11 +11,9 @@ from typing import Any
 
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import ChatModel
-from equipoise.core.settings import Settings
 from equipoise.core.types import Usage
 from equipoise.evaluation.results import Row, write_atomically
 from equipoise_lab.bench.qa import datasets, items, judging, runner
-from equipoise_lab.bench.qa.forecast import Forecast, forecast
 from equipoise_lab.bench.qa.items import Item
 from equipoise_lab.bench.qa.reporting import report
 from equipoise_lab.bench.qa.runner import Harness
@@ -33,7 +31,7 @@ PACKAGES = ("equipoise", "numpy", "onnxruntime", "openai", "xllamacpp", "transfo
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a run works on. `dataset` is a name or a file (`datasets.load`); `without` names documents whose
-    questions are left out; `price_in` and `price_out` are for a million tokens."""
+    questions are left out."""
 
     dataset: str
     pipelines: tuple[str, ...]
@@ -43,18 +41,15 @@ class Options:
     without: tuple[str, ...] = ()
     compare: bool = True
     both_orders: bool = False
-    price_in: float | None = None
-    price_out: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QaPlan:
-    """What will be asked: the items drawn, the pipelines, and what that costs."""
+    """What will be asked: the items drawn and the pipelines."""
 
     dataset: str
     items: tuple[Item, ...]
     systems: tuple[Named, ...]
-    estimate: Forecast
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +66,7 @@ class Done:
     unreported: str
 
 
-def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 0) -> QaPlan:
+def plan(options: Options, *, with_llm: bool) -> QaPlan:
     """Read and draw the items and look up the pipelines. Raises InputError or MissingExtra."""
     wanted = pipelines(options.pipelines, with_llm=with_llm)
     everything = datasets.load(options.dataset, options.data, split=options.split)
@@ -79,9 +74,7 @@ def plan(options: Options, settings: Settings, *, with_llm: bool, judges: int = 
     if not left:
         raise InputError(f"no question of {options.dataset} is left: leave out fewer documents")
     drawn = items.sample(left, options.limit)
-    orders = (2 if options.both_orders else 1) if options.compare else 0
-    expected = forecast(drawn, wanted, settings, judges=judges, comparisons=orders)
-    return QaPlan(datasets.title(options.dataset), tuple(drawn), wanted, expected)
+    return QaPlan(datasets.title(options.dataset), tuple(drawn), wanted)
 
 
 async def bench(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[ChatModel] = ()) -> Done:
@@ -107,9 +100,9 @@ async def bench(chosen: QaPlan, options: Options, harness: Harness, judges: Sequ
 
 
 def _report(out: Path) -> str:
-    """Write summary, tables and page; why not, where the extra for statistics and figures is not installed."""
+    """Write summary, tables and figures; why not, where the extra for statistics and figures is not installed."""
     try:
-        report.write(out)
+        report.draw(out, report.write(out))
     except MissingExtra as error:
         return str(error)
     return ""
@@ -151,7 +144,6 @@ def meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[Ch
         "judges": [judge.name for judge in judges],
         "compare": options.compare,
         "both_orders": options.both_orders,
-        "prices": {"in": options.price_in, "out": options.price_out},
         "concurrency": harness.concurrency,
         "settings": settings,
         "versions": {"python": platform.python_version()} | _versions(),

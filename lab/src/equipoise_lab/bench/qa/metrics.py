@@ -188,11 +188,6 @@ def pearson(first: Sequence[float], second: Sequence[float], *, level: float = 0
     return Interval(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach), level, len(first))
 
 
-def cost(prompt_tokens: int, completion_tokens: int, *, price_in: float, price_out: float) -> float:
-    """What tokens cost at prices for a million. Worked value: 1,000 at 2 and 500 at 8 cost 0.006."""
-    return (prompt_tokens * price_in + completion_tokens * price_out) / 1e6
-
-
 def _harmonic(pair: tuple[float, float]) -> float:
     return 2 * pair[0] * pair[1] / sum(pair) if sum(pair) else 0.0
 

@@ -1,29 +1,17 @@
-"""What judges said of single answers: distributions, who was rated highest, how guesses go with it, agreement."""
+"""What judges said of single answers: distributions, who was rated highest, how guesses go with it."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
-from equipoise.evaluation.results import grouped
 from equipoise.maths.rates import Interval
 from equipoise_lab.bench.estimates import Estimate
-from equipoise_lab.bench.judges import agreement as pairs
-from equipoise_lab.bench.judges.comparison import Order, Preference
-from equipoise_lab.bench.paired import times_highest
 from equipoise_lab.bench.qa import metrics
-from equipoise_lab.bench.qa.records import ComparisonRecord, Judgement, QaRecord
+from equipoise_lab.bench.qa.records import Judgement, QaRecord
 from equipoise_lab.bench.qa.reporting.measures import ESTIMATOR
-from equipoise_lab.maths.agreement import Level
 from equipoise_lab.maths.statistics import wilson
 
-KINDS: Mapping[str, Level] = {"correctness": "nominal", "comparison": "nominal"}
-"""What the values of a judge are; those of all others are grades ("ordinal")."""
-
 BySystem = Mapping[str, Sequence[Judgement]]
-Values = Mapping[tuple[str, ...], float | None]
-"""By item and system, or item and pair; None: not scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +67,6 @@ class Correlation:
     points: list[list[float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Agreed:
-    """Same verdict, Cohen's kappa and Krippendorff's alpha of two raters of a judge."""
-
-    judge: str
-    raters: tuple[str, str]
-    n: int
-    left_out: int
-    same: Interval | None
-    kappa: Interval | None
-    alpha: Interval | None
-
-
 def caption(model: str, *, itself: bool) -> str:
     """`judged by MODEL`, and whether that model judges itself."""
     return f"judged by {model}{', judged by the same model that answered' if itself else ''}"
@@ -131,11 +106,12 @@ def _distribution(values: Mapping[str, float]) -> dict[str, int]:
 
 
 def _highest(known: Mapping[str, Mapping[str, float]]) -> Highest:
-    common = len(set.intersection(*(set(values) for values in known.values()))) if known else 0
-    won = times_highest(known)
-    return Highest(
-        common, {name: Won(n, wilson(n, common, level=ESTIMATOR.level)) for name, n in won.items()}
-    )
+    """Ties count for all of them; only questions count that all systems were rated on."""
+    common = set.intersection(*(set(values) for values in known.values())) if known else set()
+    best = {item: max(values[item] for values in known.values()) for item in common}
+    won = {name: sum(known[name][item] == best[item] for item in common) for name in sorted(known)}
+    share = {name: wilson(n, len(common), level=ESTIMATOR.level) for name, n in won.items()}
+    return Highest(len(common), {name: Won(n, share[name]) for name, n in won.items()})
 
 
 def correlations(by: Mapping[str, Sequence[QaRecord]], judged: BySystem) -> list[Correlation]:
@@ -151,45 +127,6 @@ def correlations(by: Mapping[str, Sequence[QaRecord]], judged: BySystem) -> list
                 pearson = metrics.pearson(xs, ys, level=ESTIMATOR.level)
                 measured.append(Correlation(name, performance, pearson, places))
     return measured
-
-
-def agreement(judged: BySystem, comparisons: Sequence[ComparisonRecord]) -> list[Agreed]:
-    """Of each two raters of a judge. Raters of comparisons are a judging model in one order: the two orders of one
-    model are two raters."""
-    said: dict[str, dict[str, dict[tuple[str, ...], float | None]]] = {}
-    for system, judgements in judged.items():
-        for judgement in judgements:
-            values = said.setdefault(judgement.judge, {}).setdefault(judgement.judge_model, {})
-            values[judgement.item_id, system] = judgement.value
-    agreed = [each for judge in sorted(said) for each in _agreed(judge, said[judge])]
-    orders = {
-        f"{model}, {order}": _compared(mine, order)
-        for model, mine in grouped(comparisons, lambda record: record.judge_model).items()
-        for order in (Order.AS_IS, Order.SWAPPED)
-    }
-    return agreed + _agreed("comparison", {name: values for name, values in orders.items() if values})
-
-
-def _agreed(judge: str, raters: Mapping[str, Values]) -> list[Agreed]:
-    agreed = []
-    for first, second in combinations(sorted(raters), 2):
-        kind = KINDS.get(judge, "ordinal")
-        left, right = (
-            {json.dumps(key): value for key, value in raters[name].items()} for name in (first, second)
-        )
-        both = pairs.agreement(left, right, kind=kind, seed=ESTIMATOR.seed, level=ESTIMATOR.level)
-        measured = (both.same, both.kappa, both.alpha)
-        agreed.append(Agreed(judge, (first, second), both.n, both.left_out, *measured))
-    return agreed
-
-
-def _compared(comparisons: Sequence[ComparisonRecord], order: Order) -> Values:
-    codes = {str(verdict): float(number) for number, verdict in enumerate(Preference)}
-    return {
-        (record.item_id, record.first, record.second): codes.get(str(record.verdict))
-        for record in comparisons
-        if record.order == order
-    }
 
 
 def _performances(

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from equipoise_lab.bench.estimates import Estimate
-from equipoise_lab.bench.paired import Tested
 from equipoise_lab.bench.qa.metrics import Decisions, Declining
 from equipoise_lab.bench.qa.records import QaRecord
-from equipoise_lab.bench.qa.reporting import abstention, battles, measures, paired, ratings
-from equipoise_lab.bench.qa.reporting.abstention import Abstention
+from equipoise_lab.bench.qa.reporting import battles, measures, ratings
 from equipoise_lab.bench.qa.reporting.battles import Battle
 from equipoise_lab.bench.qa.reporting.measures import ESTIMATOR, Counts, Relations, Spent, WorstGuess
-from equipoise_lab.bench.qa.reporting.ratings import Agreed, Correlation, Rating
+from equipoise_lab.bench.qa.reporting.ratings import Correlation, Rating
 from equipoise_lab.bench.qa.reporting.recorded import RECORDS, Run
 
 M = TypeVar("M")
+BASE = "vanilla"
+"""What costs are compared with: of several models the first by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Section:
         name: name
         for name in (
             *("counts", "measures", "declining", "decisions", "relations", "worst_guesses", "cost"),
-            *("ratings", "correlations", "battles", "agreement", "tests", "abstention"),
+            *("ratings", "correlations", "battles"),
         )
     }  # fmt: skip
 
@@ -46,9 +46,6 @@ class Section:
     ratings: list[Rating]
     correlations: list[Correlation]
     battles: list[Battle]
-    agreement: list[Agreed]
-    tests: list[Tested]
-    abstention: Mapping[str, Abstention]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +88,6 @@ def section(run: Run) -> Section:
         ratings.ratings(judged, list(by), models),
         ratings.correlations(by, judged),
         battles.battles(run.comparisons, models),
-        ratings.agreement(judged, run.comparisons),
-        paired.paired_tests(by, judged),
-        abstention.abstention(by),
     )
 
 
@@ -106,6 +100,6 @@ def _each(
 
 def _costs(by: Mapping[str, Sequence[QaRecord]], run: Run) -> dict[str, dict[str, Spent]]:
     timed = run.by_system(run.timings)
-    base = paired.base_of(by)
+    base = next((name for name in by if name.split(" [")[0] == BASE), None)
     compared = (by[base], timed.get(base, [])) if base else None
     return {name: measures.cost(records, timed.get(name, []), compared) for name, records in by.items()}

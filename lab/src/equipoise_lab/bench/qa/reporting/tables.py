@@ -12,10 +12,7 @@ from equipoise_lab.bench.judges.ranking import Tally
 from equipoise_lab.bench.layouts import Layout, filled, places, value_at
 from equipoise_lab.bench.qa.reporting.battles import Battle
 from equipoise_lab.bench.qa.reporting.summary import Section
-from equipoise_lab.bench.tables import MISSING, Line, Table, number
-
-Texts = Mapping[tuple[str, str], tuple[str, str]]
-"""(question, guess) by system and item, where they may be shown."""
+from equipoise_lab.bench.tables import MISSING, Line, Table
 
 Printed = Mapping[str, Mapping[str, Any]]
 """What the paper prints, by its data set and pipeline."""
@@ -48,17 +45,14 @@ def printed_of(table: str, dataset: str) -> Printed:
     return {name: rows for name, rows in every.items() if not mine or name in mine}
 
 
-def tables(name: str, section: Section, texts: Texts | None = None) -> list[Table]:
-    """The tables of the data set `name`: outcomes, the paper's in its order, its figures in numbers, ours.
-
-    With `texts`, Table 7 holds the questions and guesses themselves; without, ids.
-    """
+def tables(name: str, section: Section) -> list[Table]:
+    """The tables of the data set `name`: outcomes, the paper's in its order, its figures in numbers, ours."""
     collected: list[Table] = []
     for key, layout in layouts.layouts("qa").items():
         if key in ("standings", "matrix"):
             collected += _by_judge(name, section, layout, matrix=key == "matrix")
         elif key == "worst_guesses":
-            collected.append(_worst_guesses(layout, section, texts or {}))
+            collected.append(_worst_guesses(layout, section))
         elif key == "unscored":
             collected.append(_unscored(layout, section))
         elif not layout.optional or value_at(section, layout.rows):
@@ -143,22 +137,14 @@ def _matrix(layout: Layout, battle: Battle | None, dataset: str, said: str) -> T
     return Table(table.title, ("", *columns, "total"), table.lines, table.note, table.missing)
 
 
-def _worst_guesses(layout: Layout, section: Section, texts: Texts) -> Table:
-    """Table 7; the paper's examples are shown with ours where texts are."""
-    lines = []
-    for system, guesses in section.worst_guesses.items():
-        for guess in guesses:
-            scores = tuple(filled(cell, row=guess) for cell in layout.cells)
-            said = texts.get((system, guess.item_id), ("", ""))
-            lines.append(Line(f"{system}, {guess.item_id}", (*scores, *(said if texts else ()))))
-    if texts:
-        lines += [
-            Line("H&S Structured, RepliQA", (number(0.0), MISSING, *pair), paper=True)
-            for pair in paper()["table_7"]
-        ]
-    table = layouts.whole(layout, section, lines, ours=bool(section.worst_guesses))
-    head = (*table.head, *(("real question", "best guess") if texts else ()))
-    return Table(table.title, head, table.lines, table.note, table.missing)
+def _worst_guesses(layout: Layout, section: Section) -> Table:
+    """Table 7, by ids."""
+    lines = [
+        Line(f"{system}, {guess.item_id}", tuple(filled(cell, row=guess) for cell in layout.cells))
+        for system, guesses in section.worst_guesses.items()
+        for guess in guesses
+    ]
+    return layouts.whole(layout, section, lines, ours=bool(section.worst_guesses))
 
 
 def _unscored(layout: Layout, section: Section) -> Table:
