@@ -341,7 +341,6 @@ def test_the_report_shows_the_paper_beside_ours(data, good):
         "5/10 50% [19%, 81%]",
         "prompt_injections-0",
         "Utility",
-        "parrot",
     ):
         assert text in markdown
     assert "| *H&S (Full), paper* | *0%* | *0%* |" in markdown

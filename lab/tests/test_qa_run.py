@@ -137,7 +137,7 @@ def test_concurrency_gives_the_same_bytes(done, file, tmp_path):
 def test_no_document_is_encoded_twice(file, tmp_path):
     budget, encoder = Budget(), HashedWords(64)
     options = Options(str(file), ("baseline", "vanilla"))
-    plan = bench.plan(options, WRITING, with_llm=True)
+    plan = bench.plan(options, with_llm=True)
     harness = Harness(WRITING, encoder, ScriptedChat(say), tmp_path, budget, silent)
     sync.run(bench.bench(plan, options, harness))
     # two documents of one passage; a question for each partition that is searched: plain RAG searches both, and where
@@ -258,7 +258,7 @@ def test_what_ends_a_run_is_one_error_and_keeps_the_rows(file, tmp_path, concurr
             return super().encode(texts)
 
     options = Options(str(file), ("vanilla",))
-    plan = bench.plan(options, WRITING, with_llm=True)
+    plan = bench.plan(options, with_llm=True)
     harness = Harness(WRITING, Flaky(64), ScriptedChat(say), tmp_path, Budget(), silent, concurrency)
     with pytest.raises(ModelUnavailable, match="the encoder is gone"):
         sync.run(bench.bench(plan, options, harness))

@@ -21,9 +21,7 @@ from equipoise.core import sync
 from equipoise.core.errors import InputError, MissingExtra, ModelUnavailable
 from equipoise.core.protocols import Highlighter
 from equipoise.core.settings import HighlightSettings, Settings
-from equipoise.core.types import Document, Passage, Query
-from equipoise.corpus.indexing import prepare
-from equipoise.corpus.store import Store
+from equipoise.core.types import Passage, Query
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.training import checkpoints, extras, heads
@@ -31,10 +29,8 @@ from equipoise_lab.training.batches import epoch, labelled, tensors
 from equipoise_lab.training.evaluation import quality
 from equipoise_lab.training.examples import Example, read_examples
 from equipoise_lab.training.heads import BestSpan
-from equipoise_lab.training.highlighter import TrainedHighlighter
 from equipoise_lab.training.loop import Loop, Schedule, chosen_precision, rate_share
 from equipoise_lab.training.run import TrainingPlan, train
-from hashed_words import HashedWords
 from processes import ENVIRONMENT, held
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -58,11 +54,10 @@ def plan(folder):
     )
 
 
-@pytest.fixture(scope="module", params=["span", "sentence", "pair"])
-def trained(request, plan):
-    """(kind, what `train` returned, its folder)."""
-    mine = replace(plan, head=request.param, out=plan.out.with_name(request.param))
-    return request.param, train(mine, QUICK), mine.out
+@pytest.fixture(scope="module")
+def trained(plan):
+    """(what `train` returned, its folder)."""
+    return train(plan, QUICK), plan.out
 
 
 def metrics(out):
@@ -71,7 +66,7 @@ def metrics(out):
 
 class TestWholeRun:
     def test_it_learned_and_says_so(self, trained):
-        _, done, out = trained
+        done, out = trained
         summary = json.loads((out / "metrics.json").read_text())
         assert summary["best"] == done.best
         assert done.best["evidence_hit"] > 0.9
@@ -82,9 +77,10 @@ class TestWholeRun:
         assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:10])
         assert (out / "loss.png").read_bytes().startswith(b"\x89PNG")
 
-    def test_it_highlights_and_declines_from_the_saved_folder(self, trained):
-        kind, done, _ = trained
-        highlighter = TrainedHighlighter(done.model, max_tokens=64)
+    def test_it_highlights_and_declines_from_the_saved_folder_by_the_settings(self, trained):
+        wanted = HighlightSettings(name="extractive_qa", qa_model=str(trained[0].model))
+        components = Components(Settings(highlight=wanted), store=None, encoder=None)
+        highlighter = build.make("highlighter", build.HIGHLIGHTERS, wanted.name, components)
         assert isinstance(highlighter, Highlighter)
         texts = {
             "town": "The town was built in 1812. The honey was sold.",
@@ -96,68 +92,31 @@ class TestWholeRun:
             proposal = sync.run(highlighter.highlight(Query(question), passages))
             return [texts[s.doc_id][s.start - 40 : s.end - 40] for s in proposal.spans]
 
-        quote = "Kardon" if kind == "span" else "The bridge was built by Kardon."
-        assert ask("Who built the bridge?", when, who) == [quote]
+        assert ask("Who built the bridge?", when, who) == ["The bridge was built by Kardon."]
         assert ask("Who built the bridge?", when) == []
         assert "1812" in ask("When was built the town?", when, who)[0]
         assert ask("When was built the town?", who) == []
-        assert ask("Who built the bridge?") == []
 
     def test_the_same_command_again_does_nothing(self, trained, plan):
-        kind, done, out = trained
+        done, out = trained
         before = metrics(out)
-        again = train(replace(plan, head=kind, out=out), QUICK)
+        again = train(plan, QUICK)
         assert again.updates == 0
         assert (again.best, metrics(out)) == (done.best, before)
 
     def test_another_run_may_not_have_the_folder(self, trained, plan):
-        kind, _, out = trained
         with pytest.raises(InputError, match=r"differs in learning_rate.*another --out"):
-            train(replace(plan, head=kind, out=out), replace(QUICK, learning_rate=1e-3))
+            train(plan, replace(QUICK, learning_rate=1e-3))
 
 
 def test_the_span_model_is_one_for_question_answering(plan, trained):
-    kind, done, _ = trained
-    if kind != "span":
-        return
+    done, _ = trained
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(done.model)
     tokenizer = transformers.AutoTokenizer.from_pretrained(done.model)
     inputs = tokenizer("Who built the mill?", "The mill was built by Talu.", return_tensors="pt")
     with torch.inference_mode():
         out = model(**inputs)
     assert out.start_logits.shape == inputs["input_ids"].shape
-
-
-def test_the_span_folder_serves_extractive_qa_by_the_settings_and_others_are_refused(trained):
-    kind, done, _ = trained
-    wanted = HighlightSettings(name="extractive_qa", qa_model=str(done.model))
-    components = Components(Settings(highlight=wanted), store=None, encoder=None)
-    highlighter = build.make("highlighter", build.HIGHLIGHTERS, wanted.name, components)
-    text = "The mill was sold. The bridge was built by Kardon."
-    asked = highlighter.highlight(Query("Who built the bridge?"), [Passage(1, "d", 0, len(text), text)])
-    if kind == "span":
-        assert [text[s.start : s.end] for s in sync.run(asked).spans] == ["The bridge was built by Kardon."]
-        return
-    with pytest.raises(
-        InputError, match=r"not trained for extractive question answering.*highlight\.qa_model"
-    ):
-        sync.run(asked)
-
-
-def test_a_folder_of_sentences_takes_the_place_of_a_pipelines_highlighter(trained, tmp_path):
-    """What docs/seams.md says of folders that no setting can name."""
-    kind, done, _ = trained
-    if kind == "span":
-        return
-    document = Document("d", "The mill was sold. The bridge was built by Kardon.", "d.txt")
-    encoder = HashedWords()
-    with Store.open(tmp_path / "index.db", create=True) as store:
-        store.bind_encoder(encoder)
-        store.add_documents(prepare([document], encoder))
-        built = build.highlight_summarize(Components(Settings(), store, encoder))
-        own = replace(built, highlighter=TrainedHighlighter(done.model, max_tokens=64))
-        result = sync.run(own.ask("Who built the bridge?"))
-    assert [quote.marked for quote in result.highlights.items] == [("The bridge was built by Kardon.",)]
 
 
 TRAIN = """
@@ -180,7 +139,7 @@ checkpoints.save = counted
 
 
 def options(plan, out):
-    given = f"--base {plan.base} --data {plan.data[0]} --target answer --head sentence --out {out}"
+    given = f"--base {plan.base} --data {plan.data[0]} --target answer --out {out}"
     more = (
         "--max-tokens 64 --epochs 2 --batch 8 --learning-rate 3e-3 --evaluate-every 20 --checkpoint-every 5"
     )
@@ -203,7 +162,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_numbers(plan, folder, monke
     assert not (killed / "metrics.json").exists()
     done = trained_whole(*options(plan, killed))
     assert metrics(killed) == metrics(whole)
-    for name in ("metrics.json", "model/sentence_head.json", "model/model.safetensors"):
+    for name in ("metrics.json", "model/model.safetensors"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
     updates = int(done.stdout.split(" updates")[0].split()[-1])
     assert 0 < updates < json.loads((killed / "metrics.json").read_text())["updates"]
@@ -228,7 +187,7 @@ def loop(plan, tmp_path):
     def made(evaluate, **options):
         schedule = replace(QUICK, epochs=5, batch=16, **options)
         torch.manual_seed(1)
-        head = heads.make("sentence", plan.base)
+        head = heads.SpanHead(plan.base)
         return Loop(head, items, evaluate, tmp_path, schedule=schedule, device="cpu")
 
     return made
@@ -237,9 +196,9 @@ def loop(plan, tmp_path):
 def test_early_stopping_returns_to_the_best_weights(loop):
     running = loop(Evaluations(0.5, 0.4, 0.6, 0.7), evaluate_every=2, patience=2)
     weights = []
-    running.fit(lambda done, total, what: weights.append(running.head.module["none"].weight.clone()))
+    running.fit(lambda done, total, what: weights.append(running.head.module.qa_outputs.weight.clone()))
     assert (running.state.step, running.state.over, running.total) == (8, True, 20)
-    assert torch.equal(running.head.module["none"].weight, weights[3])  # after update 4, the best one
+    assert torch.equal(running.head.module.qa_outputs.weight, weights[3])  # after update 4, the best one
 
 
 def test_accumulated_batches_are_one_large_batch(loop):
@@ -267,7 +226,7 @@ def test_what_auto_precision_means():
 
 
 def test_frozen_layers_stay(loop, plan):
-    head = heads.make("sentence", plan.base)
+    head = heads.SpanHead(plan.base)
     heads.freeze(head, 1)
     layers = head.encoder.encoder.layer
     frozen = {p.requires_grad for part in (head.encoder.embeddings, layers[0]) for p in part.parameters()}
@@ -297,53 +256,13 @@ def test_labels_and_tensors(plan):
     example = Example("Who built it?", text, "d", answers=((43, 49),))
     none = Example("Who?", "The mill was sold.", "d")
     items = labelled([example, none], tokenizer, "answer", 64)
-    assert [item.gold for item in items] == [{1}, set()]
     assert items[0].tokens == (
         16,
         16,
     )  # [CLS] who built it ? [SEP] the mill was sold . the bridge was built by kardon
     batch = tensors(items, "cpu")
-    assert batch["gold"].tolist() == [[False, True], [False, False]]
-    assert batch["there"].tolist() == [[True, True], [True, False]]
     assert batch["tokens"].tolist() == [[16, 16], [0, 0]]
-    assert batch["pool"][0, 0].nonzero().flatten().tolist() == [6, 7, 8, 9, 10]
-    assert batch["pool"][0].sum(1).tolist() == pytest.approx([1, 1])
     assert batch["attention_mask"].sum(1).tolist() == [19, 10]
-
-
-def test_pieces_are_sentences_two_around_a_target_and_the_whole(plan):
-    tokenizer = heads.tokenizer_of(plan.base).backend_tokenizer
-    text = "The mill was sold. The honey was sold. The bridge was built by Kardon."
-    examples = [Example("Who built it?", text, "d", answers=((63, 69),)), Example("Who?", text, "d")]
-    items = labelled(examples, tokenizer, "answer", 64, "pieces")
-    spans = [(item.example, text[slice(*item.spans[0])], bool(item.gold)) for item in items]
-    first, second, third = text[:18], text[19:38], text[39:]
-    assert spans == [
-        (0, first, False),
-        (0, second, False),
-        (0, third, True),
-        (0, f"{second} {third}", True),
-        (0, text, True),
-        (1, first, False),
-        (1, second, False),
-        (1, third, False),
-        (1, text, False),
-    ]
-    assert len(labelled(examples, tokenizer, "answer", 64, "sentences")) == 6
-
-
-def test_the_pair_model_is_a_reranker(plan, trained):
-    kind, done, _ = trained
-    if kind != "pair":
-        return
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(done.model)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(done.model)
-    texts = ["The mill was built by Talu.", "The mill was built in 1812."]
-    inputs = tokenizer(["Who built the mill?"] * 2, texts, return_tensors="pt")
-    with torch.inference_mode():
-        logits = model(**inputs).logits
-    assert logits.shape == (2, 1)
-    assert logits[0] > logits[1]
 
 
 def test_quality_by_hand():
@@ -381,8 +300,6 @@ def test_errors_of_the_trainer(plan, tmp_path):
     if not torch.cuda.is_available():
         with pytest.raises(InputError, match="torch sees no GPU"):
             train(replace(fresh, device="cuda", out=tmp_path / "e"), QUICK)
-    with pytest.raises(InputError, match="holds no trained model"):
-        TrainedHighlighter(tmp_path)
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / checkpoints.CHECKPOINT).write_bytes(b"half a file")
     with pytest.raises(InputError, match="delete it to begin again"):

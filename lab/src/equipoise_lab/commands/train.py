@@ -9,7 +9,6 @@ from equipoise.apps import progress
 from equipoise.apps.options import PathOption, group
 from equipoise.apps.terminal import Terminal
 from equipoise_lab.training.examples import Target
-from equipoise_lab.training.heads import Kind
 from equipoise_lab.training.loop import Precision, Schedule
 from equipoise_lab.training.reader import ReaderPlan, train_reader
 from equipoise_lab.training.run import TrainingPlan, device_of, train
@@ -20,9 +19,6 @@ Option = typer.Option
 DataOption = Annotated[list[Path], PathOption(help="Examples as JSON Lines; can be given more than once.")]
 BaseOption = Annotated[str, Option(help="An encoder: a name on Hugging Face or a folder.")]
 TargetOption = Annotated[Target, Option(help="Find the gold passage, or the short answer.")]
-HeadOption = Annotated[
-    Kind, Option(help="span: extractive QA; sentence: a score for each sentence; pair: a reranker.")
-]
 OutOption = Annotated[Path, PathOption(help="The run; the same command with the same folder resumes.")]
 HeldOutDataOption = Annotated[
     list[Path] | None, PathOption(help="Examples to stop by, in files of their own.")
@@ -51,7 +47,6 @@ def highlighter(
     data: DataOption,
     base: BaseOption,
     target: TargetOption = "passage",
-    head: HeadOption = "span",
     out: OutOption = Path("highlighter"),
     held_out_data: HeldOutDataOption = None,
     held_out: HeldOutOption = 0.1,
@@ -73,7 +68,7 @@ def highlighter(
     """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. An interrupted run resumes when repeated."""
     held = (*(held_out_data or ()),)
     plan = TrainingPlan(
-        tuple(data), base, out, target, head, held, held_out, foreign, freeze, dropout, max_tokens, device
+        tuple(data), base, out, target, held, held_out, foreign, freeze, dropout, max_tokens, device
     )
     schedule = Schedule(
         epochs=epochs,

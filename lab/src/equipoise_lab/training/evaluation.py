@@ -10,7 +10,7 @@ from equipoise_lab.maths.calibration import auc
 from equipoise_lab.training.batches import Labelled, tensors
 from equipoise_lab.training.examples import Example, Target
 from equipoise_lab.training.extras import library
-from equipoise_lab.training.heads import BestSpan, Head
+from equipoise_lab.training.heads import BestSpan, SpanHead
 
 BATCH = 32
 
@@ -41,7 +41,7 @@ class Quality:
 
 
 def evaluate(
-    head: Head, items: Sequence[Labelled], examples: Sequence[Example], target: Target, device: str
+    head: SpanHead, items: Sequence[Labelled], examples: Sequence[Example], target: Target, device: str
 ) -> Quality:
     """The figures of `head` on the windows `items` of `examples`; dropout is off meanwhile."""
     torch = library("torch")

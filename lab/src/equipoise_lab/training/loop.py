@@ -13,7 +13,7 @@ from equipoise_lab.training.batches import Labelled, epoch, tensors
 from equipoise_lab.training.checkpoints import BEST, CHECKPOINT, Metrics
 from equipoise_lab.training.evaluation import Quality
 from equipoise_lab.training.extras import library
-from equipoise_lab.training.heads import Head
+from equipoise_lab.training.heads import SpanHead
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 Report = Callable[[int, int, str], None]
@@ -56,7 +56,7 @@ class Loop:
 
     def __init__(
         self,
-        head: Head,
+        head: SpanHead,
         items: Sequence[Labelled],
         evaluate: Callable[[], Quality],
         folder: Path,
@@ -191,7 +191,7 @@ def chosen_precision(wanted: Precision, device: str) -> str:
     return "bf16" if library("torch").cuda.is_bf16_supported() else "fp16"
 
 
-def _optimizer(head: Head, schedule: Schedule) -> Any:  # noqa: ANN401
+def _optimizer(head: SpanHead, schedule: Schedule) -> Any:  # noqa: ANN401
     """AdamW; biases and normalisations do not decay."""
     named = [(name, p) for name, p in head.module.named_parameters() if p.requires_grad]
     decaying = [p for _, p in named if p.ndim > 1]

@@ -28,7 +28,6 @@ class TrainingPlan:
     base: str
     out: Path
     target: Target = "passage"
-    head: heads.Kind = "span"
     held_out_data: tuple[Path, ...] = ()
     held_out: float = 0.1
     foreign: float = 0.0
@@ -51,7 +50,7 @@ class Trained:
 def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, total, what: None) -> Trained:
     """Train, or resume the run in `plan.out`; the same arguments give the same run.
 
-    Leaves `model/` (for `extractive_qa`, or of the sentence or pair head), `metrics.jsonl`, `metrics.json` and
+    Leaves `model/` (for `extractive_qa`), `metrics.jsonl`, `metrics.json` and
     `loss.png` in `plan.out`. Raises MissingExtra, InputError for data or options that cannot be used or a
     folder with another run in it, and ModelUnavailable where the base cannot be loaded.
     """
@@ -61,7 +60,7 @@ def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, 
     train_on, test_on = _examples(plan, schedule.seed)
     checkpoints.claim(plan.out, _identity(plan, schedule))
     torch.manual_seed(schedule.seed)  # the new layers of a head are drawn at random
-    head, tokenizer = heads.make(plan.head, plan.base), heads.tokenizer_of(plan.base)
+    head, tokenizer = heads.SpanHead(plan.base), heads.tokenizer_of(plan.base)
     _check_length(head, plan.max_tokens)
     heads.freeze(head, plan.freeze)
     if plan.dropout is not None:
@@ -69,7 +68,7 @@ def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, 
     device = device_of(plan.device)
     head.module.to(device)
     items, tests = (
-        labelled(part, tokenizer.backend_tokenizer, plan.target, plan.max_tokens, head.cut)
+        labelled(part, tokenizer.backend_tokenizer, plan.target, plan.max_tokens)
         for part in (train_on, test_on)
     )
 
@@ -113,7 +112,7 @@ def _identity(plan: TrainingPlan, schedule: Schedule) -> dict[str, Any]:
     return options
 
 
-def _check_length(head: heads.Head, max_tokens: int) -> None:
+def _check_length(head: heads.SpanHead, max_tokens: int) -> None:
     most = getattr(head.encoder.config, "max_position_embeddings", None) or max_tokens
     if max_tokens > most:
         raise InputError(f"--max-tokens {max_tokens} is too long: this model has {most} positions")
@@ -127,7 +126,7 @@ def device_of(wanted: str) -> str:
     return ("cuda" if here else "cpu") if wanted == "auto" else wanted
 
 
-def _save(head: heads.Head, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
+def _save(head: heads.SpanHead, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
     folder.mkdir(exist_ok=True)
     head.save(folder)
     tokenizer.save_pretrained(folder)
