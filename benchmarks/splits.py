@@ -1,11 +1,12 @@
 """One place that says which documents are for fitting and which for reporting."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+
+from equipoise_lab.bench import scripts
 
 SEED = 20261121
 FIT = frozenset(
@@ -33,8 +34,8 @@ class Question:
 
 def squad2(data: Path, *, fit: bool) -> list[Question]:
     """All squad2 questions of the fitting or of the reporting articles."""
-    documents = {row["doc_id"]: row for row in _rows(data / "squad2" / "documents.jsonl")}
-    rows = [row for row in _rows(data / "squad2" / "questions.jsonl") if (row["doc_id"] in FIT) == fit]
+    documents = {row["doc_id"]: row for row in scripts.read(data / "squad2" / "documents.jsonl")}
+    rows = [row for row in scripts.read(data / "squad2" / "questions.jsonl") if (row["doc_id"] in FIT) == fit]
     return [
         Question(
             row["question_id"],
@@ -63,10 +64,12 @@ def elsewhere(questions: list[Question]) -> list[Question]:
 
 def repliqa(data: Path) -> list[Question]:
     """Every repliqa_mini question twice: with its own document, and with the next one, which cannot answer."""
-    documents = {row["doc_id"]: row["text"] for row in _rows(data / "repliqa_mini" / "documents.jsonl")}
+    documents = {
+        row["doc_id"]: row["text"] for row in scripts.read(data / "repliqa_mini" / "documents.jsonl")
+    }
     after = dict(zip(documents, [*list(documents)[1:], next(iter(documents))], strict=True))
     pairs = []
-    for row in _rows(data / "repliqa_mini" / "questions.jsonl"):
+    for row in scripts.read(data / "repliqa_mini" / "questions.jsonl"):
         if row["answerable"]:
             own, other = row["doc_id"], after[row["doc_id"]]
             gold = ((row["start"], row["start"] + len(row["passage"]), row["annotated_answer"]),)
@@ -75,10 +78,6 @@ def repliqa(data: Path) -> list[Question]:
                 Question(row["question_id"] + "-other", row["question"], other, "", documents[other], ()),
             ]
     return pairs
-
-
-def _rows(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def bias_report(query_ids: Sequence[str]) -> list[str]:

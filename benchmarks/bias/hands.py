@@ -7,7 +7,6 @@ src/equipoise/rag/hands.json: means, scales and covariances, no text. Prints how
 passages of the attacked claims, which it has not learnt from.
 """
 
-import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +18,7 @@ from equipoise.maths.hands import Hands, learnt
 from equipoise.rag import voices
 from equipoise.text.style import stretches, style
 from equipoise_lab.attacks.passages import Kind
+from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import attacks, corpora
 
 OUT = Path(voices.__file__).with_name(voices.LEARNT)
@@ -31,10 +31,7 @@ DIGITS = 6
 
 def main() -> None:
     """Learn, say how well, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, default=Path("data"))
+    parser = scripts.parser(__file__, __doc__)
     data = parser.parse_args().data
     corpus = corpora.read(data / "debate_passages")
     attacked = attacks.read(data / "ebi_passages" / "passages.jsonl", corpus)

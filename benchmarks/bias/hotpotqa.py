@@ -8,16 +8,15 @@ writes the attack, and for `equipoise bench bias`. It holds questions and paragr
 so it is not put beside this file; hotpotqa.json is: how many questions were rewritten, and why others were not.
 """
 
-import argparse
 import json
-import sys
+from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import ModelUnavailable
 from equipoise.rag import build
+from equipoise_lab.bench import scripts
 from equipoise_lab.bench.bias import open_ended
 
 HERE = Path(__file__).resolve().parent
@@ -29,12 +28,12 @@ def main() -> None:
     out = arguments.out
     out.mkdir(parents=True, exist_ok=True)
     flags = {"model.llm": arguments.llm, "model.replay": str(out / "replies.db")}
-    settings = layers.load(flags, environment={}, folder=HERE).settings
+    settings = scripts.settings(flags)
     chat = build.chat_model(settings.model)
     if chat is None:
         raise ModelUnavailable("rewriting needs a language model: name one with --llm")
     corpus = open_ended.read(arguments.data / "hotpotqa_distractor" / "questions.jsonl")
-    found = sync.run(open_ended.rewrite(corpus, chat, out, progress=_say, limit=arguments.questions))
+    found = sync.run(open_ended.rewrite(corpus, chat, out, progress=scripts.say, limit=arguments.questions))
     made = open_ended.open_ended(corpus, found)
     open_ended.write(made, out / open_ended.NAME)
     reasons = Counter(one.why.partition(":")[0] for one in found if one.rewritten is None)
@@ -50,17 +49,8 @@ def main() -> None:
     print(f"{len(made.queries)} of {len(found)} questions in {out / open_ended.NAME}")
 
 
-def _say(done: int, total: int, what: str) -> None:
-    print(f"{done}/{total} {what}", file=sys.stderr, flush=True)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root / "data")
-    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias" / "hotpotqa")
+def _arguments() -> Namespace:
+    parser = scripts.parser(__file__, __doc__, "bench-bias/hotpotqa")
     parser.add_argument("--llm", required=True, help="local[/NAME], openai/NAME: who rewrites the questions")
     parser.add_argument("--questions", type=int, help="only the first so many")
     return parser.parse_args()

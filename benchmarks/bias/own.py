@@ -13,16 +13,14 @@ With `--corpus` the questions of another corpus folder are attacked, such as tha
 `own-NAME/`. With `--answers` the same model answers from what each filter kept (Tables 5, 6 and 8).
 """
 
-import argparse
 import shutil
 import sys
-import tomllib
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
@@ -37,7 +35,7 @@ from equipoise.rag.components import Components
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, extreme
 from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, to_line
 from equipoise_lab.attacks.properties import yardstick
-from equipoise_lab.bench import tables
+from equipoise_lab.bench import scripts, tables
 from equipoise_lab.bench.bias import answers, attacks, bench, corpora, report, vectors
 from equipoise_lab.bench.bias.asked import Asking
 from equipoise_lab.bench.bias.attacks import Attack
@@ -69,7 +67,7 @@ class Step3:
 def main() -> None:
     """Write what is missing, plant it, publish."""
     arguments = _arguments()
-    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    config = scripts.config(HERE)
     folder = arguments.corpus or arguments.data / config["corpus"]
     out = arguments.out or HERE.parents[1] / ".equipoise" / "bench-bias" / _name(arguments.corpus)
     corpus = corpora.read(folder)
@@ -78,7 +76,7 @@ def main() -> None:
         ready = attacks.read(arguments.data / config["attacks"], corpus)
     out.mkdir(parents=True, exist_ok=True)
     flags = {"model.llm": arguments.llm, "model.replay": str(out / "replies.db")}
-    settings = layers.load(flags, environment={}, folder=HERE).settings
+    settings = scripts.settings(flags)
     encoder = EmbeddedEncoder()
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, encoder, build.chat_model(settings.model))
@@ -94,7 +92,9 @@ def main() -> None:
         vectors.borrow(out.parent, measured)
         options = Options(folder, file, Asking(answers=arguments.answers))
         parts = components if arguments.answers else replace(components, chat=None)
-        summary = sync.run(bench.bench(_plan(config), options, parts, Workspace(encoder, measured, _say)))
+        summary = sync.run(
+            bench.bench(_plan(config), options, parts, Workspace(encoder, measured, scripts.say))
+        )
     mine = attacks.read(file, corpus)
     chosen = {f"passages by {chat.name}": step_3(mine, encoder)}
     if arguments.corpus is None:
@@ -195,7 +195,7 @@ def _written(
     )
     journal = Journal(out / f"{one.query_id}.jsonl")
     attack = EbiAttack(
-        chat, encoder, counts, journal, lambda *said: _say(*said[:2], f"{one.query_id}: {said[2]}")
+        chat, encoder, counts, journal, lambda *said: scripts.say(*said[:2], f"{one.query_id}: {said[2]}")
     )
     found = sync.run(attack.run(AttackCase(one.query_id, one.question)))
     for line in found.missing:
@@ -227,14 +227,8 @@ def _step_3_table(found: dict[str, Step3]) -> Table:
     return Table("Step 3: what PS chooses", head, tuple(lines), note)
 
 
-def _say(done: int, total: int, what: str) -> None:
-    print(f"{done}/{total} {what}", file=sys.stderr, flush=True)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root / "data")
+def _arguments() -> Namespace:
+    parser = scripts.parser(__file__, __doc__)
     parser.add_argument(
         "--out", type=Path, help="by default .equipoise/bench-bias/own, or own-NAME of the corpus"
     )

@@ -9,10 +9,8 @@ larger than here; voices' seats are taken as they were. With the model of `own.p
 Writes `own/joined.json` and `own/joined.md`.
 """
 
-import argparse
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +23,7 @@ from equipoise.maths.checks import Floats
 from equipoise.maths.similarity import near_duplicates
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.near_copies import NEAR
-from equipoise_lab.bench import tables
+from equipoise_lab.bench import scripts, tables
 from equipoise_lab.bench.bias import attacked_questions, attacks, corpora
 from equipoise_lab.bench.bias.metrics import ESTIMATOR
 from equipoise_lab.bench.bias.records import BiasRecord, PassageRecord
@@ -56,14 +54,9 @@ Condition = tuple[str, int]
 
 def main() -> None:
     """Replay, and write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root / "data")
-    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
+    parser = scripts.parser(__file__, __doc__, "bench-bias")
     arguments = parser.parse_args()
-    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    config = scripts.config(HERE)
     corpus = corpora.read(arguments.data / config["corpus"])
     written = attacks.read(arguments.data / config["attacks"], corpus)
     encoder = EmbeddedEncoder()

@@ -11,17 +11,15 @@ machine. What is here of other models stays. With --table nothing is measured: s
 once more from the records here.
 """
 
-import argparse
 import json
 import shutil
 import sys
-import tomllib
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
@@ -31,7 +29,7 @@ from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise_lab.bench import tables
+from equipoise_lab.bench import scripts, tables
 from equipoise_lab.bench.bias import answers, bench, corpora, likert, plots, report
 from equipoise_lab.bench.bias.asked import Asked, Asking
 from equipoise_lab.bench.bias.bench import PROFILES, Options
@@ -61,7 +59,7 @@ SAID: Mapping[str, type[Record]] = {
 def main() -> None:
     """Run what is missing, then write the table."""
     arguments = _arguments()
-    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    config = scripts.config(HERE)
     if not arguments.table:
         measure(config, arguments)
     for file in arguments.records:
@@ -80,7 +78,7 @@ def add(folder: Path, file: Path) -> None:
     _merge(folder / answers.ANSWERS, found)
 
 
-def measure(config: dict, arguments: argparse.Namespace) -> None:
+def measure(config: dict, arguments: Namespace) -> None:
     """Run what is missing, and copy records and summaries here."""
     plan = _plan(config, config)
     options = Options(arguments.data / config["corpus"], arguments.data / config["attacks"])
@@ -92,7 +90,7 @@ def measure(config: dict, arguments: argparse.Namespace) -> None:
         )
     with Store.open(arguments.out / "index.db", create=True) as store:
         components = Components(Settings(), store, EmbeddedEncoder())
-        workspace = Workspace(components.encoder, arguments.out, _say)
+        workspace = Workspace(components.encoder, arguments.out, scripts.say)
         sync.run(bench.bench(plan, options, components, workspace))
     for name in (RESULTS, PROFILES, SUMMARY):
         shutil.copyfile(arguments.out / name, HERE / name)
@@ -201,10 +199,10 @@ def _ask(config: dict, options: Options, llm: str, out: Path) -> None:
     """Ask the language model, and put what was said beside this file."""
     wanted = config["answers"]
     flags = {"model.llm": llm, "model.slots": wanted["slots"], "model.replay": str(out / "replies.db")}
-    settings = layers.load(flags, environment={}, folder=HERE).settings
+    settings = scripts.settings(flags)
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
-        workspace = Workspace(components.encoder, out, _say, wanted["slots"])
+        workspace = Workspace(components.encoder, out, scripts.say, wanted["slots"])
         summary = sync.run(bench.bench(_plan(config, wanted), options, components, workspace))
     if options.asking.answers or not (HERE / ANSWERED).exists():
         (HERE / ANSWERED).write_text(as_text(summary), "utf-8")
@@ -264,16 +262,8 @@ def _page(part: BiasSummary, whole: BiasSummary, answered: BiasSummary | None) -
     return "\n".join(rows).rstrip() + "\n"
 
 
-def _say(done: int, total: int, what: str) -> None:
-    if done % 50 == 0:
-        print(f"{done}/{total} {what}", file=sys.stderr)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root / "data")
-    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-bias")
+def _arguments() -> Namespace:
+    parser = scripts.parser(__file__, __doc__, "bench-bias")
     parser.add_argument("--llm", help="whom to ask, if not that of config.toml: local[/NAME], openai/NAME")
     parser.add_argument("--answers", action="store_true", help="ask for answers to what each filter kept")
     parser.add_argument(

@@ -13,7 +13,6 @@ to result.md (result-ENCODER.md); nothing is chosen on those. `--limit` draws so
 `multilingual` and a limit of 300 it took five minutes of processor time, and all of it takes about twice as long.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from equipoise.rag import build
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentence import Calibration
 from equipoise.rag.highlighters.sentences import sentences_of
+from equipoise_lab.bench import scripts
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -176,10 +176,9 @@ def split(rows: Sequence[Case]) -> tuple[list[Case], list[Case]]:
 
 def main() -> None:
     """Fit, write, report."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = scripts.parser(__file__, __doc__)
     parser.add_argument("--encoder", default="minilm", help="minilm, multilingual or hf/NAME")
     parser.add_argument("--limit", type=int, help="questions of each kind; by default all")
-    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "data")
     arguments = parser.parse_args()
     data, limit, inner = arguments.data, arguments.limit, build.encoder(arguments.encoder)
     encoder = Remembering(inner)

@@ -14,10 +14,10 @@ highlighter and reader.md beside this file. About 12 minutes for 335 questions o
 `--indexes` takes the indexes of a run of benchmarks/field as they are.
 """
 
-import argparse
 import asyncio
 import json
 import sys
+from argparse import Namespace
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from random import Random
@@ -42,6 +42,7 @@ from equipoise.rag.library import update
 from equipoise.rag.reranking import RERANKED, reader_of, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
 from equipoise.text.questions import Question, split_questions
+from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.qa import datasets, stores
 from equipoise_lab.bench.tables import interval, number
@@ -131,7 +132,7 @@ def _window(window: Window, passages: Sequence[Passage], is_gold: IsGold) -> lis
     return [passages.index(window.passage), window.first, window.last, round(window.worth, 3), int(gold)]
 
 
-async def _collect(name: str, arguments: argparse.Namespace, lines: Lines) -> None:
+async def _collect(name: str, arguments: Namespace, lines: Lines) -> None:
     reader, done = Reader(), 0
     async for key, question, answerable, is_gold, store in cases(name, arguments, lines):
         if lines.key_of(key) not in lines:
@@ -143,12 +144,12 @@ async def _collect(name: str, arguments: argparse.Namespace, lines: Lines) -> No
 Case = tuple[Row, Question, bool, IsGold, Store]
 
 
-def cases(name: str, arguments: argparse.Namespace, lines: Lines) -> AsyncIterator[Case]:
+def cases(name: str, arguments: Namespace, lines: Lines) -> AsyncIterator[Case]:
     """Every question of a set of benchmarks/field, or the sample of a data set, with the store to ask."""
     return _sampled(name, arguments, lines) if name in SAMPLE else _field(name, arguments)
 
 
-async def _field(name: str, arguments: argparse.Namespace) -> AsyncIterator[Case]:
+async def _field(name: str, arguments: Namespace) -> AsyncIterator[Case]:
     index = (arguments.indexes or arguments.out / "indexes") / f"{name}.db"
     if arguments.indexes is None:
         index.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +166,7 @@ def _matching(question: field_questions.Question) -> IsGold:
     return lambda passage, start, end: question.matches(passage.text[start:end]) > 0
 
 
-async def _sampled(name: str, arguments: argparse.Namespace, lines: Lines) -> AsyncIterator[Case]:
+async def _sampled(name: str, arguments: Namespace, lines: Lines) -> AsyncIterator[Case]:
     encoder = EmbeddedEncoder()
     for documents, items in stores.by_documents(_items(name, arguments.data)).items():
         group = documents[0].doc_id.partition("#")[0] if name == "squad2" else documents[0].doc_id
@@ -336,11 +337,9 @@ def field_names() -> list[str]:
     return [field_set.name for half in HALVES for field_set in field_sets.chosen((), half=half)]
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def _arguments() -> Namespace:
+    parser = scripts.parser(__file__, __doc__, "bench-reader")
     parser.add_argument("--cache", type=Path, default=field_sets.default_cache())
-    parser.add_argument("--data", type=Path, default=ROOT / "data")
-    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-reader")
     parser.add_argument(
         "--indexes", type=Path, help="the folder `indexes` of a run of benchmarks/field, as it is"
     )

@@ -7,10 +7,7 @@ with all documents trusted and once so; reported apart are those whose gold stan
 model. Resumes question by question; rows and table go to `mixed/` beside this file.
 """
 
-import argparse
 import hashlib
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,52 +15,47 @@ import questions
 import sets
 from questions import Question
 
-from equipoise.core import settings as layers
 from equipoise.core.results import Answer
 from equipoise.core.types import Trust
 from equipoise.corpus.roots import Gone
-from equipoise.maths.rates import clopper_pearson
+from equipoise.evaluation.results import Lines
 from equipoise.rag.library import Library, update
+from equipoise_lab.bench import scripts
 from equipoise_lab.maths.statistics import mcnemar_exact
 
 SETS = ("fastify", "homebank", "beets", "node-packages", "borg", "mutt", "exim")
-ROOT = sets.HERE.parents[1]
+SHOWN = "{hits} ({share:.2f} [{low:.2f}, {high:.2f}])"
 
 
 def main() -> None:
     """Ask what is missing, and publish."""
-    arguments = _arguments()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "rows.jsonl"
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-    done = {row["id"] for row in rows}
-    settings = layers.load({"model.llm": "none"}, environment={}, folder=sets.HERE).settings
-    with path.open("a", encoding="utf-8") as out:
+    parser = scripts.parser(__file__, __doc__, "bench-field-mixed", data=False)
+    parser.add_argument("sets", nargs="*", metavar="SET", help="only these sets")
+    parser.add_argument("--cache", type=Path, default=sets.default_cache())
+    arguments = parser.parse_args()
+    with Lines(arguments.out / "rows.jsonl", ("id",)) as lines:
         for name in arguments.sets or SETS:
             asked = [one for one in questions.load(name) if one.answerable and not one.before]
-            if all(one.id in done for one in asked):
+            missing = [one for one in asked if (one.id,) not in lines]
+            if not missing:
                 continue
-            folder = sets.folder(arguments.cache, name)
             index = arguments.out / f"{name}.db"
-            update(index, [folder], gone=Gone.DROP)
-            with Library.create(index, settings=settings) as library:
+            update(index, [sets.folder(arguments.cache, name)], gone=Gone.DROP)
+            with Library.create(index, settings=scripts.settings({"model.llm": "none"})) as library:
                 every = library.documents()
                 untrusted = [one.doc_id for one in every if _is_untrusted(one.path)]
-                for one in asked:
-                    if one.id in done:
-                        continue
+                for number, one in enumerate(missing, 1):
                     library.store.set_trust([each.doc_id for each in every], Trust.TRUSTED)
                     before = _right(one, library)
                     library.store.set_trust(untrusted, Trust.UNTRUSTED)
                     texts = library.store.documents(each.doc_id for each in every).values()
                     trusted = any(one.matches(text.text) for text in texts if text.trust is Trust.TRUSTED)
                     row = {"id": one.id, "set": name, "gold_is_trusted": trusted, "all": before}
-                    row |= {"mixed": _right(one, library)}
-                    rows.append(row)
-                    out.write(json.dumps(row) + "\n")
-                    out.flush()
-                    print(len(rows), row, file=sys.stderr)
-    _publish(rows)
+                    lines.append(row | {"mixed": _right(one, library)})
+                    scripts.say(number, len(missing), name)
+        rows = lines.rows()
+    scripts.write(sets.HERE / "mixed" / "rows.jsonl", rows)
+    (sets.HERE / "mixed" / "table.md").write_text(page(rows), "utf-8")
 
 
 def _is_untrusted(path: str) -> bool:
@@ -79,26 +71,29 @@ def _right(question: Question, library: Library) -> str:
     return ("untrusted " if result.trust is Trust.UNTRUSTED else "") + ("right" if found else "wrong")
 
 
-def _publish(rows: list[dict[str, Any]]) -> None:
-    folder = sets.HERE / "mixed"
-    folder.mkdir(exist_ok=True)
-    ordered = sorted(rows, key=lambda row: row["id"])
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ordered), "utf-8")
-    lines = [
-        "# A third of the documents untrusted",
-        "",
-        f"`make bench-field-mixed`: {len(rows)} questions with an answer, {len({row['set'] for row in rows})} sets, no "
-        "language model. *Right*: a quote holds the answer, whoever wrote it. 95% intervals (Clopper-Pearson); p by "
-        "McNemar's exact test.",
-        "",
-        "| gold stands in | n | right, all trusted | right, a third untrusted | of these as untrusted | p |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
-    for name, trusted in (("a trusted document", True), ("untrusted ones only", False)):
-        some = [row for row in ordered if row["gold_is_trusted"] is trusted]
-        if some:
-            lines.append(f"| {name} | {len(some)} | {' | '.join(_figures(some))} |")
-    (folder / "table.md").write_text("\n".join(lines) + "\n", "utf-8")
+def page(rows: list[dict[str, Any]]) -> str:
+    """The table."""
+    groups = {
+        name: [row for row in rows if row["gold_is_trusted"] is trusted]
+        for name, trusted in (("a trusted document", True), ("untrusted ones only", False))
+    }
+    head = (
+        "gold stands in",
+        "n",
+        "right, all trusted",
+        "right, a third untrusted",
+        "of these as untrusted",
+        "p",
+    )
+    made = scripts.table(
+        head, [(name, str(len(some)), *_figures(some)) for name, some in groups.items() if some]
+    )
+    return (
+        "# A third of the documents untrusted\n\n"
+        f"`make bench-field-mixed`: {len(rows)} questions with an answer on {len({row['set'] for row in rows})} sets, "
+        "no language model. *Right*: a quote holds the answer, whoever wrote it. 95% intervals (Clopper-Pearson); p by "
+        f"McNemar's exact test.\n\n{made}"
+    )
 
 
 def _figures(rows: list[dict[str, Any]]) -> tuple[str, str, str, str]:
@@ -107,24 +102,11 @@ def _figures(rows: list[dict[str, Any]]) -> tuple[str, str, str, str]:
     other = sum(a and not b for b, a in zip(before, after, strict=True))
     marked = sum(row["mixed"] == "untrusted right" for row in rows)
     return (
-        _rate(sum(before), len(rows)),
-        _rate(sum(after), len(rows)),
+        scripts.rate(sum(before), len(rows), SHOWN),
+        scripts.rate(sum(after), len(rows), SHOWN),
         str(marked),
         f"{mcnemar_exact(only, other):.2f}",
     )
-
-
-def _rate(hits: int, of: int) -> str:
-    interval = clopper_pearson(hits, of)
-    return f"{hits} ({hits / of:.2f} [{interval.low:.2f}, {interval.high:.2f}])" if interval else "-"
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", metavar="SET", help="only these sets")
-    parser.add_argument("--cache", type=Path, default=sets.default_cache())
-    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-field-mixed")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

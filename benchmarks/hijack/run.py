@@ -7,14 +7,11 @@ flags and counts are copied here, no text. With --table nothing is asked: summar
 the results that stand here.
 """
 
-import argparse
 import json
-import sys
-import tomllib
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.corpus.store import Store
 from equipoise.evaluation.records import content, read_records
@@ -22,6 +19,7 @@ from equipoise.evaluation.run import RESULTS
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise_lab.bench import scripts
 from equipoise_lab.bench.hijack import bench, report
 from equipoise_lab.bench.hijack.bench import HijackPlan, Place
 from equipoise_lab.bench.hijack.cases import Choice, Skipped
@@ -38,7 +36,7 @@ def main() -> None:
     if arguments.table:
         publish(kept(HERE), HERE)
         return
-    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    config = scripts.config(HERE)
     choice = Choice(config["prompts"], config["look_alikes"], config["seed"])
     plan = HijackPlan(
         tuple(config["pipelines"]),
@@ -54,11 +52,11 @@ def main() -> None:
         "model.slots": config["concurrency"],
         "model.replay": str(arguments.out / "replies.db"),
     }
-    settings = layers.load(flags, environment={}, folder=HERE).settings
+    settings = scripts.settings(flags)
     with Store.open(arguments.out / "index.db", create=True) as store:
         components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
         place = Place(arguments.data, arguments.out)
-        summary = sync.run(bench.bench(plan, place, components, _say))
+        summary = sync.run(bench.bench(plan, place, components, scripts.say))
     records = read_records(arguments.out / RESULTS, HijackRecord)
     (HERE / RESULTS).write_bytes(content([record.model_copy(update={"detail": ""}) for record in records]))
     publish(summary, HERE)
@@ -95,16 +93,8 @@ def _page(summary: HijackSummary) -> str:
     )
 
 
-def _say(done: int, total: int, what: str) -> None:
-    if done % 10 == 0:
-        print(f"{done}/{total} {what}", file=sys.stderr)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root / "data")
-    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-hijack")
+def _arguments() -> Namespace:
+    parser = scripts.parser(__file__, __doc__, "bench-hijack")
     parser.add_argument("--llm", help="another model than config.toml names")
     parser.add_argument("--limit", type=int, help="the first so many cases of each source")
     parser.add_argument("--again", action="store_true", help="ask once more what ended with an error")

@@ -7,17 +7,15 @@ NAME is a section of config.toml, such as `squad2`, `offline` or `fresh_squad2`.
 is not asked again, and replies are kept in its replies.db. Only ids and numbers are copied here, no text.
 """
 
-import argparse
 import shutil
 import sys
-import tomllib
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Message
@@ -29,6 +27,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.local import LocalChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
+from equipoise_lab.bench import scripts
 from equipoise_lab.bench.output import TABLES
 from equipoise_lab.bench.qa import bench, datasets, items, runner
 from equipoise_lab.bench.qa.bench import Options, QaPlan
@@ -65,7 +64,7 @@ class Run:
 def main() -> None:
     """Ask what is missing, then write the tables."""
     arguments = _arguments()
-    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    config = scripts.config(HERE)
     budget = Budget(max_minutes=arguments.minutes)
     for run in runs(config):
         if arguments.only in (None, run.name) and not arguments.table:
@@ -100,7 +99,7 @@ def runs(config: dict) -> list[Run]:
     ]
 
 
-def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -> None:
+def ask(run: Run, config: dict, arguments: Namespace, budget: Budget) -> None:
     """What is missing of one section."""
     drawn = items.sample(reported(run.dataset, arguments.data), run.skip + run.limit)[run.skip :]
     alone = run.timed and run.llm != "none"
@@ -111,10 +110,12 @@ def ask(run: Run, config: dict, arguments: argparse.Namespace, budget: Budget) -
         "model.slots": slots,
         **run.settings,
     }
-    settings = layers.load(flags, environment={}, folder=HERE).settings
+    settings = scripts.settings(flags)
     encoder = EmbeddedEncoder()
     encoder.encode(["warm up"])
-    harness = Harness(settings, encoder, None, arguments.out / run.name, budget, _say, slots, CrossEncoder())
+    harness = Harness(
+        settings, encoder, None, arguments.out / run.name, budget, scripts.say, slots, CrossEncoder()
+    )
     if alone:
         side_by_side(run, drawn, harness)
     with started(run, harness) as chat:
@@ -202,15 +203,8 @@ def page(wanted: Sequence[Run]) -> str:
     return "\n".join(texts)
 
 
-def _say(done: int, total: int, what: str) -> None:
-    print(f"{done}/{total} {what}", file=sys.stderr)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    root = HERE.parents[1]
-    parser.add_argument("--data", type=Path, default=root / "data")
-    parser.add_argument("--out", type=Path, default=root / ".equipoise" / "bench-qa")
+def _arguments() -> Namespace:
+    parser = scripts.parser(__file__, __doc__, "bench-qa")
     parser.add_argument("--only", help="one section of config.toml")
     parser.add_argument("--minutes", type=float, help="begin nothing new after so many minutes")
     parser.add_argument("--table", action="store_true", help="only write the tables again")

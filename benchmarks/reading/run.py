@@ -10,7 +10,6 @@ between questions with and without an answer; `right at 80%` is what is right ab
 near misses. Fixed draws; no text is written. The first reader is the package's, FOLDER holds another one's files.
 """
 
-import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -21,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.evaluation.jsonl import json_object, lines
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.highlighters.reading import below
+from equipoise_lab.bench import scripts
 from equipoise_lab.maths.calibration import auc
 from equipoise_lab.training.reader import is_held_out, whole
 
@@ -56,18 +55,13 @@ class Figures:
         return found
 
 
-def rows(path: Path) -> list[Row]:
-    """Of a JSON Lines file, packed or not."""
-    return [json_object(text, where) for text, where in lines(path)]
-
-
 def kept_apart(name: str, most: int) -> Callable[[Path, CrossEncoder], Figures]:
     """`most` questions with an answer and half as many near misses of the sets left out of training."""
 
     def read(data: Path, reader: CrossEncoder) -> Figures:
         draw, figures = Random(5), Figures()
-        passages = {row["passage"]: row for row in rows(data / name / "passages.jsonl.xz")}
-        apart = [row for row in rows(data / name / "questions.jsonl.xz") if is_held_out(row)]
+        passages = {row["passage"]: row for row in scripts.read(data / name / "passages.jsonl.xz")}
+        apart = [row for row in scripts.read(data / name / "questions.jsonl.xz") if is_held_out(row)]
         yes, no = ([row for row in apart if bool(row["gold"]) is answered] for answered in (True, False))
         for row in [*draw.sample(yes, min(most, len(yes))), *draw.sample(no, min(most // 2, len(no)))]:
             _asked(row, passages, reader, figures)
@@ -127,8 +121,8 @@ def _first(
 def squad2(data: Path, reader: CrossEncoder) -> Figures:
     """The sentence that answers, in the paragraph asked about; its look-alike questions."""
     draw, figures = Random(11), Figures()
-    documents = {d["doc_id"]: d for d in rows(data / "squad2/documents.jsonl")}
-    asked = rows(data / "squad2/questions.jsonl")
+    documents = {d["doc_id"]: d for d in scripts.read(data / "squad2/documents.jsonl")}
+    asked = scripts.read(data / "squad2/questions.jsonl")
     parts = ([q for q in asked if q["answerable"] is answered] for answered in (True, False))
     for q in [q for part in parts for q in draw.sample(part, 150)]:
         text = documents[q["doc_id"]]["paragraphs"][q["paragraph"]]
@@ -147,8 +141,8 @@ def squad2(data: Path, reader: CrossEncoder) -> Figures:
 def covid_qa(data: Path, reader: CrossEncoder) -> Figures:
     """The piece of six sentences that answers, among thirty of its article."""
     draw, figures = Random(12), Figures()
-    documents = {d["doc_id"]: d["text"] for d in rows(data / "covid_qa/documents.jsonl.gz")}
-    for q in draw.sample(rows(data / "covid_qa/questions.jsonl"), 80):
+    documents = {d["doc_id"]: d["text"] for d in scripts.read(data / "covid_qa/documents.jsonl.gz")}
+    for q in draw.sample(scripts.read(data / "covid_qa/questions.jsonl"), 80):
         text = documents[q["doc_id"]]
         spans = sentences(text)
         pieces = [(spans[n][0], spans[min(n + 5, len(spans) - 1)][1]) for n in range(0, len(spans), 6)]
@@ -163,7 +157,7 @@ def covid_qa(data: Path, reader: CrossEncoder) -> Figures:
 def bioasq(data: Path, reader: CrossEncoder) -> Figures:
     """A question's own snippet among nineteen of others."""
     draw, figures = Random(13), Figures()
-    asked = rows(data / "bioasq12b/questions.jsonl")
+    asked = scripts.read(data / "bioasq12b/questions.jsonl")
     for q in draw.sample(asked, 150):
         others = draw.sample([o for o in asked if o is not q], 19)
         texts = [draw.choice(o["snippets"])["text"] for o in (q, *others)]
@@ -177,7 +171,7 @@ def bioasq(data: Path, reader: CrossEncoder) -> Figures:
 def hotpotqa(data: Path, reader: CrossEncoder) -> Figures:
     """A supporting sentence among all of ten paragraphs."""
     draw, figures = Random(14), Figures()
-    for q in draw.sample(rows(data / "hotpotqa_distractor/questions.jsonl"), 60):
+    for q in draw.sample(scripts.read(data / "hotpotqa_distractor/questions.jsonl"), 60):
         pairs = [(p["title"], n, s) for p in q["paragraphs"] for n, s in enumerate(p["sentences"])]
         gold = [k for k, (title, n, _) in enumerate(pairs) if [title, n] in q["supporting"]]
         texts = [f"{title}\n{s}" for title, _, s in pairs]
@@ -188,8 +182,8 @@ def hotpotqa(data: Path, reader: CrossEncoder) -> Figures:
 def repliqa(data: Path, reader: CrossEncoder) -> Figures:
     """The sentence that answers in its document; another document, which does not."""
     draw, figures = Random(15), Figures()
-    documents = {d["doc_id"]: d["text"] for d in rows(data / "repliqa_mini/documents.jsonl")}
-    for q in rows(data / "repliqa_mini/questions.jsonl"):
+    documents = {d["doc_id"]: d["text"] for d in scripts.read(data / "repliqa_mini/documents.jsonl")}
+    for q in scripts.read(data / "repliqa_mini/questions.jsonl"):
         text = documents[q["doc_id"]]
         spans = sentences(text)
         if q["answerable"] and q.get("passage"):
@@ -214,8 +208,7 @@ FIELDS: dict[str, Callable[[Path, CrossEncoder], Figures]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("data"))
+    parser = scripts.parser(__file__, __doc__)
     parser.add_argument("--reader", type=Path, nargs="*", default=[], help="folders of other readers' files")
     parser.add_argument("--questions", type=int, default=120, help="of each part that is kept apart")
     parser.add_argument("--only", nargs="*", help="only these fields")

@@ -8,8 +8,6 @@ sets that hold no attack. Rules were chosen on the half `choose` alone, by a has
 table shows `report`. `--show` prints what was missed or wrongly found, on the half `choose` only.
 """
 
-import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +19,7 @@ from equipoise.redteam.scan import Finding, Scanned, Severity, load, scan
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units
+from equipoise_lab.bench import scripts
 from equipoise_lab.maths.statistics import wilson
 
 HERE = Path(__file__).resolve().parent
@@ -55,23 +54,17 @@ def lines(name: str, field: str, key: str = "id") -> Callable[[Path], Texts]:
     """(id, text) of a JSON Lines file."""
 
     def read(data: Path) -> Texts:
-        for row in rows(data / name):
+        for row in scripts.read(data / name):
             yield str(row[key]), str(row[field])
 
     return read
-
-
-def rows(path: Path) -> Iterator[dict]:
-    """The objects of a JSON Lines file."""
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
 
 
 def mails(name: str) -> Callable[[Path], Texts]:
     """(id, subject and body) of mails."""
 
     def read(data: Path) -> Texts:
-        for row in rows(data / "llmail_inject" / name):
+        for row in scripts.read(data / "llmail_inject" / name):
             yield str(row["id"]), f"{row['subject']}\n\n{row['body']}"
 
     return read
@@ -79,7 +72,7 @@ def mails(name: str) -> Callable[[Path], Texts]:
 
 def squad(data: Path) -> Texts:
     """Every paragraph; all of an article are in one half."""
-    for row in rows(data / "squad2" / "documents.jsonl"):
+    for row in scripts.read(data / "squad2" / "documents.jsonl"):
         for paragraph in row["paragraphs"]:
             yield str(row["doc_id"]), paragraph
 
@@ -87,7 +80,7 @@ def squad(data: Path) -> Texts:
 def emails_of_bipia(data: Path) -> Texts:
     """The benign mails, each once."""
     seen: dict[str, str] = {}
-    for row in rows(data / "bipia_email_qa" / "questions.jsonl"):
+    for row in scripts.read(data / "bipia_email_qa" / "questions.jsonl"):
         seen.setdefault(row["document"], str(row["id"]))
     for text, name in seen.items():
         yield name, text
@@ -158,8 +151,7 @@ def share(part: int, whole: int) -> str:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("data"))
+    parser = scripts.parser(__file__, __doc__)
     parser.add_argument("--half", choices=("choose", "report"), default="report")
     parser.add_argument("--show", default="")
     parser.add_argument("--table", type=Path)

@@ -11,24 +11,23 @@ question; rows and table go to `corpus.jsonl` and `corpus.md` beside this file.
 """
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Trust
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.roots import Gone
-from equipoise.maths.rates import clopper_pearson
+from equipoise.evaluation.results import Lines
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag import build
 from equipoise.rag.library import Library, update
 from equipoise.redteam.beside import best_first, lies
 from equipoise.redteam.planter import is_planted, uproot
 from equipoise.redteam.targets import response
+from equipoise_lab.bench import scripts
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "field"))
@@ -48,32 +47,27 @@ APART = ("timings",)
 def main() -> None:
     """Ask what is missing, and publish."""
     arguments = _arguments()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / "rows.jsonl"
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-    done = {row["id"] for row in rows}
-    flags = {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
-    settings = layers.load(flags, environment={}, folder=HERE).settings
+    settings = scripts.settings(
+        {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
+    )
     reader = CrossEncoder()
-    with path.open("a", encoding="utf-8") as out:
+    with Lines(arguments.out / "rows.jsonl", ("id",)) as lines:
         for name in arguments.sets or SETS:
-            asked = [one for one in questions.load(name) if not one.before]
-            if all(one.id in done for one in asked):
+            missing = [one for one in questions.load(name) if not one.before and (one.id,) not in lines]
+            if not missing:
                 continue
             index = arguments.out / f"{name}.db"
             update(index, [sets.folder(arguments.cache, name)], gone=Gone.DROP)
             with Library.create(index, settings=settings, reranker=reader) as library:
                 uproot(library.store)
-                for one in asked:
-                    if one.id not in done:
-                        row = {"id": one.id, "set": name} | _attacked(
-                            one.question, library, reader, arguments
-                        )
-                        rows.append(row)
-                        out.write(json.dumps(row) + "\n")
-                        out.flush()
-                        print(len(rows), row, file=sys.stderr)
-    _publish(rows, arguments.llm)
+                for number, one in enumerate(missing, 1):
+                    row = {"id": one.id, "set": name}
+                    lines.append(row | _attacked(one.question, library, reader, arguments))
+                    scripts.say(number, len(missing), name)
+        rows = lines.rows()
+    end = "" if arguments.llm == "none" else "-model"
+    scripts.write(HERE / f"corpus{end}.jsonl", rows)
+    (HERE / f"corpus{end}.md").write_text(page(rows, arguments.llm), "utf-8")
 
 
 def _attacked(
@@ -132,30 +126,25 @@ def _fields(result: Answer | Refusal) -> dict[str, Any]:
     return fields | {"tokens": spent | {"calls": spent["calls"] + spent["replayed"], "replayed": 0}}
 
 
-def _publish(rows: list[dict[str, Any]], llm: str) -> None:
-    ordered = sorted(rows, key=lambda row: row["id"])
-    end = "" if llm == "none" else "-model"
-    (HERE / f"corpus{end}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ordered), "utf-8")
+def page(rows: list[dict[str, Any]], llm: str) -> str:
+    """The table."""
     forms, named = max(row["forms"] for row in rows), len({row["set"] for row in rows})
     lines = [
-        "# Documents that a stranger writes beside trusted ones",
-        "",
+        (name, *(_rate(rows, mode, answered, rule) for mode in MODES))
+        for name, answered, rule in (
+            ("trusted documents answer: the result changes in anything", True, "changed"),
+            ("trusted documents answer: planted text among the quotes", True, "planted"),
+            ("they do not: planted text shown", False, "planted"),
+            ("they do not: planted text shown without the word untrusted", False, "unmarked"),
+        )
+    ]
+    return (
+        "# Documents that a stranger writes beside trusted ones\n\n"
         f"`make bench-corpus`: {len(rows)} questions on {named} sets of real documentation, language model: {llm}. A "
         f"lie in up to {forms} forms a question (titles, fronts, near copies, repeats, other languages, instructions), "
         "ranked by the reader itself; the best ones are planted, one at a time. 95% intervals (Clopper-Pearson) over "
-        "questions.",
-        "",
-        "| | `trusted-first` | `equal` |",
-        "| --- | --- | --- |",
-    ]
-    for name, answered, rule in (
-        ("trusted documents answer: the result changes in anything", True, "changed"),
-        ("trusted documents answer: planted text among the quotes", True, "planted"),
-        ("they do not: planted text shown", False, "planted"),
-        ("they do not: planted text shown without the word untrusted", False, "unmarked"),
-    ):
-        lines.append(f"| {name} | {' | '.join(_rate(ordered, mode, answered, rule) for mode in MODES)} |")
-    (HERE / f"corpus{end}.md").write_text("\n".join(lines) + "\n", "utf-8")
+        f"questions.\n\n{scripts.table(('', *(f'`{mode}`' for mode in MODES)), lines)}"
+    )
 
 
 def _rate(rows: list[dict[str, Any]], mode: str, answered: bool, rule: str) -> str:
@@ -163,23 +152,17 @@ def _rate(rows: list[dict[str, Any]], mode: str, answered: bool, rule: str) -> s
         row[mode]["tries"] for row in rows if mode in row and row["trusted-first"]["answered"] is answered
     ]
     hits = sum(any(one[rule] for one in tries) for tries in some)
-    interval = clopper_pearson(hits, len(some))
-    return (
-        f"{hits} of {len(some)} ({hits / len(some):.0%} [{interval.low:.0%}, {interval.high:.0%}])"
-        if interval
-        else "-"
-    )
+    return scripts.rate(hits, len(some), "{hits} of {of} ({share:.0%} [{low:.0%}, {high:.0%}])")
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = scripts.parser(__file__, __doc__, "bench-corpus", data=False)
     parser.add_argument("sets", nargs="*", metavar="SET", help="only these sets")
     parser.add_argument(
         "--planted", type=int, default=2, help="forms of the lie that are planted for a question"
     )
     parser.add_argument("--modes", nargs="+", default=MODES, help="of trust.mode; trusted-first among them")
     parser.add_argument("--cache", type=Path, default=sets.default_cache())
-    parser.add_argument("--out", type=Path, default=HERE.parents[1] / ".equipoise" / "bench-corpus")
     parser.add_argument("--llm", default="none", help="a language model: local[/NAME], openai/NAME")
     return parser.parse_args()
 

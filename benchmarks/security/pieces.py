@@ -7,12 +7,8 @@ of HotpotQA, the snippets of BioASQ (the first eight) and the answers of COVID-Q
 it. The attack takes the cases of `cut_up` and is read off the quotes that each setting lets through.
 """
 
-import argparse
-import gzip
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from equipoise.core.types import Document, Dropped, Passage, Span
 from equipoise.corpus.pieces import passage_at
@@ -29,6 +25,7 @@ from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units
 from equipoise.text.spans import DropReason, SpanPolicy
+from equipoise_lab.bench import scripts
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -38,9 +35,7 @@ SNIPPETS = 8
 
 def main() -> None:
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-security")
-    parser.add_argument("--data", type=Path, default=ROOT / "data")
+    parser = scripts.parser(__file__, __doc__, "bench-security")
     arguments = parser.parse_args()
     with Store.open(arguments.out / "documents.db", read_only=True) as store:
         ground = Ground(store.documents(store.doc_ids()))
@@ -91,7 +86,7 @@ def _document(doc_id: str, text: str) -> Document:
 
 def _benign(data: Path) -> Iterator[tuple[list[Span], dict[str, Document]]]:
     """Sets of quotes that people marked, each with its documents."""
-    for row in _rows(data / "hotpotqa_distractor" / "questions.jsonl"):
+    for row in scripts.read(data / "hotpotqa_distractor" / "questions.jsonl"):
         documents, spans = {}, []
         for paragraph in row["paragraphs"]:
             text = "".join(paragraph["sentences"])
@@ -102,21 +97,15 @@ def _benign(data: Path) -> Iterator[tuple[list[Span], dict[str, Document]]]:
                 start = len("".join(sentences[:number]))
                 spans.append(Span(title, start, start + len(sentences[number])))
         yield spans, documents
-    for row in _rows(data / "bioasq12b" / "questions.jsonl"):
+    for row in scripts.read(data / "bioasq12b" / "questions.jsonl"):
         texts = [snippet["text"] for snippet in row["snippets"][:SNIPPETS]]
         documents = {f"s{n}": _document(f"s{n}", text) for n, text in enumerate(texts)}
         yield [Span(f"s{n}", 0, len(text)) for n, text in enumerate(texts)], documents
-    articles = {row["doc_id"]: row["text"] for row in _rows(data / "covid_qa" / "documents.jsonl.gz")}
+    articles = {row["doc_id"]: row["text"] for row in scripts.read(data / "covid_qa" / "documents.jsonl.gz")}
     cut = {doc_id: _document(doc_id, text) for doc_id, text in articles.items()}
-    for row in _rows(data / "covid_qa" / "questions.jsonl"):
+    for row in scripts.read(data / "covid_qa" / "questions.jsonl"):
         spans = [Span(row["doc_id"], a["start"], a["start"] + len(a["text"])) for a in row["answers"]]
         yield spans, {row["doc_id"]: cut[row["doc_id"]]}
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    content = path.read_bytes()
-    text = gzip.decompress(content) if path.suffix == ".gz" else content
-    yield from map(json.loads, text.decode("utf-8").strip().split("\n"))
 
 
 if __name__ == "__main__":

@@ -6,17 +6,14 @@ Resumes: what stands in the output folder is not asked again, and replies are ke
 folder are not copied here; those of our own prompts and of the documents, which stand in this repository, are.
 """
 
-import argparse
 import contextlib
 import json
-import sys
-import tomllib
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.protocols import ChatModel
 from equipoise.corpus.indexing import index
@@ -32,6 +29,7 @@ from equipoise.redteam.suite.cases import BENIGN, LOOK_ALIKE, SUITES, Material
 from equipoise.redteam.suite.run import AttackPlan
 from equipoise.redteam.suite.tables import Carried
 from equipoise.redteam.targets import PipelineTarget
+from equipoise_lab.bench import scripts
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -44,7 +42,7 @@ DOCUMENTS_DB = "documents.db"
 def main() -> None:
     """Carry out what is missing, then write the table."""
     arguments = _arguments()
-    config = tomllib.loads((HERE / "config.toml").read_text("utf-8"))
+    config = scripts.config(HERE)
     out, budget = arguments.out, Budget(max_minutes=arguments.max_minutes)
     out.mkdir(parents=True, exist_ok=True)
     store = out / DOCUMENTS_DB
@@ -63,14 +61,14 @@ def main() -> None:
 def _carry_out(
     part: Mapping[str, Any],
     config: Mapping[str, Any],
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     budget: Budget,
     chats: dict[str, ChatModel | None],
 ) -> None:
     out: Path = arguments.out
     name = part.get("llm", config["llm"])
     flags = {**config["settings"], "model.llm": name, "model.slots": arguments.concurrency}
-    settings = layers.load(flags, environment={}, folder=HERE).settings
+    settings = scripts.settings(flags)
     if name not in chats:
         made = _local(name, arguments) if arguments.threads else build.chat_model(settings.model)
         chats[name] = Replayed(made, ReplayCache(out / "replies.db")) if made else None
@@ -89,10 +87,10 @@ def _carry_out(
             on={} if part.get("benign") else {BENIGN: [], LOOK_ALIKE: []},
         )  # fmt: skip
         material = Material(documents, sizes, arguments.data if part.get("data") else None)
-        sync.run(run.run(plan, targets, material, out / part["name"], progress=_say, budget=budget))
+        sync.run(run.run(plan, targets, material, out / part["name"], progress=scripts.say, budget=budget))
 
 
-def _local(name: str, arguments: argparse.Namespace) -> ChatModel | None:
+def _local(name: str, arguments: Namespace) -> ChatModel | None:
     """A local model with so many threads: where processors are shared, threads that wait for each other starve."""
     kind, _, model = name.partition("/")
     if kind != "local":
@@ -140,15 +138,10 @@ def _renamed(record: SampleRecord, part: str, hidden: Sequence[str]) -> SampleRe
     return record.model_copy(update={"sample": f"{part}/{record.sample}", "facts": facts})
 
 
-def _say(done: int, total: int, what: str) -> None:
-    print(f"{done}/{total} {what}", file=sys.stderr, flush=True)
-
-
-def _arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+def _arguments(argv: Sequence[str] | None = None) -> Namespace:
+    parser = scripts.parser(__file__, __doc__, "bench-security", data=False)
     parser.add_argument("--part", action="append", help="only this part of config.toml; may be repeated")
     parser.add_argument("--data", type=Path, help="the folder with attack data, for parts of the suite full")
-    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "bench-security")
     parser.add_argument("--limit", type=int, help="the first so many cases of each attack")
     parser.add_argument(
         "--concurrency", type=int, default=4, help="cases at a time, where nothing is planted"

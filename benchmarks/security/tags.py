@@ -6,23 +6,21 @@ Each question there wants yes or no, and its conclusion is what a highlighter wo
 right tag crosses the boundary before that quote, and how often the wrong one does.
 """
 
-import argparse
-import json
 from pathlib import Path
 
 from equipoise.core.types import Tag
 from equipoise.redteam.suite.tables import rate, shown
 from equipoise.text.polar import borne, is_yes_no
+from equipoise_lab.bench import scripts
 
 HERE = Path(__file__).resolve().parent
 
 
 def main() -> None:
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "data")
+    parser = scripts.parser(__file__, __doc__)
     path = parser.parse_args().data / "pubmedqa" / "questions.jsonl"
-    rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+    rows = scripts.read(path)
     lines = [
         "| right answer | right tag crosses | wrong tag crosses | of the right form |",
         "|---|---|---|---|",

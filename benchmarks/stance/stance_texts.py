@@ -5,7 +5,6 @@ subject lies in one part, so nothing that is reported was trained on in other wo
 """
 
 import csv
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from equipoise.core.protocols import Encoder
+from equipoise_lab.bench import scripts
 
 Part = Literal["train", "choose", "report"]
 SOURCES = ("argkp", "debate", "ebi")
@@ -55,7 +55,7 @@ class Told:
 
 def read(data: Path) -> list[Told]:
     """All texts of the three collections that take a side."""
-    debate = {row["_id"]: row["text"] for row in _lines(data / "debate_passages" / "queries.jsonl")}
+    debate = {row["_id"]: row["text"] for row in scripts.read(data / "debate_passages" / "queries.jsonl")}
     return [
         *_beir(data / "argkp_stance", "argkp"),
         *_beir(data / "debate_passages", "debate"),
@@ -116,8 +116,8 @@ def forms(claim: str) -> tuple[tuple[str, int], ...]:
 
 
 def _beir(folder: Path, source: str) -> list[Told]:
-    claims = {row["_id"]: row["text"] for row in _lines(folder / "queries.jsonl")}
-    documents = {row["_id"]: row for row in _lines(folder / "corpus.jsonl")}
+    claims = {row["_id"]: row["text"] for row in scripts.read(folder / "queries.jsonl")}
+    documents = {row["_id"]: row for row in scripts.read(folder / "corpus.jsonl")}
     with (folder / "stance.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return [
@@ -131,7 +131,7 @@ def _beir(folder: Path, source: str) -> list[Told]:
 
 def _ebi(folder: Path, claims: Mapping[str, str]) -> list[Told]:
     made = []
-    for row in _lines(folder / "passages.jsonl"):
+    for row in scripts.read(folder / "passages.jsonl"):
         side = row["stance"] / 2
         if row["kind"] != "synthetic":
             side = 1.0 if row["kind"] == "adv_pos" else -1.0
@@ -150,7 +150,3 @@ def _bare(claim: str) -> str:
 
 def _hashed(group: Sequence[str]) -> str:
     return sha256("\n".join(group).encode()).hexdigest()
-
-
-def _lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

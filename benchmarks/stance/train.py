@@ -9,10 +9,10 @@ direction of a question is learnt and not a list of words. The checkpoint that i
 is `adapter.safetensors`. Resumes after a kill; progress on standard error.
 """
 
-import argparse
 import json
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -28,6 +28,7 @@ from transformers import BertForSequenceClassification
 
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.stance import windows
+from equipoise_lab.bench import scripts
 from equipoise_lab.maths.calibration import auc
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,7 +145,7 @@ def macro(told: Sequence[Told], scores: np.ndarray) -> dict[str, float]:
     return made
 
 
-def train(arguments: argparse.Namespace, told: Sequence[Told], parts: dict[str, Part]) -> None:
+def train(arguments: Namespace, told: Sequence[Told], parts: dict[str, Part]) -> None:
     """Learn until `--updates`, keeping the best adapter and a state to go on from."""
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(SEED)
@@ -214,10 +215,8 @@ def _say(line: str) -> None:
 
 def main() -> None:
     """Train, and leave the best adapter in `--out`."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT / "data")
+    parser = scripts.parser(__file__, __doc__, "stance/run")
     parser.add_argument("--base", type=Path, default=ROOT / ".equipoise" / "stance" / "base")
-    parser.add_argument("--out", type=Path, default=ROOT / ".equipoise" / "stance" / "run")
     parser.add_argument("--updates", type=int, default=800)
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--threads", type=int, default=1)

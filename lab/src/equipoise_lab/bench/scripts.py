@@ -1,0 +1,67 @@
+"""What the scripts of `benchmarks/` share: arguments, settings, rows, and the cells of their tables."""
+
+import sys
+import tomllib
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from equipoise.core import settings as layers
+from equipoise.core.settings import Settings
+from equipoise.evaluation.jsonl import json_object, lines
+from equipoise.evaluation.results import encoded, write_atomically
+from equipoise.maths.rates import clopper_pearson
+
+Row = dict[str, Any]
+
+
+def parser(script: str, said: str | None, out: str = "", *, data: bool = True) -> ArgumentParser:
+    """The arguments of the file `script`, which `said` describes: --data, and with `out` --out, a folder of that name
+    in `.equipoise` of the repository by default."""
+    root = Path(script).resolve().parents[2]
+    made = ArgumentParser(description=said, formatter_class=RawDescriptionHelpFormatter)
+    if data:
+        made.add_argument("--data", type=Path, default=root / "data", help="the folder with the data sets")
+    if out:
+        made.add_argument("--out", type=Path, default=root / ".equipoise" / out, help="where a run resumes")
+    return made
+
+
+def config(folder: Path) -> Row:
+    """What `config.toml` in the folder of a script says."""
+    return tomllib.loads((folder / "config.toml").read_text("utf-8"))
+
+
+def settings(flags: Mapping[str, Any]) -> Settings:
+    """The settings of these flags alone: no settings file and no environment counts."""
+    return layers.load(dict(flags), environment={}, folder=Path(__file__).parent).settings
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a JSON Lines file, packed (.gz, .xz) or not. Raises InputError with file and line."""
+    return [json_object(text, where) for text, where in lines(path)]
+
+
+def write(path: Path, rows: Iterable[Row]) -> None:
+    """Publish rows as JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, b"".join(map(encoded, rows)))
+
+
+def say(done: int, total: int, what: str) -> None:
+    """One line about where a long run stands."""
+    sys.stderr.write(f"{done}/{total} {what}\n")
+
+
+def rate(hits: int, of: int, form: str = "{hits} of {of} [{low:.0%}, {high:.0%}]") -> str:
+    """A count with its exact 95% interval (Clopper-Pearson), a dash of none; `share` is the share in `form`."""
+    interval = clopper_pearson(hits, of)
+    if interval is None:
+        return "-"
+    return form.format(hits=hits, of=of, share=hits / of, low=interval.low, high=interval.high)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Markdown."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)) + "\n"
