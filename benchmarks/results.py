@@ -122,6 +122,7 @@ FROZEN: Mapping[str, tuple[str, ...]] = {
     "the probability that a chat model can answer": ("calibration/abstain.md",),
     "the reader's fit in more figures": ("calibration/reader.md",),
     "training on other data and with other heads": ("training/table.md", "training/results.jsonl"),
+    "how often the scan is right": ("scan/README.md", "scan/table.md"),
     "growth of time with hostile input": ("growth/table.md",),
     "speed of indexing, quotes and filters": ("speed/frozen.md", "speed/results.json"),
     "sizes of a deployment": ("sizing/index.json",),
