@@ -1,7 +1,7 @@
 """The comparison judge (H&S, section 5.2): which of two answers is better, a tie, or neither is acceptable.
 
-Models prefer a place (Zheng et al. 2023, section 3.3), so the order in which the answers are shown is drawn from
-a hash: the same for the same pair, whichever way round the caller names it. Verdicts are in the caller's order.
+Models prefer a place (Zheng et al. 2023, section 3.3), so the order in which the answers are shown can be drawn from a
+hash (`seeded_order`): the same for the same pair, whichever way round it is named. Verdicts are in the caller's order.
 """
 
 import hashlib
@@ -48,10 +48,8 @@ _MIRROR = {Preference.FIRST: Preference.SECOND, Preference.SECOND: Preference.FI
 class Order(StrEnum):
     """In which order a model is shown the two answers."""
 
-    SEEDED = "seeded"
     AS_IS = "as-is"
     SWAPPED = "swapped"
-    BOTH = "both"
 
 
 class ComparisonReply(BaseModel):
@@ -99,11 +97,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonJudge:
-    """Compares two answers with a chat model. `seed` is that of the seeded order."""
+    """Compares two answers with a chat model."""
 
     chat: ChatModel
     options: ChatOptions = ChatOptions()
-    seed: int = 0
 
     async def compare(
         self,
@@ -112,50 +109,32 @@ class ComparisonJudge:
         first: str | None,
         second: str | None,
         reference: str | None = None,
-        document: str | None = None,
-        order: Order = Order.SEEDED,
-        names: tuple[str, str] | None = None,
+        order: Order = Order.AS_IS,
     ) -> Comparison:
         """Which of two answers is better; None stands for a system that declined.
 
-        `names` are those of the two systems, for the seeded order (without them, the answers themselves).
-        `reference` and `document` are shown where given. Equal answers are a tie and two declined ones are
-        neither, by rule. Raises ModelUnavailable.
+        `reference` is shown where given. Equal answers are a tie and two declined ones are neither, by rule. Raises
+        ModelUnavailable.
         """
         if decided := by_rule(first, second):
             return decided
-        first, second = _said(first), _said(second)
-        if order is Order.SEEDED:
-            order = seeded_order(question, names or (first or "", second or ""), seed=self.seed)
-        known = known_text(reference, document)
-        ways = (False, True) if order is Order.BOTH else (order is Order.SWAPPED,)
-        votes = [await self._vote(question, first, second, known, swapped) for swapped in ways]
-        return combined(votes)
-
-    async def _vote(
-        self, question: str, first: str | None, second: str | None, known: str, swapped: bool
-    ) -> Vote:
-        shown = (second, first) if swapped else (first, second)
+        said, swapped = (_said(first), _said(second)), order is Order.SWAPPED
+        known = "" if reference is None else f"Reference:\n{fenced(reference)}\n"
         options = replace(self.options, max_tokens=min(self.options.max_tokens, MAX_TOKENS))
-        messages = request(question, shown, known)
+        messages = request(question, said[::-1] if swapped else said, known)
         try:
             reply, usage = await complete_as(self.chat, messages, ComparisonReply, options=options)
         except ModelReplyError as error:
-            return Vote(None, f"not scored: {error}", swapped)
+            return combined([Vote(None, f"not scored: {error}", swapped)])
         verdict = _SHOWN[reply.better]
-        return Vote(verdict.mirrored() if swapped else verdict, reply.explanation.strip(), swapped, usage)
+        better = verdict.mirrored() if swapped else verdict
+        return combined([Vote(better, reply.explanation.strip(), swapped, usage)])
 
 
 def request(question: str, shown: tuple[str | None, str | None], known: str) -> tuple[Message, ...]:
-    """The messages with the answers in the order of `shown`; `known` is what `known_text` gives."""
+    """The messages with the answers in the order of `shown`; `known` is the part about what is right, or empty."""
     first, second = (DECLINED if text is None else fenced(text) for text in shown)
     return prompts.load(PROMPT, question=fenced(question), known=known, first=first, second=second)
-
-
-def known_text(reference: str | None, document: str | None) -> str:
-    """The part of the request about what is known to be right: empty where nothing is."""
-    parts = {"Document": document, "Reference": reference}
-    return "".join(f"{label}:\n{fenced(text)}\n" for label, text in parts.items() if text is not None)
 
 
 def seeded_order(question: str, names: tuple[str, str], *, seed: int) -> Order:
