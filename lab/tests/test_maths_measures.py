@@ -15,14 +15,6 @@ def test_shares_and_recalls_by_hand():
     assert ms.recall_at_k([1, 0, 1], 1, total=4) == 0.25
 
 
-def test_ndcg_by_hand():
-    assert ms.ndcg_at_k([2], 5, total=1) == pytest.approx(1 / np.log2(3))
-    assert ms.ndcg_at_k([1, 2], 5, total=2) == 1.0
-    assert ms.ndcg_at_k([1, 6], 5, total=9) == pytest.approx(1 / sum(1 / np.log2(r) for r in range(2, 7)))
-    assert ms.ndcg_at_k([], 5, total=3) == 0.0
-    assert ms.ndcg_at_k([], 5, total=0) is None
-
-
 def test_nothing_to_measure_is_none():
     assert ms.share_at_k([], 5) is None
     assert ms.recall_at_k([0, 0], 5, total=0) is None

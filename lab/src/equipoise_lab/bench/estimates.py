@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -98,11 +98,14 @@ class Estimator:
     def _bootstrapped(
         self, values: list[float], units: Sequence[Hashable] | None, statistic: Callable[..., Any]
     ) -> Interval | None:
-        method: Literal["percentile"] = "percentile"
         return bootstrap_interval(
-            values, units=units, seed=self.seed, statistic=statistic, method=method,
-            level=self.level, resamples=self.resamples,
-        )  # fmt: skip
+            values,
+            units=units,
+            seed=self.seed,
+            statistic=statistic,
+            level=self.level,
+            resamples=self.resamples,
+        )
 
 
 def _known(values: Iterable[float | bool | None]) -> tuple[list[float], int]:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise.maths.checks import Floats, Mask, finite_vector, positive_count, same_length
+from equipoise.maths.checks import Mask, finite_vector, positive_count, same_length
+from equipoise.maths.rates import scipy_stats
 
 
 def share_at_k(hits: ArrayLike, k: int) -> float | None:
@@ -30,17 +31,6 @@ def recall_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:
     recalled = int(_top(hits, k).sum())
     _enough(recalled, total)
     return recalled / total if total else None
-
-
-def ndcg_at_k(ranks: Sequence[int], k: int, *, total: int) -> float | None:
-    """nDCG (0 to 1) of the first k with gains of 0 and 1 (Järvelin and Kekäläinen 2002).
-
-    `ranks` are those of the right ones, the first is 1; `total` of them exist, None when none do.
-    Worked value: ranks (2,) at 5 with one right gives 1 / log2(3) = 0.631.
-    """
-    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(positive_count(k, "k"), total) + 1))
-    dcg = sum(1 / np.log2(rank + 1) for rank in ranks if rank <= k)
-    return float(dcg / ideal) if total else None
 
 
 def worst_case_ratio(adversarial: Sequence[float | None], relevant: Sequence[float | None]) -> float | None:
@@ -64,13 +54,7 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
     same_length(left, right, "first and second")
     if len(left) < 2 or np.ptp(left) == 0.0 or np.ptp(right) == 0.0:
         return None
-    return float(np.clip(np.corrcoef(_mean_ranks(left), _mean_ranks(right))[0, 1], -1.0, 1.0))
-
-
-def _mean_ranks(values: Floats) -> Floats:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[inverse])
+    return float(scipy_stats().spearmanr(left, right).statistic)
 
 
 def _top(hits: ArrayLike, k: int) -> Mask:

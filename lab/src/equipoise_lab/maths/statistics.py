@@ -5,7 +5,7 @@ that rests on nothing (no units, no trials) is None.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,16 +22,15 @@ def bootstrap_interval(
     seed: int,
     units: Sequence[Hashable] | None = None,
     statistic: Callable[..., Any] = np.mean,
-    method: Literal["BCa", "percentile"] = "BCa",
     level: float = 0.95,
     resamples: int = 9999,
 ) -> Interval | None:
-    """A bootstrap interval of `statistic` (mean by default) over independent units (scipy.stats.bootstrap).
+    """A percentile bootstrap interval of `statistic` (mean by default) over independent units (scipy.stats.bootstrap).
 
     `values` (n,) are one per unit, or with `units` (n,) several per unit (the runs of one question): these
     are first averaged within their unit, so that repeating a question does not narrow the interval.
-    "BCa" corrects bias and skew (Efron 1987). `statistic` must accept an `axis` argument. One unit, or units
-    that are all equal, give an interval of width 0; no values give None.
+    `statistic` must accept an `axis` argument. One unit, or units that are all equal, give an interval of width 0; no
+    values give None.
 
     Worked value: (1, 1, 1) gives 1, 1, 1. Raises MissingExtra without scipy.
     """
@@ -47,7 +46,7 @@ def bootstrap_interval(
         statistic,
         confidence_level=level,
         n_resamples=resamples,
-        method=method,
+        method="percentile",
         vectorized=True,
         rng=np.random.default_rng(seed),
     )

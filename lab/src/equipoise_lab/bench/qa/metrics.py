@@ -10,13 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import atanh, sqrt, tanh
-from statistics import NormalDist
 
 import numpy as np
 
 from equipoise.core.types import Span
-from equipoise.maths.rates import Interval
+from equipoise.maths.rates import Interval, scipy_stats
 from equipoise_lab.bench.tables import part
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -181,11 +179,9 @@ def pearson(first: Sequence[float], second: Sequence[float], *, level: float = 0
     or where one side does not vary. Worked value: (1, 2, 3, 4) with (1, 3, 2, 4) gives 0.8."""
     if len(first) < 4 or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
         return None
-    value = float(np.clip(np.corrcoef(first, second)[0, 1], -1.0, 1.0))
-    if abs(value) > 1.0 - 1e-12:
-        return Interval(value, value, value, level, len(first))
-    reach = NormalDist().inv_cdf((1.0 + level) / 2) / sqrt(len(first) - 3)
-    return Interval(value, tanh(atanh(value) - reach), tanh(atanh(value) + reach), level, len(first))
+    result = scipy_stats().pearsonr(first, second)
+    low, high = result.confidence_interval(level)
+    return Interval(float(result.statistic), float(low), float(high), level, len(first))
 
 
 def _harmonic(pair: tuple[float, float]) -> float:
