@@ -9,7 +9,7 @@ READER ?= .equipoise/reader/model
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-replay bench-bias-hotpotqa bench-authors bench-corpus bench-field-mixed stance-model bench-hijack \
+	bench-bias-replay bench-bias-hotpotqa bench-authors bench-contested bench-corpus bench-field-mixed stance-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
@@ -120,6 +120,9 @@ bench-field-mixed: $(VENV)/.bench
 bench-corpus: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/security/corpus.py
+
+bench-contested: $(VENV)/.bench
+	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
 
 bench-authors: $(VENV)/.bench
 	$(BIN)/python benchmarks/security/authors.py --data $(DATA)

@@ -111,7 +111,6 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
 FROZEN_AT = "550b805"
 FROZEN: Mapping[str, tuple[str, ...]] = {
     "retrieval, each ranking by itself": ("retrieval/reporting.md", "retrieval/later.md", "retrieval/fitting.md"),
-    "contested questions, nothing trusted": ("bias/contested/table.md", "bias/contested/rows.jsonl"),
     "where answers stand, attacked and defended": ("bias/defended/table.md", "bias/defended/summary.json"),
     "PS and retrieval by different encoders": ("bias/encoders.md", "bias/encoders.json"),
     "PS against human stance on other corpora": ("bias/stance.json",),
