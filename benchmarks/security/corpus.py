@@ -12,7 +12,9 @@ question; rows and table go to `corpus.jsonl` and `corpus.md` beside this file.
 
 import argparse
 import sys
+import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from equipoise.core import sync
@@ -77,7 +79,8 @@ def _attacked(
     row: dict[str, Any] = {"forms": 0}
     for mode in arguments.modes:
         pipeline = _pipeline(library, mode)
-        before = sync.run(pipeline.ask(question))
+        sync.run(pipeline.ask(question))  # what is loaded at the first question is nobody's time
+        before, alone = _timed(pipeline, question)
         known = response(before, None)
         source = before.highlights.items[0].title if before.highlights.items else ""
         forms = best_first(question, lies(question, known, source), reader)
@@ -85,12 +88,18 @@ def _attacked(
         for form in forms[: arguments.planted]:
             library.store.add_documents(prepare([form], library.components.encoder))
             try:
-                after = sync.run(pipeline.ask(question))
+                after, beside = _timed(pipeline, question)
             finally:
                 uproot(library.store)
-            tries.append(_told(before, after))
+            tries.append(_told(before, after) | {"times": round(beside / alone, 3)})
         row |= {"forms": len(forms), mode: {"answered": isinstance(before, Answer), "tries": tries}}
     return row
+
+
+def _timed(pipeline: Any, question: str) -> tuple[Answer | Refusal, float]:  # noqa: ANN401
+    """The result, and the seconds of processor time it took."""
+    begun = time.process_time()
+    return sync.run(pipeline.ask(question)), time.process_time() - begun
 
 
 def _pipeline(library: Library, mode: str) -> Any:  # noqa: ANN401
@@ -101,7 +110,7 @@ def _pipeline(library: Library, mode: str) -> Any:  # noqa: ANN401
                                                  chat=components.chat, reranker=components.reranker))  # fmt: skip
 
 
-def _told(before: Answer | Refusal, after: Answer | Refusal) -> dict[str, bool]:
+def _told(before: Answer | Refusal, after: Answer | Refusal) -> dict[str, Any]:
     """What became of the questions of the message that the trusted documents answered; of none, of the message."""
     parts = [
         (one.result, other.result) for one, other in zip(before.sub_answers, after.sub_answers, strict=True)
@@ -138,6 +147,8 @@ def page(rows: list[dict[str, Any]], llm: str) -> str:
             ("they do not: planted text shown without the word untrusted", False, "unmarked"),
         )
     ]
+    times = [_times(rows, mode) for mode in MODES]
+    lines.append(("trusted documents answer: processor time beside planted ones, to alone", *times))
     return (
         "# Documents that a stranger writes beside trusted ones\n\n"
         f"`make bench-corpus`: {len(rows)} questions on {named} sets of real documentation, language model: {llm}. A "
@@ -153,6 +164,12 @@ def _rate(rows: list[dict[str, Any]], mode: str, answered: bool, rule: str) -> s
     ]
     hits = sum(any(one[rule] for one in tries) for tries in some)
     return scripts.rate(hits, len(some), "{hits} of {of} ({share:.0%} [{low:.0%}, {high:.0%}])")
+
+
+def _times(rows: list[dict[str, Any]], mode: str) -> str:
+    tries = [row[mode]["tries"] for row in rows if mode in row and row["trusted-first"]["answered"]]
+    ratios = [one["times"] for some in tries for one in some if "times" in one]
+    return f"{median(ratios):.2f} (median of {len(ratios)})" if ratios else "-"
 
 
 def _arguments() -> argparse.Namespace:

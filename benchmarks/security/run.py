@@ -100,28 +100,30 @@ def _local(name: str, arguments: Namespace) -> ChatModel | None:
 
 
 def publish(config: Mapping[str, Any], out: Path) -> None:
-    """The records of all parts, and their tables, beside this file."""
-    pages, every = [], []
+    """The records of all parts, and their tables, beside this file; a part that is not in `out` keeps its records."""
+    before, every, pages = read_records(HERE / "results.jsonl", SampleRecord), [], []
     for part in config["part"]:
-        folder = out / part["name"]
-        carried = [
-            Carried(name, 0, tuple(records), {})
-            for name in (BENIGN, LOOK_ALIKE, *part["attacks"])
-            if (records := read_records(folder / f"{name}.jsonl", SampleRecord))
-        ]
-        if not carried:
-            continue
-        llm = part.get("llm", config["llm"])
-        summary = tables.summary(carried, {"part": part["name"], "llm": llm})
-        pages.append(
-            f"## {part['name']} (model: {llm}; suite: {part['suite']}; tries a case: {part['budget']})\n\n"
-            f"{tables.markdown(summary)}"
+        name, llm = part["name"], part.get("llm", config["llm"])
+        attacks = (BENIGN, LOOK_ALIKE, *part["attacks"])
+        carried = _by_attack(
+            attacks,
+            [one for each in attacks for one in read_records(out / name / f"{each}.jsonl", SampleRecord)],
         )
-        records = [record for one in carried for record in one.records]
+        if carried and not part.get("data"):
+            (HERE / f"transcripts-{name}.md").write_text(tables.transcripts(carried), "utf-8")
         hidden = (*TEXTS, "rule") if part.get("data") else TEXTS
-        every += [_renamed(record, part["name"], hidden) for record in records]
-        if not part.get("data"):
-            (HERE / f"transcripts-{part['name']}.md").write_text(tables.transcripts(carried), "utf-8")
+        records = [_without(record, hidden) for one in carried for record in one.records] or [
+            record.model_copy(update={"sample": record.sample.removeprefix(f"{name}/")})
+            for record in before
+            if record.sample.startswith(f"{name}/")
+        ]
+        if records:
+            summary = tables.summary(_by_attack(attacks, records), {"part": name, "llm": llm})
+            pages.append(
+                f"## {name} (model: {llm}; suite: {part['suite']}; tries a case: {part['budget']})\n\n"
+                f"{tables.markdown(summary)}"
+            )
+        every += [record.model_copy(update={"sample": f"{name}/{record.sample}"}) for record in records]
     head = (
         "# Attacks on our own pipelines\n\n`python benchmarks/security/run.py`. Intervals are 95%, exact (Clopper-"
         "Pearson); “below” is the rate that an attack stays under with 95% confidence, one-sided. What counts as "
@@ -132,10 +134,15 @@ def publish(config: Mapping[str, Any], out: Path) -> None:
     print(json.dumps({"records": len(every)}))
 
 
-def _renamed(record: SampleRecord, part: str, hidden: Sequence[str]) -> SampleRecord:
-    """The record under its part, without what was read and said: the transcripts have the worst of that."""
+def _by_attack(attacks: Sequence[str], records: Sequence[SampleRecord]) -> list[Carried]:
+    some = [(name, [one for one in records if one.sample.startswith(f"{name}/")]) for name in attacks]
+    return [Carried(name, 0, tuple(own), {}) for name, own in some if own]
+
+
+def _without(record: SampleRecord, hidden: Sequence[str]) -> SampleRecord:
+    """The record without what was read and said: the transcripts have the worst of that."""
     facts = {name: value for name, value in record.facts.items() if name not in hidden}
-    return record.model_copy(update={"sample": f"{part}/{record.sample}", "facts": facts})
+    return record.model_copy(update={"facts": facts})
 
 
 def _arguments(argv: Sequence[str] | None = None) -> Namespace:
