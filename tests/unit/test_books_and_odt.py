@@ -163,8 +163,8 @@ class TestOdt:
             (odt(text("x"), more={"META-INF/manifest.xml": "<m><encryption-data/></m>"}), "has a password"),
             (
                 odt(
-                    "<table:table><table:table-row><table:table-cell>" * 40
-                    + "</table:table-cell></table:table-row></table:table>" * 40
+                    "<table:table><table:table-row><table:table-cell>" * 1_000
+                    + "</table:table-cell></table:table-row></table:table>" * 1_000
                 ),
                 "nested",
             ),

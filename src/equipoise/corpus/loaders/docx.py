@@ -1,19 +1,33 @@
-"""Word documents: headings, paragraphs, lists, tables, text boxes, notes and comments, in the order of the document."""
+"""Word documents: headings, paragraphs, lists, tables, text boxes, notes and comments, in the order of the document
+(ECMA-376, part 1, 17)."""
 
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
-from equipoise.corpus.loaders.loaded import LoadedDocument
-from equipoise.corpus.loaders.outline import Outline
+from equipoise.corpus.loaders.grid import Rows, is_label, nested_text
+from equipoise.corpus.loaders.hidden import Look, look
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
-from equipoise.corpus.loaders.wordml import Body, Notes
-from equipoise.corpus.loaders.wordstyles import Styles
-from equipoise.corpus.loaders.xml import read_xml
+from equipoise.corpus.loaders.styles import OFF, UNKNOWN_PAPER, Styles, small_number, word_style
+from equipoise.corpus.loaders.xml import outermost, read_xml
 
 _MARGIN = re.compile(r"(?:header|footer)\d*+\.xml\Z")
 _NUMBERED = re.compile(r"[\W\d_]*+(?:\w++[\W\d_]++){0,2}")  # "Page 3 of 12"
 _MOST_MARGINS = 100
+_PLAIN_TABLES = frozenset({"", "TableNormal", "TableGrid"})
+_FIRST_ROW = 0x20  # the bit of a table's look that sets its first row off
+_HEX = re.compile(r"[0-9a-fA-F]{1,8}")
+_BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+_DELETED = frozenset({"del", "moveFrom"})
+_NOT_READ = frozenset({"pPr", "rPr", "tblPr", "trPr", "tcPr", "delInstrText", "Fallback", "rt", "fldData"})
+_DEEPEST_FIELD, _LONGEST_FIELD = 30, 20  # fields in fields; characters of what one does
+_CONTENTS = "sdtPr/docPartObj/docPartGallery[@val='Table of Contents']"
+_NOTES = ("footnote", "endnote", "comment")
 
 
 def load_docx(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -28,34 +42,239 @@ def load_docx(path: Path, data: bytes) -> list[LoadedDocument]:
 def _loaded(path: Path, package: Package) -> LoadedDocument:
     top = package.targets("")
     main = top.get("officeDocument", "word/document.xml")
-    styles = Styles()
-    if data := package.part(package.targets(main).get("styles", "")):
-        read_xml(data, styles)
-    outline = Outline()
-    notes = Notes(styles, outline)
     targets = package.targets(main)
-    for kind in ("footnotes", "endnotes", "comments"):
-        if data := package.part(targets.get(kind, "")):
-            read_xml(data, notes)
-    body = Body(styles, outline, notes.texts)
-    read_xml(package.part(main), body)
-    body.close()
+    styles = Styles()
+    styles.read_word(package.tree(targets.get("styles", "")))
+    outline = Outline()
+    body = _Body(styles, outline)
+    for kind in _NOTES:
+        for note in package.tree(targets.get(f"{kind}s", "")).iter(kind):
+            body.notes[kind, note.get("id", "")] = _note(note, styles, outline)
+    document = read_xml(package.part(main))
+    page = Look() if document.find("background") is None else look(Look(), UNKNOWN_PAPER)
+    body.read(document, _Around(page, page))
     _add_margins(package, main, styles, outline)
     return outline.loaded(package.title(top.get("core-properties", "")) or body.heading or path.stem)
 
 
+def _note(node: Element, styles: Styles, outline: Outline) -> str:
+    """The text of a note or comment as a line, and who wrote it."""
+    inside = Outline()
+    _Body(styles, inside).read(node, _Around())
+    text = inside.text().strip()
+    outline.hidden += inside.hidden
+    by = f"Comment by {node.get('author')}: " if node.get("author") else ""
+    return one_line(by + text) if text else ""
+
+
 def _add_margins(package: Package, main: str, styles: Styles, outline: Outline) -> None:
     """Append what stands above and below pages, once, without what only numbers them."""
-    parts = [part for part in package.targets_by_id(main).values() if _MARGIN.search(part)]
+    parts = [part for part in package.targets(main, "Id").values() if _MARGIN.search(part)]
     said: set[str] = set()
     for part in parts[:_MOST_MARGINS]:
         margin = Outline()
-        body = Body(styles, margin)
-        read_xml(package.part(part), body)
-        body.close()
+        _Body(styles, margin).read(package.tree(part), _Around())
+        margin.text()
         outline.hidden += margin.hidden
-        texts = [margin.text_of(row) for row in range(len(margin.blocks))]
-        for text in texts:
+        for text in map(margin.text_of, range(len(margin.blocks))):
             if text not in said and not _NUMBERED.fullmatch(text):
                 outline.add(BlockKind.PARAGRAPH, text)
             said.add(text)
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    runs: Runs
+    is_contents: bool
+    is_bold: bool = True
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Cell:
+    texts: list[str] = field(default_factory=list)
+    bold: bool = True
+
+
+class _Around(NamedTuple):
+    """What holds inside an element: the look of the page, of a paragraph and of a run, and what it stands in."""
+
+    page: Look = Look()
+    look: Look = Look()
+    run: Look = Look()
+    place: str = ""
+    bold: bool = False
+    deleted: bool = False
+    contents: bool = False
+    cell: _Cell | None = None
+    paragraph: _Paragraph | None = None
+
+
+@dataclass(slots=True)
+class _Body:
+    """Reads elements into an outline. `heading` is the first one, `notes` has the text of notes by kind and id."""
+
+    styles: Styles
+    outline: Outline
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)  # each is said once
+    heading: str = ""
+    _fields: list[str] = field(default_factory=list)
+    _waiting: list[str] = field(default_factory=list)  # notes of the table that is being read
+
+    def read(self, parent: Element, at: _Around) -> None:
+        """Everything in an element."""
+        for node in parent:
+            name = node.tag
+            if name == "p":
+                self._paragraph(node, at)
+            elif name == "tbl":
+                self._table(node, at)
+            elif name == "txbxContent":
+                page = look(at.page, UNKNOWN_PAPER)
+                self.read(node, at._replace(page=page, look=page, cell=None, paragraph=None))
+            elif name == "sdt":
+                self.read(node, at._replace(contents=at.contents or node.find(_CONTENTS) is not None))
+            elif name in _DELETED:
+                self.read(node, at._replace(deleted=True))
+            elif at.paragraph is None:
+                if name not in _NOT_READ:
+                    self.read(node, at)
+            else:
+                self._inline(node, at, at.paragraph)
+
+    def _inline(self, node: Element, at: _Around, paragraph: _Paragraph) -> None:
+        """An element inside a paragraph."""
+        name = node.tag
+        if name in {"r", "m:r"}:
+            self.read(node, self._run(node, at))
+        elif name in {"t", "m:t", "delText"} or name in _BREAKS:
+            self._take(node, at, paragraph)
+        elif name == "instrText":
+            self._instruct(node.text or "", paragraph)
+        elif name == "fldChar":
+            self._mark(node.get("fldCharType", ""))
+        elif (kind := name.removesuffix("Reference")) in _NOTES and name != kind:
+            if not at.deleted and at.run.shows and (note := self.notes.pop((kind, node.get("id", "")), "")):
+                paragraph.notes.append(note)
+        elif name not in _NOT_READ:
+            self.read(node, at)
+
+    def _run(self, node: Element, at: _Around) -> _Around:
+        direct: dict[str, str] = {}
+        bold = False
+        for properties in node.iterfind("rPr"):
+            for style in properties.iterfind("rStyle"):
+                direct |= self.styles.named(style.get("val", ""))
+            direct |= word_style(properties)
+            bold = any(mark.get("val", "") not in OFF for mark in properties.iterfind("b"))
+        return at._replace(run=look(at.look, direct), place=direct.get("vertical-align", ""), bold=bold)
+
+    def _take(self, node: Element, at: _Around, paragraph: _Paragraph) -> None:
+        """Text of a run: shown or hidden."""
+        text = _BREAKS.get(node.tag, node.text or "")
+        if node.tag in _BREAKS and node.get("type") in {"page", "column"}:
+            return
+        shows = at.run.shows and not at.deleted and node.tag != "delText"
+        paragraph.runs.add(text, shows=shows, place=at.place)
+        paragraph.is_bold &= not shows or at.bold or not text.strip()
+
+    def _mark(self, kind: str) -> None:
+        """A field begins or ends."""
+        if kind == "begin" and len(self._fields) < _DEEPEST_FIELD:
+            self._fields.append("")
+        elif kind == "end" and self._fields:
+            self._fields.pop()
+
+    def _instruct(self, text: str, paragraph: _Paragraph) -> None:
+        """What a field does; a table of contents makes asides of its paragraphs."""
+        if self._fields and len(self._fields[-1]) < _LONGEST_FIELD:
+            self._fields[-1] = (self._fields[-1] + text).lstrip()[:_LONGEST_FIELD]
+            paragraph.is_contents |= _are_contents(self._fields[-1:])
+
+    def _paragraph(self, node: Element, at: _Around) -> None:
+        said: dict[str, str] = {}
+        style = ""
+        for properties in node.iterfind("pPr"):
+            said |= word_style(properties)
+            style = next((name.get("val", "") for name in properties.iterfind("pStyle")), "")
+        shading = {key: value for key, value in said.items() if key.startswith("background")}
+        inside = look(look(at.look, self.styles.paragraph(style)), shading)
+        paragraph = _Paragraph(Runs(self.outline), at.contents or _are_contents(self._fields))
+        self.read(node, at._replace(look=inside, run=inside, place="", paragraph=paragraph))
+        text = paragraph.runs.text()
+        if not text.strip():
+            return
+        kind, level = self.styles.kind(style, said)
+        if at.cell is not None:
+            self._waiting += paragraph.notes
+            at.cell.texts.append(text.strip())
+            at.cell.bold &= paragraph.is_bold
+        elif paragraph.is_contents:
+            self.outline.add(BlockKind.ASIDE, text.strip())
+        elif kind is BlockKind.CODE:
+            self.outline.code(text.rstrip(), paragraph.notes)
+        else:
+            self.heading = self.heading or (one_line(text) if kind is BlockKind.HEADING else "")
+            add_item = kind is BlockKind.ITEM
+            text = text.strip()
+            row = self.outline.item(text, level) if add_item else self.outline.add(kind, text, level=level)
+            self.outline.notes(row, paragraph.notes)
+
+    def _table(self, node: Element, at: _Around) -> None:
+        lead = -1 if at.cell is not None else self.outline.announcement()
+        around, styled = at.look, False
+        for properties in node.iterfind("tblPr"):
+            if properties.find("tblStyle") is not None:
+                styled = all(
+                    each.get("val", "") not in _PLAIN_TABLES for each in properties.iterfind("tblStyle")
+                )
+                around = look(around, UNKNOWN_PAPER) if styled else around
+                styled &= all(map(_marks_first_row, properties.iterfind("tblLook")))
+            around = look(around, word_style(properties))
+        rows, header = Rows(), 0
+        for tr in outermost(node, "tr", "tbl"):
+            if tr.tag == "tr":
+                first = not any(rows.rows)
+                bold, is_header = self._row(tr, at._replace(look=around, paragraph=None), rows)
+                header += is_header and header == len(rows.rows) - 1
+                if first and rows.rows[-1]:
+                    labels = all(cell.text and is_label(cell.text) for cell in rows.rows[-1])
+                    header = header or (len(rows.rows[-1]) > 1 and labels and (styled or bold))
+        if at.cell is not None:
+            at.cell.texts.extend([nested_text(rows.rows)] if rows.rows else [])
+        else:
+            self.outline.table(rows.rows, header=int(header), lead=lead)
+            notes, self._waiting = self._waiting, []
+            self.outline.notes(-1, notes)
+
+    def _row(self, node: Element, at: _Around, rows: Rows) -> tuple[bool, bool]:
+        """Append a row; whether its letters are bold, and whether it is repeated at the top of pages."""
+        said = {part.tag: part.get("val", "") for properties in node.iterfind("trPr") for part in properties}
+        around = look(at.look, {"display": "none"}) if said.get("hidden", "0") not in OFF else at.look
+        rows.begin()
+        if "gridBefore" in said:
+            rows.add("", small_number(said["gridBefore"]))
+        bold = True
+        for tc in outermost(node, "tc", "tbl"):
+            cell = _Cell()
+            merged, span, inside = "", 1, around
+            for properties in tc.iterfind("tcPr"):
+                inside = look(around, word_style(properties))
+                for part in properties:
+                    merged = part.get("val") or "continue" if part.tag == "vMerge" else merged
+                    span = small_number(part.get("val", "")) if part.tag == "gridSpan" else span
+            self.read(tc, at._replace(look=inside, cell=cell))
+            text = one_line(" ".join(cell.texts))
+            rows.add(text, span, merged=bool(merged), goes_on=merged == "continue")
+            bold &= cell.bold
+        return bold, said.get("tblHeader", "0") not in OFF
+
+
+def _are_contents(fields: list[str]) -> bool:
+    return any(code.upper().startswith(("TOC", "INDEX")) for code in fields)
+
+
+def _marks_first_row(node: Element) -> bool:
+    """Whether the look of a table sets its first row off."""
+    bits = _HEX.match(node.get("val", ""))
+    return (node.get("firstRow") or str(bool(bits and int(bits[0], 16) & _FIRST_ROW)).lower()) not in OFF

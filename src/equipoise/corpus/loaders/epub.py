@@ -2,9 +2,9 @@
 
 import posixpath
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
+from xml.etree.ElementTree import Element
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.cascade import Cascade
@@ -18,10 +18,7 @@ _TAG = re.compile(r"<([a-zA-Z][^<>\s/]*+)([^<>]*+)>")
 _VOID_TAGS = "area base br col embed hr img input link meta param source track wbr"
 _VOID = frozenset(_VOID_TAGS.split())
 _PAGES = frozenset({"application/xhtml+xml", "text/html"})
-_MOST_TIMES, _ALWAYS_FINE = (
-    2,
-    100_000,
-)  # characters of style sheets that are read for one byte, and for any book
+_MOST_TIMES, _ALWAYS_FINE = 2, 100_000  # characters of style sheets read for one byte, and for any book
 
 
 def load_epub(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -30,15 +27,12 @@ def load_epub(path: Path, data: bytes) -> list[LoadedDocument]:
 
 
 def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
-    container = _Container()
-    read_xml(package.part("META-INF/container.xml"), container)
-    book = _Book(posixpath.dirname(container.book))
-    read_xml(package.part(container.book), book)
-    locked = _Locked()
-    if data := package.part("META-INF/encryption.xml"):
-        read_xml(data, locked)
-    chapters = book.chapters()
-    if locked.parts.intersection(chapters):
+    container = read_xml(package.part("META-INF/container.xml"))
+    name = next((root.get("full-path", "") for root in container.iter("rootfile")), "")
+    book, folder = read_xml(package.part(name)), posixpath.dirname(name)
+    chapters = _chapters(book, folder)
+    locked = package.tree("META-INF/encryption.xml").iter("CipherReference")
+    if not {resolved("", unquote(part.get("URI", ""))) for part in locked}.isdisjoint(chapters):
         raise UnreadableFile(str(path), "the book is protected against copying; get it without protection")
     outline = Outline()
     sheets = _Sheets(package, _MOST_TIMES * size + _ALWAYS_FINE)
@@ -47,7 +41,19 @@ def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
             page = _TAG.sub(_closed, decode_page(path, data))
             sheets.folder = posixpath.dirname(chapter)
             read_page(path, page, outline, sheets)
-    return outline.loaded(book.title.strip() or path.stem)
+    title = next(("".join(title.itertext()) for title in book.iter("title")), "")
+    return outline.loaded(title.strip() or path.stem)
+
+
+def _chapters(book: Element, folder: str) -> list[str]:
+    """The names of the chapters' parts in their order, each once."""
+    parts = {
+        item.get("id"): resolved(folder, unquote(item.get("href", "")))
+        for item in book.iter("item")
+        if item.get("media-type") in _PAGES
+    }
+    order = (item.get("idref") for item in book.iter("itemref") if item.get("linear") != "no")
+    return list(dict.fromkeys(parts[name] for name in order if name in parts))
 
 
 def _closed(tag: re.Match[str]) -> str:
@@ -82,67 +88,3 @@ class _Sheets(Linked):
             self._left -= sum(map(len, sheets))
             self._cascades[key] = Cascade(sheets)
         return self._cascades[key]
-
-
-class _Container:
-    """Reads which part is the book."""
-
-    def __init__(self) -> None:
-        self.book = ""
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "rootfile":
-            self.book = self.book or attributes.get("full-path", "")
-
-    def end(self, name: str) -> None:
-        """Nothing to do."""
-
-    def characters(self, text: str) -> None:
-        """Nothing to do."""
-
-
-class _Book:
-    """Reads the package document: title, parts, and their order."""
-
-    def __init__(self, folder: str) -> None:
-        self.title = ""
-        self._folder = folder
-        self._parts: dict[str, str] = {}
-        self._order: dict[str, None] = {}
-        self._in_title = False
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._in_title = name == "title" and not self.title
-        if name == "item" and attributes.get("media-type") in _PAGES:
-            part = resolved(self._folder, unquote(attributes.get("href", "")))
-            self._parts[attributes.get("id", "")] = part
-        elif name == "itemref" and attributes.get("linear") != "no":
-            self._order[attributes.get("idref", "")] = None
-
-    def end(self, _name: str) -> None:
-        self._in_title = False
-
-    def characters(self, text: str) -> None:
-        if self._in_title:
-            self.title += text
-
-    def chapters(self) -> list[str]:
-        """The names of the chapters' parts, each once."""
-        return list(dict.fromkeys(self._parts[name] for name in self._order if name in self._parts))
-
-
-class _Locked:
-    """Reads which parts are encrypted."""
-
-    def __init__(self) -> None:
-        self.parts: set[str] = set()
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "CipherReference":
-            self.parts.add(resolved("", unquote(attributes.get("URI", ""))))
-
-    def end(self, name: str) -> None:
-        """Nothing to do."""
-
-    def characters(self, text: str) -> None:
-        """Nothing to do."""

@@ -5,6 +5,7 @@ A row is read by itself: each cell says the name of its column, and what spans s
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -31,6 +32,40 @@ class Cell(NamedTuple):
     text: str
     rows: int = 1
     columns: int = 1
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of a table in the making, where a cell may go on below (vertical merging)."""
+
+    rows: list[list[Cell]] = field(default_factory=list)
+    _column: int = 0
+    _open: dict[int, tuple[int, int]] = field(default_factory=dict)  # by column: the cell that may go on
+
+    def begin(self) -> None:
+        """A row begins; one before it that only went on with cells above is none."""
+        if self.rows and not self.rows[-1]:
+            self.rows.pop()
+        self.rows.append([])
+        self._column = 0
+
+    def add(self, text: str, columns: int = 1, *, merged: bool = False, goes_on: bool = False) -> None:
+        """Append a cell. One that is `merged` may go on below, an empty one that `goes_on` does so with one above."""
+        above = self._open.get(self._column) if goes_on and not text else None
+        if above is None:
+            self._open.pop(self._column, None)
+            self.rows[-1].append(Cell(text, 1, columns))
+            if merged or goes_on:
+                self._open[self._column] = len(self.rows) - 1, len(self.rows[-1]) - 1
+        else:
+            cells = self.rows[above[0]]
+            cells[above[1]] = cells[above[1]]._replace(rows=len(self.rows) - above[0])
+        self._column += columns
+
+
+def nested_text(rows: Sequence[Sequence[Cell]]) -> str:
+    """The text of a table that stands in a cell of another one."""
+    return "; ".join(" | ".join(cell.text for cell in row) for row in rows)
 
 
 class Row(NamedTuple):

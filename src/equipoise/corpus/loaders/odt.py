@@ -1,62 +1,34 @@
 """OpenDocument texts and sheets: headings, paragraphs, lists and tables (OASIS OpenDocument 1.3, part 3)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
-from equipoise.corpus.loaders.grid import Cell
+from equipoise.corpus.loaders.grid import Cell, nested_text
 from equipoise.corpus.loaders.hidden import Look, look
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line, placed
-from equipoise.corpus.loaders.odfstyles import Styles
-from equipoise.corpus.loaders.outline import Outline
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.outline import Outline, Runs
 from equipoise.corpus.loaders.package import Package, read_package
-from equipoise.corpus.loaders.xml import TooMuch, read_xml
+from equipoise.corpus.loaders.styles import Styles
+from equipoise.corpus.loaders.xml import outermost, read_xml
 
 _SPACES = re.compile(r"[ \t\r\n]++")
-_DEEPEST_TABLE = 30
 _MOST_SPACES = 100
 _MOST_REPEATED = 20  # empty cells that one stands for
 _MOST_HIDDEN_COLUMNS = 20_000
-_MOST_LOOKS = 512  # looks inside one another
-_NOT_READ = frozenset(
-    {
-        "annotation",
-        "desc",
-        "note-citation",
-        "ruby-text",
-        "script",
-        "title",
-        "tracked-changes",
-        "forms",
-        "meta-field-data",
-    }
-)
-_INDEXES = frozenset(
-    {
-        "alphabetical-index", "bibliography", "illustration-index", "object-index", "table-index",
-        "table-of-content", "user-index",
-    }
-)  # fmt: skip
-_STYLED = frozenset(
-    {
-        "a",
-        "custom-shape",
-        "frame",
-        "h",
-        "hidden-paragraph",
-        "hidden-text",
-        "p",
-        "section",
-        "span",
-        "table-cell",
-        "table",
-        "table-row",
-        "text-box",
-    }
-)
+_NOT_READ_NAMES = "annotation desc note-citation ruby-text script title tracked-changes forms meta-field-data"
+_NOT_READ = frozenset(_NOT_READ_NAMES.split())
+_INDEX_NAMES = """
+    alphabetical-index bibliography illustration-index object-index table-index table-of-content user-index
+"""
+_INDEXES = frozenset(_INDEX_NAMES.split())
+_HIDDEN = (("display", "none"), ("visibility", "collapse"), ("is-hidden", "true"))
+_MARKS = {"tab": "\t", "line-break": "\n"}
 
 
 def load_odt(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -72,247 +44,201 @@ def load_odt(path: Path, data: bytes) -> list[LoadedDocument]:
 def _loaded(path: Path, package: Package) -> LoadedDocument:
     if b"encryption-data" in package.part("META-INF/manifest.xml"):
         raise UnreadableFile(str(path), "the file has a password; save it without one")
-    styles = Styles()
-    for name in ("styles.xml", "content.xml"):
-        if data := package.part(name):
-            read_xml(data, styles)
+    content, styles = read_xml(package.part("content.xml")), Styles()
+    styles.read_odf(package.tree("styles.xml"))
+    styles.read_odf(content)
     outline = Outline()
     body = _Body(styles, outline)
-    read_xml(package.part("content.xml"), body)
-    body.close()
+    for node in content.iter("body"):
+        body.read(node, _Around(look(Look(), styles.paper)))
     return outline.loaded(package.title("meta.xml") or body.heading or path.stem)
 
 
-@dataclass(slots=True)
-class _Paragraph:
-    level: int
-    style: str
-    parts: list[str] = field(default_factory=list)
+class _Around(NamedTuple):
+    """What holds inside an element: the look of text and its place on the line, and what it stands in.
+
+    `texts` are those of the cell or note; `depth` is that of the list.
+    """
+
+    look: Look
+    place: str = ""
+    runs: Runs | None = None
+    texts: list[str] | None = None
+    depth: int = 0
+    in_index: bool = False
+    in_sheets: bool = False
 
 
 @dataclass(slots=True)
-class _Table:
-    lead: int
-    rows: list[list[Cell]] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
-    cell: list[str] = field(default_factory=list)
-    repeated: int = 1
-    span: tuple[int, int] = (1, 1)
-    header: int = 0
-    in_header: bool = False
-    name: str = ""  # of a sheet that has said nothing yet
-    column: int = 0
-    hidden: set[int] = field(default_factory=set)  # columns of a sheet
-
-
 class _Body:
-    """Reads content.xml into an outline. `heading` is the first one; `close` ends the last block."""
+    """Reads elements into an outline. `heading` is the first one."""
 
-    def __init__(self, styles: Styles, outline: Outline) -> None:
-        self.heading = ""
-        self._styles = styles
-        self._outline = outline
-        self._looks = [look(Look(), styles.paper)]
-        self._shows = [True]
-        self._places = [""]  # by open element: whether its text is superscript or subscript
-        self._paragraphs: list[_Paragraph] = []
-        self._tables: list[_Table] = []
-        self._code: list[str] = []
-        self._in_body = self._in_sheets = False
-        self._skipped = 0
-        self._indexes = 0
-        self._in_note = 0
-        self._notes: list[str] = []  # of what is being read
-        self._depth = 0
-        self._new_item = False
+    styles: Styles
+    outline: Outline
+    heading: str = ""
+    _notes: list[str] = field(default_factory=list)  # of what is being read
+    _new_item: bool = False
 
-    def close(self) -> None:
-        """End the code that is being read."""
-        if self._code:
-            self._outline.add(BlockKind.CODE, "\n".join(self._code), lead=self._outline.lead_in())
-            self._code = []
+    def read(self, parent: Element, at: _Around) -> None:
+        """Everything in an element: text where that is a paragraph's, and elements."""
+        self._take(parent.text, at)
+        for node in parent:
+            if node.tag not in _NOT_READ:
+                self._element(node, self._inside(node, at))
+            self._take(node.tail, at)
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._in_body = self._in_body or name == "body"
-        if not self._in_body:
-            return
-        self._skipped += name in _NOT_READ
-        self._indexes += name in _INDEXES
-        self._in_note += name == "note"
-        if name in _STYLED:
-            self._open_look(name, attributes)
+    def _element(self, node: Element, at: _Around) -> None:
+        name = node.tag
         if name in {"p", "h"}:
-            level = _number(attributes.get("outline-level", "1")) if name == "h" else 0
-            self._paragraphs.append(_Paragraph(level, attributes.get("style-name", "")))
+            self._paragraph(node, at)
         elif name == "s":
-            self._take(" " * min(_number(attributes.get("c", "1")), _MOST_SPACES))
-        elif name in {"tab", "line-break"}:
-            self._take("\t" if name == "tab" else "\n")
-        else:
-            self._start_block(name, attributes)
-
-    def _start_block(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "list":
-            self._depth += 1
-        elif name in {"list-item", "list-header"}:
-            self._new_item = True
+            self._mark(" " * min(_number(node, "c"), _MOST_SPACES), at)
+        elif name in _MARKS:
+            self._mark(_MARKS[name], at)
+        elif name == "note":
+            self.read(node, at._replace(texts=self._notes, runs=None))
         elif name == "table":
-            if len(self._tables) >= _DEEPEST_TABLE:
-                raise TooMuch(f"its tables are nested more than {_DEEPEST_TABLE} deep")
-            self.close()
-            sheet = attributes.get("name", "") if self._in_sheets and not self._tables else ""
-            self._tables.append(_Table(self._outline.announcement(), name=sheet))
-        elif name == "spreadsheet":
-            self._in_sheets = True
-        elif name == "table-column" and self._tables:
-            self._start_column(self._tables[-1], attributes)
-        elif name == "table-row" and self._tables:
-            self._tables[-1].column = 0
-        elif name == "covered-table-cell" and self._tables:
-            self._tables[-1].column += _number(attributes.get("number-columns-repeated", "1"))
-        elif name == "table-header-rows" and self._tables:
-            self._tables[-1].in_header = True
-        elif name == "table-cell" and self._tables:
-            table, times = self._tables[-1], attributes.get("number-columns-repeated", "1")
-            table.cell, table.repeated = [], min(_number(times), _MOST_REPEATED)
-            rows, columns = (attributes.get(f"number-{what}-spanned", "1") for what in ("rows", "columns"))
-            table.span = _number(rows), _number(columns)
-
-    def _start_column(self, table: _Table, attributes: Mapping[str, str]) -> None:
-        times = _number(attributes.get("number-columns-repeated", "1"))
-        if attributes.get("visibility", "visible") != "visible" and len(table.hidden) < _MOST_HIDDEN_COLUMNS:
-            table.hidden.update(range(table.column, table.column + times))
-        table.column += times
-
-    def end(self, name: str) -> None:
-        if not self._in_body:
-            return
-        if name in {"p", "h"} and self._paragraphs:
-            self._end_paragraph(self._paragraphs.pop())
-        elif name == "list":
-            self._depth -= 1
-        elif name == "table-cell" and self._tables:
-            self._end_cell(self._tables[-1])
-        elif name == "table-row" and self._tables:
-            self._end_row(self._tables[-1])
-        elif name == "table-header-rows" and self._tables:
-            self._tables[-1].in_header = False
-        elif name == "table" and self._tables:
-            self._end_table(self._tables.pop())
-        if name in _STYLED and len(self._looks) > 1:
-            self._looks.pop()
-            self._shows.pop()
-            self._places.pop()
-        self._skipped -= name in _NOT_READ
-        self._indexes -= name in _INDEXES
-        self._in_note -= name == "note"
-
-    def characters(self, text: str) -> None:
-        if self._in_body:
-            self._take(_SPACES.sub(" ", text))
-
-    def _open_look(self, name: str, attributes: Mapping[str, str]) -> None:
-        """How text looks inside an element of a style."""
-        if len(self._looks) > _MOST_LOOKS:
-            raise TooMuch(f"its text is nested more than {_MOST_LOOKS} deep")
-        above = self._looks[-1]
-        own = dict(self._styles.style(attributes.get("style-name", ""), is_paragraph=name in {"p", "h"}))
-        if (
-            attributes.get("display") == "none"
-            or attributes.get("visibility") == "collapse"
-            or attributes.get("is-hidden") == "true"
-        ):
-            own["display"] = "none"
-        inner = look(above, own)
-        self._looks.append(inner)
-        self._shows.append(self._shows[-1] if inner is above else inner.shows)
-        self._places.append(own.get("vertical-align", self._places[-1]))
-
-    def _take(self, text: str) -> None:
-        if self._skipped or not self._paragraphs:
-            return
-        if self._shows[-1]:
-            parts = self._paragraphs[-1].parts
-            parts.append(placed(text, parts[-1] if parts else "", self._places[-1]))
+            self._table(node, at)
         else:
-            self._outline.hidden += len(one_line(text))
+            self._new_item = self._new_item or name in {"list-item", "list-header"}
+            depth, sheets = at.depth + (name == "list"), at.in_sheets or name == "spreadsheet"
+            self.read(
+                node, at._replace(depth=depth, in_sheets=sheets, in_index=at.in_index or name in _INDEXES)
+            )
 
-    def _end_paragraph(self, paragraph: _Paragraph) -> None:
-        text = "".join(paragraph.parts)
+    def _inside(self, node: Element, at: _Around) -> _Around:
+        """What holds inside an element of a style."""
+        if not node.attrib and node.tag not in {"p", "h"}:
+            return at
+        style = node.get("style-name", "")
+        own = dict(self.styles.paragraph(style) if node.tag in {"p", "h"} else self.styles.named(style))
+        if any(node.get(name) == value for name, value in _HIDDEN):
+            own["display"] = "none"
+        return at._replace(look=look(at.look, own), place=own.get("vertical-align", at.place)) if own else at
+
+    def _take(self, text: str | None, at: _Around) -> None:
+        if at.runs is not None and text:
+            at.runs.add(_SPACES.sub(" ", text), shows=at.look.shows, place=at.place)
+
+    def _mark(self, text: str, at: _Around) -> None:
+        if at.runs is not None:
+            at.runs.add(text, shows=at.look.shows, place=at.place)
+
+    def _paragraph(self, node: Element, at: _Around) -> None:
+        runs = Runs(self.outline)
+        self.read(node, at._replace(runs=runs))
+        text = runs.text()
         if not text.strip():
             return
-        if self._in_note:
-            self._notes.append(one_line(text))
+        if at.texts is not None:
+            at.texts.append(one_line(text) if at.texts is self._notes else text.strip())
             return
-        if self._tables:
-            self._tables[-1].cell.append(text.strip())
+        kind, level = self.styles.kind(node.get("style-name", ""), {})
+        if node.tag == "h":
+            kind, level = BlockKind.HEADING, _number(node, "outline-level")
+        if kind is BlockKind.CODE and not at.depth and not at.in_index:
+            notes, self._notes = self._notes, []
+            self.outline.code(text.rstrip(), notes)
             return
-        is_code = self._styles.is_code(paragraph.style) and not paragraph.level
-        if is_code and not self._depth and not self._indexes:
-            self._code.append(text.rstrip())
-            return
-        self.close()
-        self._add(paragraph, text.strip())
+        self._add(kind, level, text.strip(), at)
+        self._new_item = False
         self._add_notes()
+
+    def _add(self, kind: BlockKind, level: int, text: str, at: _Around) -> None:
+        if at.in_index:
+            self.outline.add(BlockKind.ASIDE, text)
+        elif kind is BlockKind.HEADING:
+            self.heading = self.heading or one_line(text)
+            self.outline.add(kind, text, level=level)
+        elif at.depth and self._new_item:
+            self.outline.item(text, at.depth)
+        elif at.depth:
+            self.outline.more_of_item(text)
+        else:
+            self.outline.add(BlockKind.PARAGRAPH, text)
 
     def _add_notes(self) -> None:
         """Append the notes of the last block; those of a table belong to no row of it."""
         notes, self._notes = self._notes, []
-        row = len(self._outline.blocks) - 1
-        is_row = row >= 0 and self._outline.blocks[row].kind is BlockKind.ROW
-        self._outline.notes(-1 if is_row else row, notes)
+        row = len(self.outline.blocks) - 1
+        is_row = row >= 0 and self.outline.blocks[row].kind is BlockKind.ROW
+        self.outline.notes(-1 if is_row else row, notes)
 
-    def _add(self, paragraph: _Paragraph, text: str) -> None:
-        level = paragraph.level or self._styles.heading(paragraph.style)
-        if self._indexes:
-            self._outline.add(BlockKind.ASIDE, text)
-        elif level:
-            self.heading = self.heading or one_line(text)
-            self._outline.add(BlockKind.HEADING, text, level=level)
-        elif self._depth and self._new_item:
-            self._outline.item(text, self._depth)
-        elif self._depth:
-            self._outline.more_of_item(text)
+    def _table(self, node: Element, at: _Around) -> None:
+        """A table, or a sheet, whose tables are parted by empty rows."""
+        inner = at.texts is not None
+        is_sheet = at.in_sheets and not inner
+        name = node.get("name", "") if is_sheet else ""
+        lead = -1 if inner else self.outline.announcement()
+        hidden = _hidden_columns(node)
+        rows: list[list[Cell]] = []
+        header = 0
+        for tr, is_header, around in self._rows(node, at):
+            cells = list(self._cells(tr, around, hidden))
+            while is_sheet and cells and not cells[-1].text:
+                cells.pop()
+            if cells:
+                header += is_header
+                rows.append(cells)
+            elif is_sheet and rows:
+                name, rows, header = self._add_table(name, rows, header, lead, at), [], 0
+        if at.texts is not None:
+            at.texts.extend([nested_text(rows)] if rows else [])
         else:
-            self._outline.add(BlockKind.PARAGRAPH, text)
-        self._new_item = False
+            self._add_table(name, rows, header, lead, at)
 
-    def _end_cell(self, table: _Table) -> None:
-        text = one_line(" ".join(table.cell))
-        if table.column in table.hidden:
-            self._outline.hidden += len(text)
-        else:
-            table.cells += [Cell(text, *table.span)] * table.repeated
-        table.column += table.repeated
-        table.cell, table.repeated = [], 1
+    def _rows(
+        self, parent: Element, at: _Around, *, is_header: bool = False
+    ) -> Iterator[tuple[Element, bool, _Around]]:
+        """The rows of a table, whether they are its header, and what holds in them."""
+        for node in parent:
+            inside = self._inside(node, at)
+            if node.tag == "table-row":
+                yield node, is_header, inside
+            else:
+                in_header = is_header or node.tag == "table-header-rows"
+                yield from self._rows(node, inside, is_header=in_header)
 
-    def _end_row(self, table: _Table) -> None:
-        while self._in_sheets and table.cells and not table.cells[-1].text:
-            table.cells.pop()
-        if table.cells:
-            table.header += table.in_header
-            table.rows.append(table.cells)
-        elif self._in_sheets and len(self._tables) == 1:
-            self._add_table(table)
-        table.cells = []
+    def _cells(self, row: Element, at: _Around, hidden: set[int]) -> Iterator[Cell]:
+        column = 0
+        for node in outermost(row, "table-cell", "covered-table-cell"):
+            times = _number(node, "number-columns-repeated")
+            if node.tag == "table-cell":
+                times = min(times, _MOST_REPEATED)
+                texts: list[str] = []
+                self.read(node, self._inside(node, at)._replace(texts=texts, runs=None))
+                text = one_line(" ".join(texts))
+                if column in hidden:
+                    self.outline.hidden += len(text)
+                else:
+                    span = _number(node, "number-rows-spanned"), _number(node, "number-columns-spanned")
+                    yield from [Cell(text, *span)] * times
+            column += times
 
-    def _end_table(self, table: _Table) -> None:
-        if self._tables:
-            rows = [" | ".join(cell.text for cell in row) for row in table.rows]
-            self._tables[-1].cell += ["; ".join(rows)] if rows else []
-        else:
-            self._add_table(table)
-
-    def _add_table(self, table: _Table) -> None:
-        """Append the rows so far, below the name of their sheet."""
-        if table.name and table.rows:
-            self._outline.add(BlockKind.HEADING, table.name, level=1)
-            table.name = ""
-        kind = BlockKind.ASIDE if self._indexes else BlockKind.ROW
-        self._outline.table(table.rows, header=table.header, lead=table.lead, kind=kind)
-        table.rows, table.header = [], 0
+    def _add_table(self, name: str, rows: list[list[Cell]], header: int, lead: int, at: _Around) -> str:
+        """Append the rows, below the name of their sheet; the name that is still to be said."""
+        if name and rows:
+            self.outline.add(BlockKind.HEADING, name, level=1)
+            name = ""
+        self.outline.table(
+            rows, header=header, lead=lead, kind=BlockKind.ASIDE if at.in_index else BlockKind.ROW
+        )
         self._add_notes()
+        return name
 
 
-def _number(text: str) -> int:
+def _hidden_columns(table: Element) -> set[int]:
+    hidden: set[int] = set()
+    column = 0
+    for node in outermost(table, "table-column", "table-row"):
+        times = _number(node, "number-columns-repeated") if node.tag == "table-column" else 0
+        if times and node.get("visibility", "visible") != "visible" and len(hidden) < _MOST_HIDDEN_COLUMNS:
+            hidden.update(range(column, column + times))
+        column += times
+    return hidden
+
+
+def _number(node: Element, name: str) -> int:
+    """A number of at most three digits, else 1."""
+    text = node.get(name, "1")
     return max(1, int(text)) if text.isdecimal() and len(text) < 4 else 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from equipoise.core.types import Block, BlockKind
 from equipoise.corpus.loaders.grid import Cell, Row, grid_of, told
 from equipoise.corpus.loaders.hidden import without_shapeless
-from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, placed
 
 _READ_WITH = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _DEEPEST_LIST = 9
@@ -23,6 +23,8 @@ class Outline:
     _leads: list[int] = field(default_factory=list)
     _item: int = -1
     _last_item: int = -1
+    _code: list[str] = field(default_factory=list)
+    _code_notes: list[str] = field(default_factory=list)
 
     def add(
         self,
@@ -38,6 +40,7 @@ class Outline:
 
         Returns its row; -1 for text without a visible character, which is left out and counted.
         """
+        self._end_code()
         text = clean(text)
         if not text.isascii() and not without_shapeless(text).strip():
             self.hidden += len(text.strip())
@@ -53,6 +56,7 @@ class Outline:
 
     def item(self, text: str, level: int) -> int:
         """Append an item of a list that is known by its depth only, read with the item or paragraph above it."""
+        self._end_code()
         level = max(1, min(level, _DEEPEST_LIST))
         last = len(self.blocks) - 1
         if last < 0 or last != self._last_item:
@@ -63,8 +67,20 @@ class Outline:
         self._last_item = self._item = len(self.blocks) - 1
         return row
 
+    def code(self, line: str, notes: Iterable[str] = ()) -> None:
+        """Append a line of code; lines that follow each other are one block, their notes stand below it."""
+        self._code.append(line)
+        self._code_notes += notes
+
+    def _end_code(self) -> None:
+        if self._code:
+            code, self._code = "\n".join(self._code), []
+            notes, self._code_notes = self._code_notes, []
+            self.notes(self.add(BlockKind.CODE, code, lead=self.lead_in()), notes)
+
     def more_of_item(self, text: str) -> int:
         """Append a further paragraph of the item before it, read with that item."""
+        self._end_code()
         is_inside = bool(self.blocks) and self._last_item == len(self.blocks) - 1
         row = self.add(BlockKind.PARAGRAPH, text, lead=self._item if is_inside else -1)
         self._last_item = row if is_inside and row >= 0 else self._last_item
@@ -81,6 +97,7 @@ class Outline:
 
     def lead_in(self) -> int:
         """The row of the last block where it is one that a list or code may be read with, else -1."""
+        self._end_code()
         return len(self.blocks) - 1 if self.blocks and self.blocks[-1].kind in _READ_WITH else -1
 
     def announcement(self) -> int:
@@ -102,6 +119,7 @@ class Outline:
 
     def loaded(self, title: str, *, fragment: str = "") -> LoadedDocument:
         """The document with this title; a paragraph that says the title and nothing else is its heading."""
+        self._end_code()
         name = one_line(clean(title))
         for row, block in enumerate(self.blocks):
             if block.kind is BlockKind.PARAGRAPH and one_line(self.text_of(row)) == name:
@@ -154,3 +172,22 @@ class Outline:
                 tight=tight or top >= 0 or number > 0,
                 line=line and row.place,
             )
+
+
+@dataclass(slots=True)
+class Runs:
+    """The text of a paragraph, run by run: what is not shown is counted, what is raised or lowered is written so."""
+
+    outline: Outline
+    parts: list[str] = field(default_factory=list)
+
+    def add(self, text: str, *, shows: bool = True, place: str = "") -> None:
+        """Append a run; `place` is "super" or "sub" for one above or below the line."""
+        if shows:
+            self.parts.append(placed(text, self.parts[-1] if self.parts else "", place))
+        else:
+            self.outline.hidden += len(one_line(text))
+
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self.parts)

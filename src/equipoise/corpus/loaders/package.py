@@ -3,8 +3,9 @@
 import io
 import posixpath
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.loaded import LoadedDocument
@@ -44,28 +45,24 @@ class Package:
         self._left -= len(data)
         return data
 
-    def targets(self, source: str) -> dict[str, str]:
-        """The parts that a part points at, by the kind of relation; "" stands for the package itself."""
-        return self._relations(source).targets
+    def tree(self, name: str) -> Element:
+        """The XML of a part, an empty element for a missing one."""
+        data = self.part(name)
+        return read_xml(data) if data else Element("")
 
-    def targets_by_id(self, source: str) -> dict[str, str]:
-        """The parts that a part points at, by the relation's id."""
-        return self._relations(source).by_id
-
-    def _relations(self, source: str) -> "_Relations":
+    def targets(self, source: str, by: str = "Type") -> dict[str, str]:
+        """The parts that a part points at, by the kind of relation or its `Id`; "" stands for the package itself."""
         folder, name = posixpath.split(source)
-        data = self.part(posixpath.join(folder, "_rels", f"{name}.rels"))
-        relations = _Relations(folder)
-        if data:
-            read_xml(data, relations)
-        return relations
+        targets: dict[str, str] = {}
+        for relation in self.tree(posixpath.join(folder, "_rels", f"{name}.rels")).iter("Relationship"):
+            if relation.get("TargetMode") != "External":
+                part = resolved(folder, relation.get("Target", ""))
+                targets.setdefault(relation.get(by, "").rpartition("/")[2], part)
+        return targets
 
     def title(self, name: str) -> str:
         """The title in a part of properties, empty without one."""
-        properties = _Title()
-        if data := self.part(name):
-            read_xml(data, properties)
-        return properties.title
+        return next(("".join(title.itertext()).strip() for title in self.tree(name).iter("title")), "")
 
 
 def read_package(
@@ -84,6 +81,8 @@ def read_package(
         return [read(Package(path, data))]
     except TooMuch as error:
         raise UnreadableFile(str(path), f"{error}; save it as text") from error
+    except RecursionError as error:
+        raise UnreadableFile(str(path), "its parts are nested too deep; save it as text") from error
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:  # the parsers read hostile bytes and may stumble in any way
@@ -96,42 +95,3 @@ def read_package(
 def resolved(folder: str, target: str) -> str:
     """The name of the part that `target` means, seen from `folder`."""
     return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-
-
-class _Relations:
-    """Reads a part's list of relations."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self.targets: dict[str, str] = {}
-        self.by_id: dict[str, str] = {}
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "Relationship" and attributes.get("TargetMode") != "External":
-            target = resolved(self._folder, attributes.get("Target", ""))
-            self.targets.setdefault(attributes.get("Type", "").rpartition("/")[2], target)
-            self.by_id.setdefault(attributes.get("Id", ""), target)
-
-    def end(self, name: str) -> None:
-        """Nothing to do."""
-
-    def characters(self, text: str) -> None:
-        """Nothing to do."""
-
-
-class _Title:
-    """Reads the title among a document's properties."""
-
-    def __init__(self) -> None:
-        self.title = ""
-        self._inside = False
-
-    def start(self, name: str, _attributes: Mapping[str, str]) -> None:
-        self._inside = name == "title" and not self.title
-
-    def end(self, _name: str) -> None:
-        self._inside = False
-
-    def characters(self, text: str) -> None:
-        if self._inside:
-            self.title = text.strip()

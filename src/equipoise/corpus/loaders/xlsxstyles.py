@@ -1,10 +1,10 @@
 """How Excel shows the values of cells: dates, shares, and what is not seen (ECMA-376, part 1, 18.8)."""
 
 import re
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
+from xml.etree.ElementTree import Element
 
 from equipoise.corpus.loaders.hidden import Style
 
@@ -26,53 +26,17 @@ _MOST_DIGITS = 15
 
 
 class Formats:
-    """Reads styles.xml: number format, colour of letters and fill of each style of cells."""
+    """The styles of cells in styles.xml: number format, colour of letters and fill of each."""
 
-    def __init__(self, *, since_1904: bool = False) -> None:
+    def __init__(self, root: Element, *, since_1904: bool = False) -> None:
         self._first = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30)
-        self._own: dict[int, str] = {}
-        self._fonts: list[dict[str, str]] = []
-        self._fills: list[dict[str, str]] = []
-        self._cells: list[tuple[int, int, int]] = []
-        self._in_cells = False
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "numFmt":
-            self._own[_number(attributes, "numFmtId")] = attributes.get("formatCode", "")[:_LONGEST]
-        elif name == "font":
-            self._fonts.append({})
-        elif name == "fill":
-            self._fills.append({})
-        elif name == "sz" and self._fonts:
-            self._fonts[-1]["font-size"] = f"{attributes.get('val', '11')}pt"
-        elif name == "strike" and attributes.get("val", "1") not in {"0", "false"} and self._fonts:
-            self._fonts[-1]["text-decoration"] = "line-through"
-        elif name == "color" and self._fonts:
-            self._fonts[-1]["color"] = _color(attributes)
-        elif name == "patternFill" and attributes.get("patternType", "none") != "none" and self._fills:
-            self._fills[-1]["background-image"] = "unknown"
-        elif name == "fgColor" and self._fills and "rgb" in attributes:
-            self._fills[-1] = {"background-color": _color(attributes)}
-        elif name == "gradientFill" and self._fills:
-            self._fills[-1]["background-image"] = "unknown"
-        elif name == "cellXfs":
-            self._in_cells = True
-        elif name == "xf" and self._in_cells:
-            self._cells.append(
-                (
-                    _number(attributes, "numFmtId"),
-                    _number(attributes, "fontId"),
-                    _number(attributes, "fillId"),
-                )
-            )
-
-    def end(self, name: str) -> None:
-        if name in {"fonts", "fills"}:
-            (self._fonts if name == "fonts" else self._fills).append({})  # takes what belongs to neither
-        self._in_cells = self._in_cells and name != "cellXfs"
-
-    def characters(self, text: str) -> None:
-        """Styles hold no text."""
+        self._own = {
+            _number(node, "numFmtId"): node.get("formatCode", "")[:_LONGEST] for node in root.iter("numFmt")
+        }
+        self._fonts = [_font(node) for node in root.iterfind("fonts/font")]
+        self._fills = [_fill(node) for node in root.iterfind("fills/fill")]
+        ids = ("numFmtId", "fontId", "fillId")
+        self._cells = [tuple(_number(node, name) for name in ids) for node in root.iterfind("cellXfs/xf")]
 
     def look(self, style: int) -> Style:
         """What cells of a style look like, as CSS properties."""
@@ -196,12 +160,36 @@ def _digits(amount: float, places: str) -> str:
     return f"{sign}{before}{'.' if after else ''}{after}"
 
 
-def _color(attributes: Mapping[str, str]) -> str:
+def _font(font: Element) -> dict[str, str]:
+    """The look of letters as CSS."""
+    style: dict[str, str] = {}
+    for node in font:
+        if node.tag == "sz":
+            style["font-size"] = f"{node.get('val', '11')}pt"
+        elif node.tag == "strike" and node.get("val", "1") not in {"0", "false"}:
+            style["text-decoration"] = "line-through"
+        elif node.tag == "color":
+            style["color"] = _color(node)
+    return style
+
+
+def _fill(fill: Element) -> dict[str, str]:
+    """What is behind letters, as CSS."""
+    for node in fill:
+        color = node.find("fgColor")
+        if color is not None and "rgb" in color.attrib:
+            return {"background-color": _color(color)}
+        if node.tag == "gradientFill" or node.get("patternType", "none") != "none":
+            return {"background-image": "unknown"}
+    return {}
+
+
+def _color(node: Element) -> str:
     """A colour as CSS; one of the theme cannot be known."""
-    code = attributes.get("rgb", "")
+    code = node.get("rgb", "")
     return f"#{code[-6:].lower()}" if len(code) in {6, 8} else "canvastext"
 
 
-def _number(attributes: Mapping[str, str], name: str) -> int:
-    text = attributes.get(name, "0")
+def _number(node: Element, name: str) -> int:
+    text = node.get(name, "0")
     return int(text) if text.isdecimal() and len(text) < 10 else 0

@@ -1,53 +1,80 @@
-"""XML as a stream of events: no tree, no recursion, no entities, so that neither depth nor repetition costs more
-than its bytes."""
+"""XML as a tree with local names and without entities. Whoever walks it recursively ends with a RecursionError where
+it is nested deeper than anybody writes; `package.read_package` says so."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Protocol
-from xml.parsers import expat
+from xml.etree.ElementTree import Element, TreeBuilder, XMLParser
 
-_MATH = (
-    "http://schemas.openxmlformats.org/officeDocument/2006/math",
-    "http://purl.oclc.org/ooxml/officeDocument/math",
-)
-_RELATIONS = (
-    "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
-    "http://purl.oclc.org/ooxml/officeDocument/relationships",
-)
+_PREFIXES = {
+    f"{root}/{space}": prefix
+    for root in (
+        "http://schemas.openxmlformats.org/officeDocument/2006",
+        "http://purl.oclc.org/ooxml/officeDocument",
+    )
+    for space, prefix in (("math", "m:"), ("relationships", "r:"))
+}
 
 
 class TooMuch(ValueError):
     """A file asks for more than anybody writes: nesting, repetition."""
 
 
-class Reader(Protocol):
-    """Takes the events of an XML file. Names are local, but for Office mathematics (`m:`) and relations (`r:`)."""
+class _Builder(TreeBuilder):
+    """Makes the tree. A DOCTYPE is refused: what it can declare has no place in a document."""
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None: ...
-    def end(self, name: str) -> None: ...
-    def characters(self, text: str) -> None: ...
-
-
-def read_xml(data: bytes, reader: Reader) -> None:
-    """Hand the events of an XML file to `reader`. Raises expat.ExpatError for bad XML and for a DOCTYPE."""
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    parser.StartElementHandler = lambda name, attributes: reader.start(
-        _local(name), {_local(key): value for key, value in attributes.items()}
-    )
-    parser.EndElementHandler = lambda name: reader.end(_local(name))
-    parser.CharacterDataHandler = reader.characters
-    parser.Parse(data, True)
+    def doctype(self, *_: object) -> None:
+        raise ValueError("a document type has no place in this file")
 
 
-def _refuse_doctype(*_: object) -> None:
-    raise expat.ExpatError("a document type has no place in this file")
+class _Taking(_Builder):
+    """Hands over the elements of one name as they end, and empties them."""
+
+    def __init__(self, name: str, take: Callable[[Element], None]) -> None:
+        super().__init__()
+        self._name, self._take = name, take
+
+    def end(self, tag: str) -> Element:
+        element = super().end(tag)
+        if _local(tag) == self._name:
+            self._take(_localised(element))
+            element.clear()
+        return element
+
+
+def read_xml(data: bytes, each: str = "", take: Callable[[Element], None] | None = None) -> Element:
+    """The root of an XML file. Names are local, but for Office mathematics (`m:`) and relations (`r:`).
+
+    Elements called `each` are handed to `take` as they end and emptied: a sheet has millions of rows. Raises ParseError
+    for bad XML, ValueError for a DOCTYPE.
+    """
+    parser = XMLParser(target=_Taking(each, take) if take else _Builder())
+    parser.feed(data)
+    return _localised(parser.close())
+
+
+def _localised(root: Element) -> Element:
+    for node in root.iter():
+        node.tag = _local(node.tag)
+        if attributes := node.attrib:
+            node.attrib = {_local(key): value for key, value in attributes.items()}
+    return root
+
+
+def outermost(node: Element, *names: str) -> Iterator[Element]:
+    """The elements of these names below `node`, in order, that are not inside another of them."""
+    for child in node:
+        if child.tag in names:
+            yield child
+        else:
+            yield from outermost(child, *names)
+
+
+def is_on(node: Element, name: str) -> bool:
+    """Whether an attribute is a switch that is on."""
+    return node.get(name) in {"1", "true", "on"}
 
 
 @lru_cache(maxsize=4096)
 def _local(name: str) -> str:
-    space, _, local = name.rpartition(" ")
-    if space in _RELATIONS:
-        return f"r:{local}"
-    return f"m:{local}" if space in _MATH else local
+    space, _, local = name.rpartition("}")
+    return _PREFIXES.get(space[1:], "") + local
