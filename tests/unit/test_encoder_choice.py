@@ -10,6 +10,7 @@ from equipoise.core.errors import InputError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.settings import RetrievalSettings, Settings
 from equipoise.core.types import Document, Passage, Query, Trust
+from equipoise.corpus import loaders
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
 from equipoise.models.abilities import encode_questions, is_e5, is_multilingual
@@ -122,6 +123,8 @@ class TestByTheIndex:
         ]
         assert places[0] == places[1] == private_index([tmp_path])
         assert len(set(places)) == 4
+        monkeypatch.setattr(loaders, "VERSION", loaders.VERSION + 1)
+        assert private_index([tmp_path]) not in places
 
 
 class TestThePipeline:

@@ -17,7 +17,7 @@ from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Trust
-from equipoise.corpus import catalogue
+from equipoise.corpus import catalogue, loaders
 from equipoise.corpus.indexing import Judge, Progress, document_id, index, prepare
 from equipoise.corpus.lending import LendingEncoder
 from equipoise.corpus.records import Listed
@@ -273,12 +273,14 @@ def private_indexes() -> list[Path]:
 
 
 def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
-    """Where the index of just these paths is kept, in the user's cache folder, apart for each encoder.
+    """Where the index of just these paths is kept, in the user's cache folder, apart for each encoder and version of
+    the loaders.
 
     Raises StoreError, and InputError for a name of an encoder that cannot be used.
     """
     name, usual = (build.encoder(choice).name for choice in (encoder, build.AUTO))
-    key = "\n".join([*sorted(_resolved(path) for path in docs), *([name] if name != usual else [])])
+    said = [*sorted(_resolved(path) for path in docs), *([name] if name != usual else [])]
+    key = "\n".join([*said, f"loaders {loaders.VERSION}"])
     folder = private_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,10 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
 from equipoise.corpus.loaders.source import SOURCES
 from equipoise.corpus.whole import WholeText
 
-__all__ = ["DOCUMENTS", "LoadedDocument", "Loader", "check_type", "kind_of", "load", "whole_texts"]
+__all__ = ["DOCUMENTS", "VERSION", "LoadedDocument", "Loader", "check_type", "kind_of", "load", "whole_texts"]
+
+VERSION = 2
+"""Raise it where a loader makes other text of the same file: the private indexes of `--docs` are made anew then."""
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
