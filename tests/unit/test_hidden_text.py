@@ -143,6 +143,28 @@ class TestHtml:
         else:
             assert hides("a.html", page) == hidden
 
+    @pytest.mark.parametrize(
+        ("control", "panel", "hidden"),
+        [
+            ("<b role=tab>x</b>", "role=tabpanel hidden", False),
+            ("<b role=tab>x</b>", "class='tab-pane fade' style='display:none'", False),
+            (
+                "<b aria-expanded=false>x</b>",
+                "class=accordion-body style='max-height:0;overflow:hidden'",
+                False,
+            ),
+            ("", "role=tabpanel hidden", True),
+            ("<b role=tab>x</b>", "class=note style='display:none'", True),
+            ("<b role=tab>x</b>", "role=tabpanel style='color:white'", True),
+            ("<b role=tab>x</b>", "role=tabpanel style='position:absolute;left:-9999px'", True),
+        ],
+    )
+    def test_the_panel_of_a_tab_or_accordion_is_only_folded(self, control, panel, hidden):
+        assert hides("a.html", f"<p>seen{control}</p><div {panel}>SECRET</div>") == hidden
+
+    def test_what_is_hidden_in_a_panel_is_hidden(self):
+        assert hides("a.html", "<p role=tab>seen</p><div role=tabpanel hidden>x<b hidden>SECRET</b></div>")
+
     def test_white_text_is_kept_where_the_style_sheet_is_elsewhere(self):
         page = "<link rel=stylesheet href=x.css><p>seen<b style='color:white'>SECRET</b>"
         assert not hides("a.html", page)

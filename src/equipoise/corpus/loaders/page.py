@@ -36,6 +36,13 @@ _ASIDE_NAME_WORDS = """
     tocwrapper
 """
 _ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
+_PANEL_NAME_WORDS = """
+    accordion-body accordion-collapse accordion-content accordion-panel tab-pane tab-panel tabpanel tabs-panel
+"""
+_PANEL_NAMES = frozenset(_PANEL_NAME_WORDS.split())
+_CONTROLS = "[role=tab], [aria-expanded]"
+_FOLDING = frozenset({"display", "visibility", "height", "max-height", "content-visibility"})
+"""What hides the panel of a tab or an accordion until a reader clicks."""
 _RAISED = {"sub": "sub", "sup": "super"}
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
 _MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
@@ -97,6 +104,7 @@ class Page:
     cascade: Cascade
     layout: set[int]
     heading: str = ""
+    _folds: bool = False  # the page has controls that open what is folded
     _running: list[str] = field(default_factory=list)
     _outside: list[str] = field(default_factory=list)
     _links: int = 0
@@ -112,6 +120,7 @@ class Page:
     def read(self, root: LexborNode, around: Look) -> None:
         """Walk the tree below `root`, the <html> element, which stands in the look `around`: no recursion."""
         self._opened = [_Open(around, around.shows)]
+        self._folds = root.css_first(_CONTROLS) is not None
         self._enter(root, "html")
         node, top = root.child, root.mem_id
         while node is not None:
@@ -165,7 +174,10 @@ class Page:
             made.aside = max(above.aside, _aside(tag, attributes))
         elif tag in _ASIDE_TAGS:
             made.aside = 2
-        made.look = look(above.look, self.cascade.style(tag, attributes, node.mem_id))
+        style = self.cascade.style(tag, attributes, node.mem_id)
+        if style and self._folds and _is_panel(attributes):
+            style = {name: value for name, value in style.items() if name not in _FOLDING}
+        made.look = look(above.look, style)
         made.shows = above.shows if made.look is above.look else made.look.shows
         return made
 
@@ -322,6 +334,12 @@ class Page:
             kind is BlockKind.PARAGRAPH and (self._links > 1 or is_label(text))
         )
         return BlockKind.ASIDE if may_be and self._is_linked() else kind
+
+
+def _is_panel(attributes: Mapping[str, str | None]) -> bool:
+    """Whether an element is by its role or class the panel of a tab or an accordion."""
+    names = (attributes.get("class") or "").lower().split()
+    return attributes.get("role") == "tabpanel" or not _PANEL_NAMES.isdisjoint(names)
 
 
 def _aside(tag: str, attributes: Mapping[str, str | None]) -> int:
