@@ -15,9 +15,9 @@ from equipoise.core.types import Block, BlockKind
 from equipoise.corpus.loaders.columns import arranged, table_parts
 from equipoise.corpus.loaders.forms import with_fields
 from equipoise.corpus.loaders.furniture import without_furniture, without_note_marks
+from equipoise.corpus.loaders.glyphs import read_page
 from equipoise.corpus.loaders.inks import Handle, TooMuch
 from equipoise.corpus.loaders.layout import Part, Usual, parted, usual
-from equipoise.corpus.loaders.letters import read_page
 from equipoise.corpus.loaders.lines import Line
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
 from equipoise.corpus.loaders.structure import (

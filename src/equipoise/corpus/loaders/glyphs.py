@@ -1,4 +1,4 @@
-"""The letters of a PDF's page as pdfium finds them: which are seen, where they stand, and in what type."""
+"""The glyphs of a PDF's page as pdfium finds them: which are seen, where they stand, and in what type."""
 
 import ctypes
 import math
@@ -60,12 +60,12 @@ def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
             raise TooMuch
         content.letters = count
         looked_at, content.turn = content.turn, _turn(text, count, content.turn)
-        letters = _Letters(content, text)
-        lines = whole(letters.lines(count))
+        glyphs = _Glyphs(content, text)
+        lines = whole(glyphs.lines(count))
         if content.turn != looked_at:
             lines = by_height([run for runs in lines for run in runs])
         content.lines = [line_of(runs, number) for runs in lines]
-        ends = ((letters.turned(*rule[:2]), letters.turned(*rule[2:])) for rule in content.inks.rules)
+        ends = ((glyphs.turned(*rule[:2]), glyphs.turned(*rule[2:])) for rule in content.inks.rules)
         content.rules = [(min(a, c), min(b, d), max(a, c), max(b, d)) for (a, b), (c, d) in ends]
     finally:
         pdfium.FPDFText_ClosePage(text)
@@ -96,7 +96,7 @@ class _Stretch(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Letters:
+class _Glyphs:
     page: Page
     text: Handle
     fonts: dict[int, tuple[bool, bool]] = field(default_factory=dict)
