@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-from equipoise.corpus.loaders.inks import Box, Handle
 from equipoise.corpus.loaders.lines import Line
 from equipoise.corpus.loaders.loaded import clean, one_line
+from equipoise.corpus.loaders.visibility import Box, Handle
 
 _NOTES = frozenset(
     {

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
-from equipoise.corpus.loaders.inks import Box, Handle, Inks, TooMuch
 from equipoise.corpus.loaders.lines import Line, Run, Type, by_height, filled, line_of, whole
+from equipoise.corpus.loaders.visibility import Box, Handle, TooMuch, Visibility
 
 _PAGE_TEXT = 500_000
 """Characters of one page."""
@@ -32,7 +32,7 @@ class Page:
 
     box: Box
     turn: int
-    inks: Inks
+    visibility: Visibility
     lines: list[Line] = field(default_factory=list)
     rules: list[Box] = field(default_factory=list)
     hidden: int = 0
@@ -49,11 +49,11 @@ class Page:
 def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
     """A loaded page, and how many of the `left` objects may still follow. Raises TooMuch."""
     box = _box(page)
-    content = Page(box, pdfium.FPDFPage_GetRotation(page) % 4, Inks(box, left))
-    content.inks.walk(page)
+    content = Page(box, pdfium.FPDFPage_GetRotation(page) % 4, Visibility(box, left))
+    content.visibility.walk(page)
     text = pdfium.FPDFText_LoadPage(page)
     if not text:
-        return content, content.inks.left
+        return content, content.visibility.left
     try:
         count = pdfium.FPDFText_CountChars(text)
         if count > _PAGE_TEXT:
@@ -65,11 +65,11 @@ def read_page(page: Handle, number: int, left: int) -> tuple[Page, int]:
         if content.turn != looked_at:
             lines = by_height([run for runs in lines for run in runs])
         content.lines = [line_of(runs, number) for runs in lines]
-        ends = ((glyphs.turned(*rule[:2]), glyphs.turned(*rule[2:])) for rule in content.inks.rules)
+        ends = ((glyphs.turned(*rule[:2]), glyphs.turned(*rule[2:])) for rule in content.visibility.rules)
         content.rules = [(min(a, c), min(b, d), max(a, c), max(b, d)) for (a, b), (c, d) in ends]
     finally:
         pdfium.FPDFText_ClosePage(text)
-    return content, content.inks.left
+    return content, content.visibility.left
 
 
 def _turn(text: Handle, count: int, page: int) -> int:
@@ -113,7 +113,7 @@ class _Glyphs:
                 runs = []
         if runs:
             yield runs
-        self.page.hidden += len(self.page.inks.hidden - self.met)  # pdfium leaves out what has no width
+        self.page.hidden += len(self.page.visibility.hidden - self.met)  # pdfium leaves out what has no width
 
     def _stretches(self, count: int) -> Iterator[_Stretch | None]:
         """Stretches, and None where a line ends."""
@@ -141,15 +141,15 @@ class _Glyphs:
 
     def _run(self, stretch: _Stretch) -> list[Run]:
         """The seen letters of a stretch: one run, or none."""
-        inks, length = self.page.inks, filled(stretch.text)
+        visibility, length = self.page.visibility, filled(stretch.text)
         self.met.add(stretch.address)
-        if stretch.address in inks.hidden:
+        if stretch.address in visibility.hidden:
             self.page.hidden += length
             return []
         text = stretch.text
-        if stretch.address in inks.invisible:
+        if stretch.address in visibility.invisible:
             self.page.invisible += length
-        elif stretch.address in inks.cut:
+        elif stretch.address in visibility.cut:
             text = self._inside(stretch)
             self.page.hidden += length - filled(text)
         type_ = self._type(stretch)

@@ -16,7 +16,6 @@ from equipoise.corpus.loaders.columns import arranged, table_parts
 from equipoise.corpus.loaders.forms import with_fields
 from equipoise.corpus.loaders.furniture import without_furniture, without_note_marks
 from equipoise.corpus.loaders.glyphs import read_page
-from equipoise.corpus.loaders.inks import Handle, TooMuch
 from equipoise.corpus.loaders.layout import Part, Usual, parted, usual
 from equipoise.corpus.loaders.lines import Line
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line
@@ -28,6 +27,7 @@ from equipoise.corpus.loaders.structure import (
     mark_items,
     without_leaders,
 )
+from equipoise.corpus.loaders.visibility import Handle, TooMuch
 
 _HYPHENS = "-\u00ad\u2010"
 _LONGEST_WORD, _LONGEST_ADDRESS = 60, 200

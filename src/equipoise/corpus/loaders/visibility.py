@@ -41,7 +41,7 @@ class TooMuch(ValueError):
 
 
 @dataclass(slots=True)
-class Inks:
+class Visibility:
     """The text objects of a page, by address, that are not plainly seen; `left` is how many objects may follow.
 
     `hidden` ones show nothing, `invisible` ones are of render mode 3 or 7, `cut` ones reach over the page's edge.
