@@ -17,12 +17,12 @@ from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import roots, vectors
-from equipoise.corpus.ahead import Same, Share, Turn, in_turn
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
 from equipoise.corpus.files import LeftOut, Walk, find_files
 from equipoise.corpus.loaders import DOCUMENTS
 from equipoise.corpus.places import Places, shown
+from equipoise.corpus.prefetch import Same, Share, Turn, in_turn
 from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import Entry, FileRecord
 from equipoise.corpus.report import IndexReport
