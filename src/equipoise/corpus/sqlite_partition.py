@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus import pending, rows
+from equipoise.corpus.exact_rerank import MORE, exactly_ranked
 from equipoise.corpus.fulltext import FullText, matching, words_of
 from equipoise.corpus.keywords import LOOKED_AT, Keywords
 from equipoise.corpus.nearest import EXACT_UP_TO, Nearest
 from equipoise.corpus.partitions import bounds, trust_of
 from equipoise.corpus.records import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.schema import mapped
-from equipoise.corpus.settling import MORE, settled
 from equipoise.corpus.spelling import Correction
 from equipoise.text.tokens import content_words
 from equipoise.text.visible import title
@@ -99,7 +99,7 @@ class SqlitePartition:
             if k < 1 or not (exact or self.counts().passages <= EXACT_UP_TO):
                 return self._nearest.search(vector, k, exact=exact)
             near = [passage_id for passage_id, _ in self._nearest.search(vector, k + MORE, exact=exact)]
-            return settled(near, self._nearest.vectors(near)[1], vector, k)
+            return exactly_ranked(near, self._nearest.vectors(near)[1], vector, k)
 
     def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
         """See `store.Partition`."""

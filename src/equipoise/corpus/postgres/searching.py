@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.types import Array, Trust
+from equipoise.corpus.exact_rerank import CLOSE, MORE, exactly_ranked
 from equipoise.corpus.nearest import EXACT_UP_TO
 from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.words import Words
 from equipoise.corpus.records import Ids
-from equipoise.corpus.settling import CLOSE, MORE, settled
 
 T = TypeVar("T")
 EF_SEARCH, EF_MOST = 4, 1000
@@ -86,7 +86,7 @@ def nearest(link: Link, trust: Trust, vector: Array, k: int, *, exact: bool) -> 
     if k < 1:
         return []
     near = _best if exact or not _is_searched_by_graph(link, trust) else _near
-    return settled(*near(link, trust, vector, k), vector, k)
+    return exactly_ranked(*near(link, trust, vector, k), vector, k)
 
 
 def _near(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:

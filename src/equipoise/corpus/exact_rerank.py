@@ -13,12 +13,12 @@ from equipoise.core.types import Array
 from equipoise.corpus.records import Ids
 
 MORE = 16
-"""Rows beyond those wanted that are settled with them."""
+"""Rows beyond those wanted that are exactly_ranked with them."""
 CLOSE = 1e-5
 """Sums of float32 products that differ by more are in their order already."""
 
 
-def settled(ids: Ids | Sequence[int], rows: Array, vector: Array, k: int) -> list[tuple[int, float]]:
+def exactly_ranked(ids: Ids | Sequence[int], rows: Array, vector: Array, k: int) -> list[tuple[int, float]]:
     """The best `k` of the passages `ids` (n,) with vectors `rows` (n, d): (passage_id, cosine), ties by id.
 
     Worked value: rows (1,0), (0,1), (1,0) of passages 7, 5, 3 and vector (1,0) with k=2 give (3, 1.0), (7, 1.0).
