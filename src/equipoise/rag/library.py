@@ -18,8 +18,8 @@ from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Trust
 from equipoise.corpus import catalogue, loaders
+from equipoise.corpus.embedding_reuse import ReusingEncoder
 from equipoise.corpus.indexing import Judge, Progress, document_id, index, prepare
-from equipoise.corpus.lending import LendingEncoder
 from equipoise.corpus.records import Listed
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
@@ -233,7 +233,7 @@ def update(
     build.encoder(encoder)  # a name that cannot be used leaves no file behind
     with Store.open(path, create=True) as store:
         lenders = [private for private in private_indexes() if private != path]
-        made = LendingEncoder(build.encoder(encoder, store), store, lenders)
+        made = ReusingEncoder(build.encoder(encoder, store), store, lenders)
         report = index(
             docs, store, made, trust=trust, author=author, gone=gone, progress=progress, judge=judge
         )

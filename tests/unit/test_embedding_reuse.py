@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from equipoise.core.types import Trust
+from equipoise.corpus.embedding_reuse import ReusingEncoder
 from equipoise.corpus.indexing import index
-from equipoise.corpus.lending import LendingEncoder
 from equipoise.corpus.store import Store
 from equipoise.rag import build, library
 from hashed_words import HashedWords
@@ -30,7 +30,7 @@ def lender(tmp_path, folder):
 
 def indexed(tmp_path, folder, lenders, encoder):
     with Store.open(tmp_path / "index.db", create=True) as store:
-        index([folder], store, LendingEncoder(encoder, store, lenders))
+        index([folder], store, ReusingEncoder(encoder, store, lenders))
         return store.digest(), store.partition(Trust.TRUSTED).matrix()[1]
 
 

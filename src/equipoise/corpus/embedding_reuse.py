@@ -19,7 +19,7 @@ MOST = 50_000
 _log = logging.getLogger("equipoise")
 
 
-class LendingEncoder:
+class ReusingEncoder:
     """An Encoder for one run of indexing: the vectors of a text come from a lender that holds it, else from `encoder`.
 
     Lent are vectors of the same encoder by name, for the same text, out of files that `store` holds too (by their
