@@ -266,7 +266,11 @@ class TestRtf:
         assert document_of("a.rtf", r"{\rtf1\ansicpg932 \'93\'fa\u-10179?\u-8704?}").text == "日😀"
 
     def test_what_is_refused(self):
-        for data, says in (("text", "no RTF"), ("{\\rtf1" + "{" * 5_000, "nested"), (rtf(""), "no text")):
+        for data, says in (
+            ("text", "not an RTF file"),
+            ("{\\rtf1" + "{" * 5_000, "nested"),
+            (rtf(""), "no text"),
+        ):
             with pytest.raises(UnreadableFile, match=says):
                 document_of("a.rtf", data)
 

@@ -323,7 +323,7 @@ def _spanning(rows: Sequence[Sequence[_Box]]) -> list[list[Cell]]:
 def load_rtf(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document. Hidden and deleted text, notes, headers and pictures are left out."""
     if not data.lstrip().startswith(b"{\\rtf"):
-        raise UnreadableFile(str(path), "this is no RTF file; save it as RTF or as text")
+        raise UnreadableFile(str(path), "it is not an RTF file; save it as RTF or as text")
     outline = Outline()
     reading = _Reading(outline)
     reading.read(data.decode("cp1252", "replace"), path)
