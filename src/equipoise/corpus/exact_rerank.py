@@ -13,7 +13,7 @@ from equipoise.core.types import Array
 from equipoise.corpus.records import Ids
 
 MORE = 16
-"""Rows beyond those wanted that are exactly_ranked with them."""
+"""Rows beyond those wanted that are ranked exactly with them."""
 CLOSE = 1e-5
 """Sums of float32 products that differ by more are in their order already."""
 

@@ -66,23 +66,8 @@ LOADERS = {
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
-_PACKED = frozenset(
-    {
-        ".pdf",
-        ".docx",
-        ".docm",
-        ".epub",
-        ".odt",
-        ".ods",
-        ".pptx",
-        ".pptm",
-        ".xlsx",
-        ".xlsm",
-        ".rtf",
-        ".eml",
-        ".mbox",
-    }
-)
+_PACKED_SUFFIXES = ".pdf .docx .docm .epub .odt .ods .pptx .pptm .xlsx .xlsm .rtf .eml .mbox"
+_PACKED = frozenset(_PACKED_SUFFIXES.split())
 _SNIFFED = 4_096
 
 NAMES = frozenset(

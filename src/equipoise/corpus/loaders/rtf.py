@@ -14,10 +14,10 @@ from typing import NamedTuple
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
 from equipoise.corpus.loaders.colors import near
-from equipoise.corpus.loaders.grid import Cell
+from equipoise.corpus.loaders.grid import Cell, Rows
 from equipoise.corpus.loaders.hidden import SMALLEST, WHITE
-from equipoise.corpus.loaders.loaded import LoadedDocument, one_line, placed
-from equipoise.corpus.loaders.outline import Outline
+from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
+from equipoise.corpus.loaders.outline import Outline, Runs
 
 _TOKEN = re.compile(
     r"\\([a-z]{1,32})(-?+\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-z'])|([{}])|([^\\{}\r\n]++)|[\r\n]++|.",
@@ -228,10 +228,9 @@ class _Reading:
             self._colors += [[] for _ in range(text.count(";"))]
         if state.skipped or not text:
             return
-        if state.hidden or state.struck or state.size * _POINTS_TO_PIXELS < SMALLEST or self._is_white():
-            self.outline.hidden += len(one_line(text))
-        else:
-            self._parts.append(placed(text, self._parts[-1] if self._parts else "", state.place))
+        is_dust = state.size * _POINTS_TO_PIXELS < SMALLEST
+        shows = not (state.hidden or state.struck or is_dust or self._is_white())
+        Runs(self.outline, self._parts).add(text, shows=shows, place=state.place)
 
     def _color(self, number: int) -> None:
         """A red, green or blue part of the colour that the next semicolon ends."""
@@ -300,24 +299,16 @@ def _spanning(rows: Sequence[Sequence[_Box]]) -> list[list[Cell]]:
     for edge in sorted({box.right for row in rows for box in row}):
         if not edges or edge - edges[-1] > _SAME_EDGE:
             edges.append(edge)
-    cells: list[list[Cell]] = []
-    above: dict[int, tuple[int, int]] = {}  # by left column: the cell that rows below may go on
+    table = Rows()
     for row in rows:
-        cells.append([])
+        table.begin()
         left = 0
         for box in row:
             column = bisect_right(edges, box.right)
-            place = above.get(left) if box.merged == "r" and not box.text else None
-            if place is not None:
-                cell = cells[place[0]][place[1]]
-                cells[place[0]][place[1]] = cell._replace(rows=len(cells) - place[0])
-            else:
-                above.pop(left, None)
-                if box.merged:
-                    above[left] = len(cells) - 1, len(cells[-1])
-                cells[-1].append(Cell(box.text, 1, max(column - left, 1)))
-            left = max(column, left + 1)
-    return cells
+            wide = max(column - left, 1)
+            table.add(box.text, wide, merged=bool(box.merged), goes_on=box.merged == "r")
+            left += wide
+    return table.rows
 
 
 def load_rtf(path: Path, data: bytes) -> list[LoadedDocument]:
