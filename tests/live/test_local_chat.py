@@ -16,7 +16,6 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Message
 from equipoise.models import local, weights
 from equipoise.models.local import LocalChat
-from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.models.structured import strict_schema
 from equipoise.rag.summarizers.llm import reply_schema
 
@@ -55,7 +54,7 @@ def weights_folder():
 
 @pytest.fixture(scope="module")
 def chat(name):
-    chat = LocalChat.from_weights(name, folder=weights_folder(), n_ctx=1024, cache_prompt=False)
+    chat = LocalChat.from_weights(name, folder=weights_folder(), n_ctx=1024)
     yield chat
     chat.close()
 
@@ -131,23 +130,15 @@ def test_the_same_request_gives_the_same_reply(chat):
     assert again == first
 
 
-def test_a_role_of_its_own_is_blind_to_what_was_asked_before(name):
-    """The summarizer's requests, byte for byte, whatever begins like them and was answered from the same slot."""
-    chat = LocalChat.from_weights(name, folder=weights_folder(), n_ctx=1024)
-    alone = for_role(chat, SUMMARIZER)
+def test_no_reply_depends_on_a_request_that_began_alike(chat):
+    """Byte for byte, whatever was answered from the same slot."""
     options = ChatOptions(max_tokens=12, top_logprobs=3)
     tasks = [[Message("user", f"Write one sentence about {thing}.")] for thing in ("iron", "tea", "Paris")]
-    try:
-        fresh = [ask(alone, task, options=options) for task in tasks]
-        for number, (task, first) in enumerate(zip(tasks, fresh, strict=True)):
-            ask(
-                chat,
-                [Message("user", f"{task[0].content} And {number} more.")],
-                options=ChatOptions(max_tokens=2),
-            )
-            assert ask(alone, task, options=options) == first
-    finally:
-        chat.close()
+    fresh = [ask(chat, task, options=options) for task in tasks]
+    for number, (task, first) in enumerate(zip(tasks, fresh, strict=True)):
+        longer = [Message("user", f"{task[0].content} And {number} more.")]
+        ask(chat, longer, options=ChatOptions(max_tokens=2))
+        assert ask(chat, task, options=options) == first
 
 
 def test_requests_at_once_are_answered_one_after_the_other(chat):

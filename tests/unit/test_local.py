@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -34,8 +35,8 @@ def test_weights_that_changed_after_they_were_found_are_not_loaded(tmp_path):
         asyncio.run(chat.complete([Message("user", "Hi")]))
 
 
-def test_the_summarizer_asks_without_the_prompt_cache(tmp_path):
-    """What the engine is asked, in each role; the engine itself is not started."""
+def test_the_prompt_cache_is_off_in_each_role(tmp_path):
+    """What the engine is asked, and how it is set up; the engine itself is not started."""
     asked = []
 
     class Engine:
@@ -49,7 +50,10 @@ def test_the_summarizer_asks_without_the_prompt_cache(tmp_path):
     for model in (chat, for_role(chat, SUMMARIZER), for_role(for_role(chat, SUMMARIZER), SUMMARIZER)):
         assert model.name == "any"
         asyncio.run(model.complete([Message("user", "Hi")]))
-    assert asked == [True, False, False]
+    assert asked == [False, False, False]
+    if find_spec("xllamacpp"):
+        parameters = chat._parameters(tmp_path)
+        assert (parameters.cache_prompt, parameters.cache_ram_mib) == (False, 0)
 
 
 def test_a_grammar_of_llama_cpp_itself_is_put_on_one_line():

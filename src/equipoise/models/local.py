@@ -27,7 +27,6 @@ ONE_LINE = {"x-guidance": {"whitespace_flexible": False, "item_separator": ", ",
 _SPACE = re.compile(r"^space ::= .*$", re.MULTILINE)
 SILENT = -1
 NO_POLLING = 0  # threads that wait actively starve each other where processors are shared: 17 times slower
-CACHE_MIB = 512  # memory for the prompt cache beyond the slots; llama.cpp's default is 8192
 
 
 class LocalOptions(TypedDict, total=False):
@@ -36,7 +35,6 @@ class LocalOptions(TypedDict, total=False):
     n_ctx: int
     n_threads: int | None
     slots: int
-    cache_prompt: bool
 
 
 class _Server(Protocol):
@@ -46,13 +44,12 @@ class _Server(Protocol):
 class LocalChat:
     """ChatModel on a GGUF file. Loads at the first request, once, and answers in worker threads, one for each slot.
 
-    At temperature 0 the same request gives the same reply where `cache_prompt` is False and no other request is
-    answered at the same time. With the cache, the default, a prompt that begins like an earlier one is answered
-    sooner, and differently grouped arithmetic moves log-probabilities (by up to 0.2 in trials, enough to change 1
-    reply of 6). `for_role` gives the same model without the cache: of 6 requests after others that began alike, all
-    6 replies were byte for byte those of a fresh model, log-probabilities included, where with the cache none was
-    (moved by up to 0.07). Requests in several slots at once share their arithmetic, cache or not: 0 of 6 were
-    equal (moved by up to 0.10, the same words), and all were again once asked in turn.
+    llama.cpp's prompt cache is off: with it a prompt that begins like an earlier one is answered sooner, which tells
+    who asks what others have asked, and its reply depends on them (of 6 requests after others that began alike none had
+    the log-probabilities of a fresh model, moved by up to 0.07; without the cache all 6 replies were byte for byte the
+    same). So at temperature 0 the same request gives the same reply where no other is answered at the same time.
+    Requests in several slots at once share their arithmetic: 0 of 6 were equal (moved by up to 0.10, the same words),
+    and all were again once asked in turn.
 
     Log-probabilities are the model's own, before a schema rules tokens out.
     """
@@ -65,7 +62,6 @@ class LocalChat:
         n_ctx: int = 8192,
         n_threads: int | None = None,
         slots: int = 1,
-        cache_prompt: bool = True,
         check: Callable[[], object] = lambda: None,
     ) -> None:
         """`n_ctx` tokens for prompt and reply, shared among `slots` requests at a time.
@@ -79,7 +75,6 @@ class LocalChat:
         self._n_ctx = n_ctx
         self._n_threads = n_threads or os.cpu_count() or 1
         self._slots = slots
-        self._cache_prompt = cache_prompt
         self._pool = ThreadPoolExecutor(slots, thread_name_prefix="llama")
         self._lock = threading.Lock()
         self._server: _Server | None = None
@@ -116,16 +111,7 @@ class LocalChat:
         Raises MissingExtra without xllamacpp, ModelUnavailable when the file cannot be loaded,
         ModelReplyError when the prompt is longer than the context or the model fails.
         """
-        return await self._answer(messages, schema, options, cached=self._cache_prompt)
-
-    def for_role(self, role: str) -> "_Alone":
-        """The same model, its requests without the prompt cache: no reply depends on what was asked before."""
-        return _Alone(self)
-
-    async def _answer(
-        self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions, *, cached: bool
-    ) -> ChatReply:
-        work = partial(self._complete, messages, schema, options, cached=cached)
+        work = partial(self._complete, messages, schema, options)
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def close(self) -> None:
@@ -137,7 +123,7 @@ class LocalChat:
                 self._folder = None
 
     def _complete(
-        self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions, *, cached: bool
+        self, messages: Sequence[Message], schema: JsonSchema | None, options: ChatOptions
     ) -> ChatReply:
         server = self._load()
         request: dict[str, Any] = {
@@ -145,7 +131,7 @@ class LocalChat:
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
             "seed": options.seed,
-            "cache_prompt": cached,
+            "cache_prompt": False,
         }
         if options.top_logprobs:
             request |= {"logprobs": True, "top_logprobs": options.top_logprobs}
@@ -218,8 +204,8 @@ class LocalChat:
         parameters.cpuparams.n_threads = self._n_threads
         parameters.cpuparams_batch.n_threads = self._n_threads
         parameters.cpuparams.poll = parameters.cpuparams_batch.poll = NO_POLLING
-        parameters.cache_prompt = self._cache_prompt
-        parameters.cache_ram_mib = CACHE_MIB if self._cache_prompt else 0
+        parameters.cache_prompt = False
+        parameters.cache_ram_mib = 0
         parameters.verbosity = SILENT
         parameters.warmup = False
         parameters.ui = False
@@ -228,32 +214,6 @@ class LocalChat:
         if sys.platform != "win32":
             parameters.hostnames = [str(folder / "llama.sock")]
         return parameters
-
-
-class _Alone:
-    """A LocalChat in a role of its own."""
-
-    def __init__(self, chat: LocalChat) -> None:
-        self._chat = chat
-
-    @property
-    def name(self) -> str:
-        """As of the model."""
-        return self._chat.name
-
-    def for_role(self, role: str) -> "_Alone":
-        """Itself: it keeps nothing."""
-        return self
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: JsonSchema | None = None,
-        options: ChatOptions = ChatOptions(),
-    ) -> ChatReply:
-        """As LocalChat, without the prompt cache."""
-        return await self._chat._answer(messages, schema, options, cached=False)
 
 
 def _xllamacpp() -> ModuleType:
