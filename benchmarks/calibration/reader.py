@@ -39,7 +39,7 @@ from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reader import read_for
 from equipoise.rag.highlighters.reading import Window
 from equipoise.rag.library import update
-from equipoise.rag.reranking import RERANKED, reader_of, reranked
+from equipoise.rag.reranking import RERANKED, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
 from equipoise.text.questions import Question, split_questions
 from equipoise_lab.bench import scripts
@@ -105,18 +105,18 @@ class Reader:
         unheard = store.partition(Trust.TRUSTED).unheard(last or text)
         return Query(text, last, unheard, strange(unheard, english_words()))
 
-    def ranked(self, store: Store, query: Query) -> tuple[Candidates, Candidates]:
-        """What is found, before and after reranking."""
+    def ranked(self, store: Store, query: Query) -> tuple[Candidates, Candidates, Query]:
+        """What is found, before and after reranking, and the query with the scores."""
         retrieved = HybridRetriever(store.partition(Trust.TRUSTED), self.encoder).retrieve(
             query, k=CANDIDATES
         )
-        return retrieved, reranked(reader_of(self.reranker, query), query.text, retrieved)
+        return retrieved, *reranked(self.reranker, query, retrieved)
 
     def row(self, store: Store, question: Question, is_gold: IsGold) -> Row:
         """What the fit and the tables need; no text of the documents."""
         query = self.query(store, question)
-        retrieved, ranked = self.ranked(store, query)
-        whole = read_for(query, ranked.passages[:K], reader_of(self.reranker, query))
+        retrieved, ranked, query = self.ranked(store, query)
+        whole = read_for(query, ranked.passages[:K], self.reranker)
         windows, passages = whole.windows, list(whole.passages)
         known = features(query, whole) if windows else None
         return {

@@ -29,21 +29,11 @@ def model():
 
 
 def alone(question, text):
-    return FRESH.fresh(question, text)
+    """The score of a pair that is read by itself."""
+    return ALONE.scores(question, [text])[0]
 
 
-class Fresh:
-    """Reads a pair by itself, past what the model remembers."""
-
-    def __init__(self):
-        self.model = CrossEncoder(threads=1)
-
-    def fresh(self, question, text):
-        self.model._known.clear()
-        return self.model.scores(question, [text])[0]
-
-
-FRESH = Fresh()
+ALONE = CrossEncoder(threads=1)
 
 
 def test_is_a_reranker_with_float64_scores_in_the_order_of_the_texts(model):
@@ -73,7 +63,7 @@ def test_the_example_of_the_published_model_is_told_apart(model):
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=20), st.data())
 def test_neighbours_never_move_a_score(texts, data):
     row = data.draw(st.integers(0, len(texts) - 1))
-    assert CrossEncoder.scores(FRESH.model, QUESTION, texts)[row] == alone(QUESTION, texts[row])
+    assert ALONE.scores(QUESTION, texts)[row] == alone(QUESTION, texts[row])
 
 
 def test_a_full_batch_of_equal_lengths_never_moves_a_score():
@@ -99,14 +89,12 @@ def test_long_questions_and_texts_are_cut(model):
     assert model.scores("why " * 64, [text])[0] == model.scores("why " * 5000, [text + "more"])[0]
 
 
-def test_scores_are_remembered_up_to_a_number(monkeypatch):
-    monkeypatch.setattr("equipoise.models.crossencoder.REMEMBERED", 3)
-    model = CrossEncoder(threads=1)
-    first = model.scores(QUESTION, TEXTS)
-    assert len(model._known) == 3
-    model._loaded = None
-    monkeypatch.setattr(model, "_read", lambda *_: pytest.fail("read again"))
-    assert model.scores(QUESTION, TEXTS[2:]).tolist() == first[2:].tolist()
+def test_equal_texts_of_a_call_are_read_once_and_of_the_next_call_again(monkeypatch):
+    model, read = CrossEncoder(threads=1), []
+    monkeypatch.setattr(model, "_read", lambda _, texts: read.append(texts) or np.zeros(len(texts)))
+    for _ in range(2):
+        assert len(model.scores(QUESTION, [*TEXTS, TEXTS[0]])) == len(TEXTS) + 1
+    assert read == [TEXTS, TEXTS]
 
 
 def test_one_string_is_refused(model):

@@ -7,7 +7,7 @@ import pytest
 
 from equipoise.core import sync
 from equipoise.core.types import Candidates, Document, Passage, Query
-from equipoise.corpus.pieces import passage_at
+from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.highlighters.evidence import (
@@ -63,16 +63,17 @@ class Found:
 
 
 def test_the_best_passage_comes_first_and_keeps_its_own_score(reranker):
-    ranked = reranked(reranker, QUESTION, candidates())
+    ranked, asked = reranked(reranker, Query(QUESTION), candidates())
     assert ranked.passages[0].doc_id == "d1"
     assert ranked.scores[0] == pytest.approx(0.75)
+    assert len(asked.read) == len(candidates())
 
 
 def test_what_is_not_read_follows_as_it_came(reranker):
     texts = ["Bees live in hives."] * RERANKED + [TEXTS[1], TEXTS[0]]
-    ranked = reranked(reranker, QUESTION, candidates(*texts))
+    ranked, _ = reranked(reranker, Query(QUESTION), candidates(*texts))
     assert [passage.passage_id for passage in ranked.passages] == list(range(RERANKED + 2))
-    assert len(reranked(reranker, QUESTION, candidates().take([]))) == 0
+    assert len(reranked(reranker, Query(QUESTION), candidates().take([]))[0]) == 0
 
 
 def test_a_search_keeps_the_k_best(reranker):
@@ -84,8 +85,20 @@ def test_a_search_keeps_the_k_best(reranker):
     assert [passage.doc_id for passage in sync.run(plain.find(Query(QUESTION), Journal())).passages] == ["d0"]
 
 
+def test_what_was_reranked_is_not_read_again_for_the_same_question_and_is_for_the_next():
+    kept, given = Kept(), candidates()
+    whole = [search_text(passage) for passage in given.passages]
+    for _ in range(2):
+        kept.texts.clear()
+        ranked, query = reranked(kept, Query(QUESTION), given)
+        assert kept.texts == whole
+        read(query, ranked.passages, kept)
+        assert len(kept.texts) > len(whole)
+        assert not set(whole) & set(kept.texts[len(whole) :])
+
+
 def test_reading_ranks_passages_and_windows(reranker):
-    reading = read(QUESTION, passages(), reranker)
+    reading = read(Query(QUESTION), passages(), reranker)
     assert reading.passages[0].doc_id == "d1"
     assert reading.scores[0] == max(reading.scores)
     assert "sold in 1812" in reading.windows[0].text
@@ -216,7 +229,7 @@ def test_a_longer_window_must_be_worth_its_length():
 
 def test_a_probability_does_not_depend_on_passages_that_are_worse(reranker):
     """Only through the margin to the next one: planted text cannot move the scores themselves."""
-    alone, beside = (read(QUESTION, some, reranker) for some in (passages()[1:2], passages()))
+    alone, beside = (read(Query(QUESTION), some, reranker) for some in (passages()[1:2], passages()))
     assert alone.windows[0].score == beside.windows[0].score
     assert alone.scores[0] == beside.scores[0]
 
@@ -263,21 +276,25 @@ def test_terms_that_are_not_there(question, share):
 )
 def test_numbers_that_are_not_there(reranker, question, text, absent):
     values = dict(
-        zip(FEATURES, features(Query(question), read(question, passages(text), reranker)), strict=True)
+        zip(FEATURES, features(Query(question), read(Query(question), passages(text), reranker)), strict=True)
     )
     assert values["missing_numbers"] == absent
 
 
 def test_a_month_may_be_written_as_a_number(reranker):
     question = "What did the mill of Tasel earn in July?"
-    reading = read(question, passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
+    reading = read(Query(question), passages("mill: Tasel; date: 1812-07-01; earned: 20 crowns"), reranker)
     assert features(Query(question), reading)[FEATURES.index("missing_names")] == 0.0
 
 
 def test_features_have_their_names_order(reranker):
-    values = dict(zip(FEATURES, features(Query(QUESTION), read(QUESTION, passages(), reranker)), strict=True))
+    values = dict(
+        zip(FEATURES, features(Query(QUESTION), read(Query(QUESTION), passages(), reranker)), strict=True)
+    )
     assert values["missing_names"] == values["missing_numbers"] == 0.0
-    assert values["window"] * 10 == pytest.approx(read(QUESTION, passages(), reranker).windows[0].score)
+    assert values["window"] * 10 == pytest.approx(
+        read(Query(QUESTION), passages(), reranker).windows[0].score
+    )
 
 
 class TestHighlighter:
@@ -338,13 +355,13 @@ def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
 
 def test_words_that_no_document_has_are_features(reranker):
     query = Query(QUESTION, unheard=("zigbee", "murphy", "swallow"), unknown=("zigbee",))
-    values = dict(zip(FEATURES, features(query, read(QUESTION, passages(), reranker)), strict=True))
+    values = dict(zip(FEATURES, features(query, read(Query(QUESTION), passages(), reranker)), strict=True))
     assert values["unheard_unknown"] == 1.0
     assert values["unheard_names"] == 0.0
 
 
 def features_of(question, text, **more):
-    reading = read(question, passages(text), Kept())
+    reading = read(Query(question), passages(text), Kept())
     return dict(zip(FEATURES, features(Query(question, **more), reading).tolist(), strict=True))
 
 

@@ -21,7 +21,6 @@ FOUND_BY = 3_000  # passages: the rarest terms, up to this many together, choose
 SCORED_BY = 40_000  # passages: terms beyond this many together are left out of the scores too
 _READ = 10_000  # characters of a query
 _LONGEST = 64  # characters of a term
-_CACHED = 50_000
 LOOKED_AT = 5
 """Passages in which a stem that was probably meant is looked up as it is written."""
 
@@ -75,7 +74,6 @@ class Keywords:
         """`stems` may be shared by several."""
         self._terms = terms_of
         self.stems = stems or Stems()
-        self._frequencies: dict[str, int] = {}
         self._vocabulary: Mapping[str, int] | None = None
 
     def close(self) -> None:
@@ -83,8 +81,7 @@ class Keywords:
         self.stems.close()
 
     def forget(self) -> None:
-        """Drop remembered frequencies; call it when the store has changed."""
-        self._frequencies = {}
+        """Drop the vocabulary; call it when the store has changed."""
         self._vocabulary = None
 
     def misspelt(self, text: str, known: Container[str]) -> list[tuple[str, list[str]]]:
@@ -145,14 +142,8 @@ class Keywords:
         return [(word, frequent[stem]) for stem, word in first.items()]
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
-        """In how many passages each stem stands; the index is asked once."""
-        remembered = self._frequencies
-        if len(remembered) >= _CACHED:
-            remembered.clear()
-        missing = [stem for stem in dict.fromkeys(stems) if stem not in remembered]
-        counts = self._terms.frequencies(missing) if missing else {}
-        remembered.update((stem, counts.get(stem, 0)) for stem in missing)
-        return {stem: remembered.get(stem, counts.get(stem, 0)) for stem in stems}
+        """In how many passages each stem stands. Nothing is kept: it would tell which words others have asked about."""
+        return dict.fromkeys(stems, 0) | dict(self._terms.frequencies(list(dict.fromkeys(stems))))
 
     def _counts(self) -> Mapping[str, int]:
         """Every stem that a misspelt word could be meant for, and in how many passages it stands."""

@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +18,6 @@ from equipoise.models.windows import MAX_QUESTION
 MODEL, MANIFEST = "crossencoder-l12-int8.onnx", "crossencoder.toml"
 MAX_TOKENS = 256  # of question and text together; the model has 512 positions
 BATCH_TOKENS = 1024
-REMEMBERED = 512  # scores
 
 Floats = NDArray[np.float64]
 
@@ -31,8 +29,8 @@ class CrossEncoder:
     beside a text cannot move its score. Activations are 7-bit whole numbers with one scale for each token, so that
     products are sums of integers; and only pairs with equally many tokens share a batch, so nothing is ever padded.
 
-    Objects are thread safe and load their files at the first use (about 0.3 s and 150 MB). The last 512 scores are
-    remembered: passages that were reranked cost nothing when they are read.
+    Objects are thread safe and load their files at the first use (about 0.3 s and 150 MB). Nothing is kept from one
+    call to the next: how long a call takes says nothing about the calls before it.
     """
 
     def __init__(
@@ -44,7 +42,6 @@ class CrossEncoder:
         self._max_tokens = max_tokens
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
-        self._known: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -63,25 +60,13 @@ class CrossEncoder:
         """
         if isinstance(texts, str):
             raise TypeError("scores() takes a sequence of texts: pass [text] for one")
-        keys = [(question, text) for text in texts]
-        scores = self._recall(keys)
-        new = [key for key in dict.fromkeys(keys) if key not in scores]
-        if new:
-            scores.update(zip(new, self._read(question, [text for _, text in new]), strict=True))
-            self._remember(scores)
-        return np.array([scores[key] for key in keys], np.float64)
+        different = list(dict.fromkeys(texts))
+        if not different:
+            return np.empty(0, np.float64)
+        scores = dict(zip(different, self._read(question, different), strict=True))
+        return np.array([scores[text] for text in texts], np.float64)
 
-    def _recall(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        with self._lock:
-            return {key: self._known[key] for key in keys if key in self._known}
-
-    def _remember(self, scores: dict[tuple[str, str], float]) -> None:
-        with self._lock:
-            self._known.update(scores)
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-
-    def _read(self, question: str, texts: Sequence[str]) -> list[float]:
+    def _read(self, question: str, texts: Sequence[str]) -> Floats:
         tokenizer, running, pool = self._load()
         asked = _cut(tokenizer, encodable(question[:MAX_CHARACTERS]))
         pairs = tokenizer.encode_batch([(asked, encodable(text[:MAX_CHARACTERS])) for text in texts])
@@ -92,7 +77,7 @@ class CrossEncoder:
             rows[group] = running.run(["logits"], _feed([pairs[row] for row in group]))[0]
 
         list(pool.map(read, groups))
-        return [float(row) for row in rows]
+        return rows
 
     def _load(self) -> tuple[Tokenizer, Session, ThreadPoolExecutor]:
         with self._lock:

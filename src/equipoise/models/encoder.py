@@ -4,7 +4,6 @@ import hashlib
 import os
 import threading
 import tomllib
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
@@ -25,7 +24,6 @@ MAX_TOKENS = 256  # max_seq_length of the published model; also the number of po
 MAX_CHARACTERS = 16_384  # what is tokenised of a text: 256 words of 64 characters
 BATCH_TOKENS = 512  # 20 MB of working memory for each thread; 2,048: 70 MB, no faster (benchmarks/LOG.md)
 MAX_THREADS = 8
-REMEMBERED = 64  # single texts
 
 
 class EmbeddedEncoder:
@@ -41,9 +39,8 @@ class EmbeddedEncoder:
     A batch is read by one thread, several batches beside each other: parts of one batch wait for each other, by
     spinning, which took twice the work for each text, and half the speed where the processors are shared.
 
-    Objects are thread safe and load their files at the first use (about 0.3 s and
-    150 MB of memory; at work 20 MB more for each thread). The last 64 texts that came alone are remembered: several
-    parts of a pipeline encode the same question.
+    Objects are thread safe and load their files at the first use (about 0.3 s and 150 MB of memory; at work 20 MB more
+    for each thread). Nothing is kept from one call to the next.
     """
 
     def __init__(self, *, folder: Path = DATA, threads: int | None = None) -> None:
@@ -52,7 +49,6 @@ class EmbeddedEncoder:
         self._threads = threads or min(os.cpu_count() or 1, MAX_THREADS)
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Session, ThreadPoolExecutor] | None = None
-        self._known: OrderedDict[str, Array] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -72,22 +68,6 @@ class EmbeddedEncoder:
         """
         if isinstance(texts, str):
             raise TypeError("encode() takes a sequence of texts: pass [text] for one")
-        if len(texts) == 1:
-            return self._alone(texts[0]).copy()
-        return self._read(texts)
-
-    def _alone(self, text: str) -> Array:
-        with self._lock:
-            vector = self._known.get(text)
-        if vector is None:
-            vector = self._read([text])
-            with self._lock:
-                self._known[text] = vector
-                while len(self._known) > REMEMBERED:
-                    self._known.popitem(last=False)
-        return vector
-
-    def _read(self, texts: Sequence[str]) -> Array:
         rows = np.empty((len(texts), DIMENSIONS), np.float32)
         if not texts:
             return rows

@@ -231,8 +231,11 @@ def highlighter(components: Components) -> Highlighter:
     alone = name in WITHOUT_MODEL
     if not components.settings.highlight.abstain or name in CHECKED or (alone and components.chat is None):
         return cast("Highlighter", made)
-    inner = replace(made, threshold=0.0) if alone else made
-    return AbstainingHighlighter(inner, Check.from_components(components, "highlight.abstain"))
+    check = Check.from_components(components, "highlight.abstain")
+    same = alone and type(made) is type(check.second)
+    return AbstainingHighlighter(
+        check.second if same else replace(made, threshold=0.0) if alone else made, check
+    )
 
 
 def summarizer(components: Components) -> Summarizer:

@@ -83,7 +83,7 @@ class Gathering(Search):
         """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""
         evidence = Evidence(query, journal)
         try:
-            kept = await self.sift(query, retrieved, journal)
+            kept, query = await self.sift(query, retrieved, journal)
             if not kept:
                 return replace(evidence, refused=nothing(journal))
             with journal.stage("highlight"):

@@ -1,7 +1,7 @@
 """Passages in the order of a cross-encoder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,33 @@ RERANKED = 10
 """Candidates that a reranker reads: with 20, no more answers came first on the fitting sets of benchmarks/field."""
 
 
-def passage_scores(question: str, passages: Sequence[Passage], reranker: Reranker) -> NDArray[np.float64]:
-    """(n,) of the passages, each read under its title and headings as it is searched for. Raises ModelError."""
-    return reranker.scores(question, [search_text(passage) for passage in passages])
+def passage_scores(
+    reranker: Reranker, query: Query, passages: Sequence[Passage]
+) -> tuple[NDArray[np.float64], Query]:
+    """(n,) of the passages, each read under its title and headings as it is searched for, and the query with them.
+
+    What has a score in the query is not read again. Raises ModelError.
+    """
+    keys = [(reranker.name, search_text(passage)) for passage in passages]
+    if new := [key for key in dict.fromkeys(keys) if key not in query.read]:
+        made = reader_of(reranker, query).scores(query.text, [text for _, text in new])
+        query = replace(query, read={**query.read, **dict(zip(new, made.tolist(), strict=True))})
+    return np.array([query.read[key] for key in keys], np.float64), query
 
 
-def reranked(reranker: Reranker, question: str, candidates: Candidates) -> Candidates:
-    """The candidates with the first `RERANKED` of them in the order of the reranker's scores, ties as they came.
+def reranked(reranker: Reranker, query: Query, candidates: Candidates) -> tuple[Candidates, Query]:
+    """The candidates with the first `RERANKED` of them in the order of the reranker's scores, ties as they came, and
+    the query that knows these scores.
 
     `scores` stay those of retrieval; so does the order for a question in a script that rerankers do not read. Raises
     ModelError.
     """
-    if script_of(question):
-        return candidates
+    if script_of(query.text):
+        return candidates, query
     first = candidates.passages[:RERANKED]
-    order = np.argsort(-passage_scores(question, first, reranker), kind="stable").tolist()
-    return candidates.take([*order, *range(len(first), len(candidates))])
+    scores, query = passage_scores(reranker, query, first)
+    order = np.argsort(-scores, kind="stable").tolist()
+    return candidates.take([*order, *range(len(first), len(candidates))]), query
 
 
 @dataclass(frozen=True, slots=True)

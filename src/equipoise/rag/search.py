@@ -9,7 +9,7 @@ from equipoise.core.errors import CorpusError, ModelError, StoreLost
 from equipoise.core.protocols import PassageFilter, Reranker, Retriever
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query
 from equipoise.rag.journal import Journal
-from equipoise.rag.reranking import reader_of, reranked
+from equipoise.rag.reranking import reranked
 
 NOT_SAID = "left out by the filter, which gave no reason"
 TRIES = 3
@@ -36,7 +36,7 @@ class Search:
     async def find(self, query: Query, journal: Journal) -> Candidates:
         """At most `k` passages that passed the filter; what was taken out is in the journal."""
         (retrieved,) = await self.retrieve_all([(query, journal)])
-        return await self.sift(query, retrieved, journal)
+        return (await self.sift(query, retrieved, journal))[0]
 
     async def retrieve_all(self, asked: Sequence[tuple[Query, Journal]]) -> list[Candidates | ModelError]:
         """What is found for each question, all in one snapshot; an encoder's failure is that question's result.
@@ -46,20 +46,21 @@ class Search:
         searching = asyncio.to_thread(self._retrieve, asked)
         return (await asyncio.gather(searching, asyncio.to_thread(self._load)))[0]
 
-    async def sift(self, query: Query, retrieved: Candidates | ModelError, journal: Journal) -> Candidates:
-        """What is kept of what was found; raises the ModelError that was found, and what the filter raises."""
+    async def sift(
+        self, query: Query, retrieved: Candidates | ModelError, journal: Journal
+    ) -> tuple[Candidates, Query]:
+        """What is kept of what was found, and the query with the scores it has by then; raises the ModelError that was
+        found, and what the filter raises."""
         if isinstance(retrieved, ModelError):
             raise retrieved
         if self.reranker is not None:
             with journal.stage("rerank"):
-                retrieved = await asyncio.to_thread(
-                    reranked, reader_of(self.reranker, query), query.text, retrieved
-                )
+                retrieved, query = await asyncio.to_thread(reranked, self.reranker, query, retrieved)
         with journal.stage("filter"):
             filtered = accounted(retrieved, await self.filter.filter(query, retrieved, k=self.k), self.k)
         journal.spent(filtered.usage)
         journal.filtered(filtered.kept, filtered.flagged)
-        return filtered.kept
+        return filtered.kept, query
 
     def _load(self) -> None:
         """Load the reranker's weights, where it can; what fails here fails again where they are used."""

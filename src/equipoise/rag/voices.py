@@ -16,7 +16,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -32,7 +32,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter
 from equipoise.rag.near_copies import NearCopies
-from equipoise.rag.reranking import passage_scores, reader_of
+from equipoise.rag.reranking import passage_scores
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.text.polar import has_sides
 from equipoise.text.style import style
@@ -69,12 +69,6 @@ def shipped_hands() -> Hands:
     values = json.loads(files(__package__).joinpath(LEARNT).read_text("utf-8"))
     arrays = {name: np.array(values[name]) for name in ("mean", "scale", "axes", "own", "cross")}
     return Hands(**arrays, constant=values["constant"])
-
-
-@lru_cache(maxsize=4096)
-def _style(text: str) -> tuple[float, ...]:
-    """The style of a text; candidates come back, and a style takes longer than everything else here."""
-    return style(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +112,9 @@ class VoicesFilter:
             for row, first in copies.items()
         }
         passages = [candidates.passages[row] for row in rows]
-        alike = self._alike([passage.text for passage in passages])
         sided = has_sides(query.text)
         told = _Told(self.stance if sided else None, self.about, query, passages)
+        alike = self._alike([passage.text for passage in passages] if told.tells else [])
         if self.near and sided:
             for group in await self.near.one_sided(query, candidates, rows):
                 others = [place for place, row in enumerate(rows) if row not in group and row not in reasons]
@@ -147,7 +141,7 @@ class VoicesFilter:
     def _alike(self, texts: Sequence[str]) -> Floats:
         if len(texts) < 2:
             return np.zeros((len(texts), len(texts)))
-        return likeness(self.hands.ratios([_style(text) for text in texts]))
+        return likeness(self.hands.ratios([style(text) for text in texts]))
 
     async def _unrivalled(
         self, voice: Sequence[int], left: Sequence[int], alike: Floats, told: "_Told"
@@ -212,8 +206,7 @@ class _Told:
     async def about(self) -> Mask:
         """(n,): which passages are about the question; raises what `relevance` raises."""
         if self._about is None and self._relevance is not None:
-            reranker = reader_of(self._relevance, self._query)
-            scores = await asyncio.to_thread(passage_scores, self._query.text, self._passages, reranker)
+            scores, _ = await asyncio.to_thread(passage_scores, self._relevance, self._query, self._passages)
             self._about = scores > ABOUT
         return np.ones(len(self._passages), np.bool_) if self._about is None else self._about
 

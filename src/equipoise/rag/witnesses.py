@@ -8,7 +8,6 @@ the numbers (`maths.corroboration` states what p authors in one hand can do to t
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -26,12 +25,12 @@ from equipoise.rag.gathering import Gathering, as_read
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.journal import Journal
-from equipoise.rag.reranking import passage_scores, reader_of
+from equipoise.rag.reranking import passage_scores
 from equipoise.rag.retrieval import joined
 from equipoise.rag.saying import said
 from equipoise.rag.sources import Source, Sources
 from equipoise.rag.voices import ABOUT, SameHand, Stance
-from equipoise.text.claims import agree, contradict
+from equipoise.text.claims import Comparison
 from equipoise.text.polar import has_sides
 from equipoise.text.questions import Question
 from equipoise.text.shingles import near_copy
@@ -98,43 +97,50 @@ class Witnesses:
         """What they say; `silent` as in `Others`. Where a model fails the journal names it, and nothing is heard."""
         query, journal = as_read(question, self.gathering.models, observer)
         found: Sequence[Source] = ()
-        claims: tuple[Claim, ...] = ()
+        claims, contested = (), False
         try:
             with journal.stage("retrieve"):
                 found = await asyncio.to_thread(self.search, query, most=max(self.authors, SIDED))
-            claims = await self._sides(query, found, journal) or await self._claims(query, found, journal)
+            if self.stance and len(found) > 1 and has_sides(query.text):
+                near, query = await asyncio.to_thread(self._near, query, found)
+                claims = await self._sides(self.stance, query, near, journal)
+                contested = bool(claims)
+            if not claims:
+                claims, contested = await self._claims(query, found, journal)
         except ModelError as error:
             journal.failed(str(error))
             journal.spent(error.usage)
-        others = Others(claims, _contested(query.text, claims), silent)
+        others = Others(claims, contested, silent)
         return Heard(others, joined([source.passages for source in found]) if found else None, journal)
 
-    async def _claims(self, query: Query, found: Sequence[Source], journal: Journal) -> tuple[Claim, ...]:
-        """What each author says, grouped by what is claimed, the best supported first."""
+    async def _claims(
+        self, query: Query, found: Sequence[Source], journal: Journal
+    ) -> tuple[tuple[Claim, ...], bool]:
+        """What each author says, grouped by what is claimed, the best supported first; and whether two claims speak
+        against each other."""
         told = await self._told(query, found[: self.authors], journal, self.gathering)
         if not told:
-            return ()
-        alike, apart = (
-            _mask([one.text for one in told], partial(related, query.text)) for related in (agree, contradict)
-        )
-        dependent = self._dependent([one.text for one in told], [one.passage.text for one in told])
+            return (), False
+        texts = [one.text for one in told]
+        compared = Comparison.of(query.text, texts)
+        alike, apart = _mask(len(told), compared.agree), _mask(len(told), compared.contradict)
+        dependent = self._dependent(texts, [one.passage.text for one in told])
         groups = corroboration.claims(alike, dependent, range(len(told)), apart)
-        return tuple(
-            [
-                Claim(await self._statements([told[row] for row in group.rows]), group.supporters)
-                for group in groups
-            ]
-        )
+        claims = [
+            Claim(await self._statements([told[row] for row in group.rows]), group.supporters)
+            for group in groups
+        ]
+        first = [group.rows[0] for group in groups]
+        return tuple(claims), bool(apart[np.ix_(first, first)].any())
 
-    async def _sides(self, query: Query, found: Sequence[Source], journal: Journal) -> tuple[Claim, ...]:
-        """Where the question has sides and authors take both: as many statements of the one as of the other, by authors
-        who are independent of each other."""
-        if self.stance is None or len(found) < 2 or not has_sides(query.text):
-            return ()
-        found = await asyncio.to_thread(self._near, query, found)
+    async def _sides(
+        self, stance: Stance, query: Query, found: Sequence[Source], journal: Journal
+    ) -> tuple[Claim, ...]:
+        """Where authors take both sides of a question: as many statements of the one as of the other, by authors who
+        are independent of each other."""
         passages = [source.passages.passages[0].text for source in found]
         with journal.stage("filter"):
-            judged = await self.stance.sides(query, passages)
+            judged = await stance.sides(query, passages)
         journal.spent(judged.usage)
         values = np.nan_to_num(judged.values)
         rows = np.flatnonzero(np.abs(values) >= LEANS)
@@ -159,12 +165,13 @@ class Witnesses:
             ]
         )
 
-    def _near(self, query: Query, found: Sequence[Source]) -> list[Source]:
-        """Those whose best passage is near the question, if one of them is about it: a side means nothing elsewhere.
-        Raises ModelError."""
+    def _near(self, query: Query, found: Sequence[Source]) -> tuple[list[Source], Query]:
+        """Those whose best passage is near the question, if one of them is about it, since a side means nothing
+        elsewhere; and the query that knows how they were read. Raises ModelError."""
         best = [source.passages.passages[0] for source in found]
-        logits = passage_scores(query.text, best, reader_of(self.about, query))
-        return [found[row] for row in np.flatnonzero(logits >= NEAR)] if (logits >= ABOUT).any() else []
+        logits, query = passage_scores(self.about, query, best)
+        near = [found[row] for row in np.flatnonzero(logits >= NEAR)] if (logits >= ABOUT).any() else []
+        return near, query
 
     async def _told(
         self, query: Query, found: Sequence[Source], journal: Journal, gathering: Gathering
@@ -196,7 +203,7 @@ class Witnesses:
     def _dependent(self, texts: Sequence[str], passages: Sequence[str]) -> Mask:
         """(n, n): whether two of n authors may be one, or one has it from the other: what they say, `texts`, are near
         copies, or the `passages` it stands in are by one hand."""
-        copies = _mask(texts, near_copy)
+        copies = _mask(len(texts), lambda row, other: near_copy(texts[row], texts[other]))
         if self.hands is None or len(texts) < 2:
             return copies
         long = np.array([len(text.split()) >= STYLED for text in passages])
@@ -220,20 +227,12 @@ def untrusted_answer(heard: Heard, journal: Journal) -> Answer:
     return Answer(said(heard.others), highlights, trace=journal.trace, best_first=best, others=heard.others)
 
 
-def _mask(texts: Sequence[str], related: Callable[[str, str], bool]) -> Mask:
-    """(n, n): which two of the texts are related; none to itself."""
-    mask = np.zeros((len(texts), len(texts)), np.bool_)
-    for row, other in combinations(range(len(texts)), 2):
-        mask[row, other] = mask[other, row] = related(texts[row], texts[other])
+def _mask(rows: int, related: Callable[[int, int], bool]) -> Mask:
+    """(n, n): which two of n rows are related; none to itself."""
+    mask = np.zeros((rows, rows), np.bool_)
+    for row, other in combinations(range(rows), 2):
+        mask[row, other] = mask[other, row] = related(row, other)
     return mask
-
-
-def _contested(question: str, claims: Sequence[Claim]) -> bool:
-    """Whether two of the claims speak against each other."""
-    if any(claim.side for claim in claims):
-        return True
-    texts = [" ".join(item.text for item in claim.statements[0].highlights) for claim in claims]
-    return any(contradict(question, one, other) for one, other in combinations(texts, 2))
 
 
 def _always(highlighter: Highlighter) -> Highlighter:

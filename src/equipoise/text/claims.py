@@ -138,11 +138,7 @@ def agree(question: str, first: str, second: str) -> bool:
     >>> agree("How long can I return it?", "You have 30 days to return it.", "Return it within thirty days.")
     True
     """
-    asked = _Asked.of(question)
-    mine, others = _Quote.of(first, asked), _Quote.of(second, asked)
-    if _contradict(asked, mine, others) or not _fit(asked, mine, others):
-        return False
-    return _same_side(asked, mine, others) if asked.yes_no else _same_answer(asked, mine, others)
+    return Comparison.of(question, (first, second)).agree(0, 1)
 
 
 def contradict(question: str, first: str, second: str) -> bool:
@@ -154,8 +150,32 @@ def contradict(question: str, first: str, second: str) -> bool:
     >>> contradict("How long can I return it?", "You have 30 days to return it.", "You have 90 days to return it.")
     True
     """
-    asked = _Asked.of(question)
-    return _contradict(asked, _Quote.of(first, asked), _Quote.of(second, asked))
+    return Comparison.of(question, (first, second)).contradict(0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Quotes that may answer one question, each taken apart once; they are named by their place."""
+
+    asked: _Asked
+    quotes: tuple[_Quote, ...]
+
+    @classmethod
+    def of(cls, question: str, quotes: Sequence[str]) -> "Comparison":
+        """The quotes in their order."""
+        asked = _Asked.of(question)
+        return cls(asked, tuple(_Quote.of(text, asked) for text in quotes))
+
+    def agree(self, first: int, second: int) -> bool:
+        """See the function."""
+        asked, mine, others = self.asked, self.quotes[first], self.quotes[second]
+        if _contradict(asked, mine, others) or not _fit(asked, mine, others):
+            return False
+        return _same_side(asked, mine, others) if asked.yes_no else _same_answer(asked, mine, others)
+
+    def contradict(self, first: int, second: int) -> bool:
+        """See the function."""
+        return _contradict(self.asked, self.quotes[first], self.quotes[second])
 
 
 def _contradict(asked: _Asked, mine: _Quote, others: _Quote) -> bool:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from equipoise.text.normal import normalise
@@ -155,7 +154,6 @@ class Clause:
         return self.denials % 2 == 1
 
 
-@lru_cache(maxsize=1024)
 def clauses(text: str) -> tuple[Clause, ...]:
     """The clauses of `text` that say something: without a "Yes," or "No," in front (`polar.verdict_in` tells it), and
     without questions, "whether" and "I wonder"."""

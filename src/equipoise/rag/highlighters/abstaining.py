@@ -11,7 +11,8 @@ from equipoise.rag.highlighters.abstention import Check
 
 @dataclass(frozen=True, slots=True)
 class AbstainingHighlighter:
-    """`inner` behind `check`: below the calibrated probability it is not asked."""
+    """`inner` behind `check`: below the calibrated probability it is not asked. Where it is the second opinion of the
+    check, it has been."""
 
     inner: Highlighter
     check: Check
@@ -21,8 +22,10 @@ class AbstainingHighlighter:
         checked = await self.check.ask(query, passages)
         if declined := self.check.declines(checked):
             return declined
-        with after_spending(checked.usage):
-            proposal = await self.inner.highlight(query, passages)
+        proposal = checked.second
+        if self.inner is not self.check.second:
+            with after_spending(checked.usage):
+                proposal = await self.inner.highlight(query, passages)
         return replace(
             proposal,
             usage=checked.usage + proposal.usage,

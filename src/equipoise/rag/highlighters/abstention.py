@@ -63,11 +63,16 @@ def second_opinion(model: str, reads: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The `probability` (0 to 1) that the passages answer, the span that does so likeliest, the cost."""
+    """The `probability` (0 to 1) that the passages answer, what the second opinion picks, the cost."""
 
     probability: float
-    likeliest: Span | None = None
+    second: Proposal
     usage: Usage = Usage()
+
+    @property
+    def likeliest(self) -> Span | None:
+        """The span that answers likeliest."""
+        return next(iter(self.second.spans), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +104,11 @@ class Check:
     async def ask(self, query: Query, passages: Sequence[Passage]) -> Checked:
         """Whether the passages answer; none at all do not, and cost nothing. Raises ModelError."""
         if not sentences_of(passages):
-            return Checked(0.0)
+            return Checked(0.0, Proposal(()))
         said, usage = await check_odds(self.chat, query, passages, self.options)
         second = await self.second.highlight(query, passages)
         probability = self.fitted.probability(said, log_odds(second.probability or 0.0))
-        return Checked(probability, next(iter(second.spans), None), usage)
+        return Checked(probability, second, usage)
 
     def declines(self, checked: Checked) -> Proposal | None:
         """A proposal of nothing with its probability, where that is below the threshold."""

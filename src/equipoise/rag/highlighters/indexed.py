@@ -1,6 +1,6 @@
 """Indexed highlighter: sentences are numbered, the model returns numbers. Verbatim by construction.
 
-Three short requests begin with the same text, which a server with a prompt cache reads once: does it answer
+Three short requests begin with the same text, which an endpoint with a prompt cache reads once: does it answer
 (declined below the calibrated probability, and nothing more is asked), which sentences, and for yes/no
 questions, yes or no. What the second opinion of the check finds likeliest is added to the picked sentences: the
 two miss different things; for a model that writes no valid reply it stands alone.

@@ -12,7 +12,6 @@ from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about
 from equipoise.rag.highlighters.reading import Reading, read
-from equipoise.rag.reranking import reader_of
 from equipoise.text.scripts import script_of
 
 
@@ -38,7 +37,7 @@ class ReaderHighlighter:
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         if script_of(query.text):
             return by_words(query.text, passages)
-        reading = read_for(query, passages, reader_of(self.reranker, query))
+        reading = read_for(query, passages, self.reranker)
         if not reading.windows:
             return Proposal(())
         probability = self.fitted.probability(features(query, reading))
@@ -49,5 +48,5 @@ class ReaderHighlighter:
 
 def read_for(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
     """The passages read, without the windows about something else than what the question names. Raises ModelError."""
-    reading = read(query.text, passages, reranker)
+    reading = read(query, passages, reranker)
     return replace(reading, windows=tuple(about(query.last or query.text, reading.windows)))

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.protocols import Reranker
-from equipoise.core.types import Passage, Span
+from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
-from equipoise.rag.reranking import passage_scores
+from equipoise.rag.reranking import passage_scores, reader_of
 from equipoise.text.quotes import is_fragment
 
 READ = 3
@@ -80,13 +80,14 @@ class Reading:
     windows: tuple[Window, ...]
 
 
-def read(question: str, passages: Sequence[Passage], reranker: Reranker) -> Reading:
+def read(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
     """All passages scored, and the best windows of the best passages. Raises ModelError."""
-    scores = passage_scores(question, passages, reranker)
+    scores, _ = passage_scores(reranker, query, passages)
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = tuple(passages[row] for row in order)
     beside = dict(zip(ranked[:READ], scores[order].tolist(), strict=False))
-    return Reading(ranked, scores[order], distinct(windows_of(question, beside, reranker)))
+    windows = windows_of(query.text, beside, reader_of(reranker, query))
+    return Reading(ranked, scores[order], distinct(windows))
 
 
 def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reranker) -> list[Window]:
