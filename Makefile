@@ -71,6 +71,7 @@ serve-kills: $(VENV)/.test $(VENV)/.serve
 
 serve-isolation: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_isolation.py --users 50 --seconds 300
+	$(BIN)/python tests/campaigns/asked_before.py --tries 40
 
 serve-failing: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_failing.py --users 20 --seconds 600 --seed 7

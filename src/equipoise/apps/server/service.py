@@ -15,7 +15,7 @@ from equipoise.apps.server.metrics import Metrics
 from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.witness import Witness
 from equipoise.core.addresses import StoreUrl
-from equipoise.core.errors import EquipoiseError
+from equipoise.core.errors import EquipoiseError, SettingsError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, Message
@@ -85,6 +85,11 @@ class Service:
 
 def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     """Everything that a server needs, the index made where there is none. Raises what opening a library raises."""
+    if settings.model.replay:
+        raise SettingsError(
+            "model.replay answers faster what has been asked before, which tells one key what another asked: take it "
+            "out of the settings of a server"
+        )
     path, wanted, witness = settings.store.path, settings.serve, Witness()
     if isinstance(path, StoreUrl) or not path.exists():
         Store.open(path, create=True).close()
