@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage
-from equipoise.models.abilities import encode_questions, is_e5
+from equipoise.models.encoder import encode_questions, is_e5
 from equipoise.rag import build
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentence import Calibration

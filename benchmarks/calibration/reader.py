@@ -39,8 +39,8 @@ from equipoise.rag.highlighters.evidence import FEATURES, features
 from equipoise.rag.highlighters.reader import read_for
 from equipoise.rag.highlighters.reading import Window
 from equipoise.rag.library import update
-from equipoise.rag.reranking import RERANKED, reranked
 from equipoise.rag.retrieval import RRF_CONSTANT, HybridRetriever
+from equipoise.rag.search import RERANKED, reranked
 from equipoise.text.questions import Question, split_questions
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimate

@@ -2,10 +2,10 @@
 
     python tests/campaigns/asked_before.py --tries 40 --seed 7
 
-A server of its own with the models of the package, over examples/sqlite. Key A asks half of the questions. Then key B
-asks each question twice and calls those "asked before" whose first answer took the least time beside its second one:
-half of them, which by chance is right for half of the tries. Prints how many were right, and the median of first by
-second in both halves. Linux only. Exits with 1 where more are right than chance explains (one in a hundred).
+A server of its own with the models of the package, over examples/sqlite. In each try key A asks a question, in half of
+them the one that key B asks next, twice. B calls those "asked before" whose first answer took the least time beside the
+second one: half of the tries, which by chance is right for half of them. Prints how many were right, and the median of
+first by second in both halves. Linux only. Exits with 1 where more are right than chance explains (one in a hundred).
 """
 
 import argparse
@@ -40,6 +40,8 @@ FORMS = (
     "Who decides about {}?",
     "Why does SQLite care for {}?",
 )
+MOST = len(SUBJECTS) * len(FORMS) * 2 // 3
+"""Every second try takes one question more."""
 
 
 def served(folder):
@@ -75,22 +77,22 @@ def by_chance(right, tries):
 def main():
     """Ask, guess, print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tries", type=int, default=40)
+    parser.add_argument("--tries", type=int, default=40, help=f"at most {MOST}")
     parser.add_argument("--seed", type=int, default=7)
     chosen = parser.parse_args()
+    if chosen.tries > MOST:
+        parser.error(f"--tries is at most {MOST}: so many questions there are")
     numbers = random.Random(chosen.seed)
-    questions = numbers.sample([form.format(subject) for subject in SUBJECTS for form in FORMS], chosen.tries)
-    asked = set(questions[: chosen.tries // 2])
-    numbers.shuffle(questions)
+    every = [form.format(subject) for subject in SUBJECTS for form in FORMS]
+    numbers.shuffle(every)
+    questions, others = every[: chosen.tries], every[chosen.tries :]
+    asked = set(numbers.sample(questions, chosen.tries // 2))
     with TemporaryDirectory() as folder:
         server, (first, second) = served(Path(folder))
-        caller = Caller(server.port)
-        for question in asked:
-            seconds(caller, first, question)
-        ratios = {
-            question: seconds(caller, second, question) / seconds(caller, second, question)
-            for question in questions
-        }
+        caller, ratios = Caller(server.port), {}
+        for question in questions:
+            seconds(caller, first, question if question in asked else others.pop())
+            ratios[question] = seconds(caller, second, question) / seconds(caller, second, question)
         caller.close()
         server.terminate()
     told = set(sorted(questions, key=ratios.__getitem__)[: len(asked)])

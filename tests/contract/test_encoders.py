@@ -16,9 +16,8 @@ import tiny_mpnet
 from equipoise.core.errors import WeightsError
 from equipoise.core.protocols import Encoder
 from equipoise.models import weights
-from equipoise.models.abilities import encode_questions
 from equipoise.models.bge import WEIGHTS, BgeEncoder
-from equipoise.models.encoder import DATA, EmbeddedEncoder, batches
+from equipoise.models.encoder import DATA, EmbeddedEncoder, batches, encode_questions
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder
 

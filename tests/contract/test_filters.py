@@ -13,9 +13,8 @@ from equipoise.core.protocols import PassageFilter
 from equipoise.core.sync import run
 from equipoise.core.types import Query, Trust
 from equipoise.rag.build import FILTERS
-from equipoise.rag.filters import BiasDefFilter, NoFilter
+from equipoise.rag.filters import BiasDefFilter, NoFilter, QuotaFilter
 from equipoise.rag.near_copies import NearCopies
-from equipoise.rag.quotas import QuotaFilter
 from equipoise.rag.stance import Sides
 from equipoise.rag.trust import ByTrust
 from equipoise.rag.voices import VoicesFilter, shipped_hands

@@ -16,9 +16,8 @@ from equipoise.core.settings import FilterSettings, HighlightSettings, Settings
 from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.components import Components
-from equipoise.rag.filters import NoFilter
+from equipoise.rag.filters import NoFilter, QuotaFilter
 from equipoise.rag.library import Library
-from equipoise.rag.quotas import QuotaFilter
 from equipoise.testing import DOCUMENTS, QUESTION, check_highlighter
 from hashed_words import HashedWords
 

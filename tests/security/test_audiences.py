@@ -21,7 +21,6 @@ from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.reception import Reception
-from equipoise.rag.several import QuestionSplitter
 from equipoise.text.spans import SpanPolicy
 from hashed_words import HashedWords
 
@@ -178,7 +177,7 @@ def test_weak_evidence_is_a_word_and_no_number(store, probability, weak):
 @pytest.mark.parametrize("case", [name for name in CASES if name not in PLAIN])
 def test_nor_does_a_message_of_several_questions(store, case):
     made = CASES[case][1](store)
-    result = asyncio.run(QuestionSplitter(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key to it?"))
+    result = asyncio.run(replace(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key to it?"))
     assert len(result.sub_answers) == 3
     assert_clean(result)
 
@@ -186,11 +185,11 @@ def test_nor_does_a_message_of_several_questions(store, case):
 def test_the_reasons_of_a_message(store):
     """What one message has no room for, and a question too many."""
     made = replace(built(store), policy=SpanPolicy(max_sentences=1), highlighter=EachItsOwn(), monitor=None)
-    result = asyncio.run(QuestionSplitter(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key?"))
+    result = asyncio.run(replace(made, most=2).ask(f"{QUESTION} {SECOND} Who has the key?"))
     assert_clean(result)
     ended = [part.result.reason if isinstance(part.result, Refusal) else None for part in result.sub_answers]
     assert ended == [None, Reason.TOO_MANY_QUOTES, Reason.TOO_MANY_QUESTIONS]
-    greeted = asyncio.run(Reception(made, store).ask("Hello!"))
+    greeted = asyncio.run(replace(made, reception=Reception(store)).ask("Hello!"))
     assert_clean(greeted)
     reached = {reason for reason, _ in CASES.values()} | set(ended[1:]) | {greeted.reason}
     assert reached == set(Reason), "a Reason is not reached here: add its case"

@@ -26,7 +26,6 @@ from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.structured import StructuredHighlighter
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever
-from equipoise.rag.several import QuestionSplitter
 from equipoise.rag.summarizers.llm import LlmSummarizer, reply_schema, request, room
 from equipoise.text.quotes import GAP
 from equipoise_lab.methods.baseline import BaselineHighlighter
@@ -265,7 +264,7 @@ def test_what_came_before_in_a_session_changes_no_byte(library, data, typed, bef
     """Equal spans, other earlier questions: as parameters, and asked of the same pipeline for real."""
     spans = tuple(data.draw(arbitrary_spans(library)))
     chat = ScriptedChat(lambda _: SUMMARY)
-    session = QuestionSplitter(pipeline(library, Spans(spans), chat, context=context))
+    session = replace(pipeline(library, Spans(spans), chat, context=context), most=5)
     alone = answered(session, typed)
     first = chat.requests[:]
     chat.requests.clear()
@@ -364,7 +363,7 @@ def test_several_questions_are_as_blind_as_one(library, data, typed, context):
     chat = ScriptedChat(lambda _: SUMMARY)
     inner = pipeline(library, Spans(spans), chat, context=context)
     try:
-        result = asyncio.run(QuestionSplitter(inner).ask(message))
+        result = asyncio.run(replace(inner, most=5).ask(message))
     except InputError:
         assert chat.requests == []
         return

@@ -5,7 +5,7 @@ Not of the order of the questions, of how often one is repeated, or of their wor
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,7 +21,6 @@ from equipoise.rag.boundary import spans_of
 from equipoise.rag.filters import NoFilter
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import HybridRetriever
-from equipoise.rag.several import QuestionSplitter
 from equipoise.rag.summarizers.llm import LlmSummarizer, request
 from equipoise.text.questions import Question
 from equipoise.text.spans import DropReason, SpanPolicy
@@ -180,7 +179,7 @@ def test_adjacent_quotes_of_three_questions_are_one_highlight_in_whatever_order(
         chat = ScriptedChat(lambda messages: json.dumps(
             {"guessed_questions": ["What?"], "answer": messages[-1].content.split("- ")[-1]}
         ))  # fmt: skip
-        result = asyncio.run(QuestionSplitter(pipeline(library, table, chat)).ask(" ".join(typed)))
+        result = asyncio.run(replace(pipeline(library, table, chat), most=5).ask(" ".join(typed)))
         (item,) = result.highlights.items
         assert item.chosen == (Span(garden[0].doc_id, garden[0].start, garden[2].end),)
         assert [part.question for part in result.sub_answers] == typed

@@ -129,7 +129,7 @@ def test_models_read_the_same_for_a_question_that_another_key_has_asked(server, 
 def test_every_function_is_called_as_often_the_second_time(server, mode):
     """With any cache that a question fills, something is called less often."""
     library = server(mode)[0].service.library
-    for warm in (OTHERS[0], OTHERS[-1], "Should cameras be allowed in schols?"):
+    for warm in (OTHERS[0], "Are phones to be allowed in a schol?", "Should phones be allowed in a school?"):
         library.ask(warm, others=True)
     for question in (ASKED[0], ASKED[-1], SIDED, "Who sells the lamp of the lighthous of Kerrin?"):
         first, second = (

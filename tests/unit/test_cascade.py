@@ -3,9 +3,10 @@
 import pytest
 
 from equipoise.core import sync
+from equipoise.core.settings import Settings
 from equipoise.core.types import Passage, Proposal, Query, Span
 from equipoise.models.scripted import ScriptedChat
-from equipoise.rag.components import reading_highlighter
+from equipoise.rag.components import resolve
 from equipoise.rag.highlighters.cascade import MOST, READ, CascadeHighlighter
 from equipoise.text.spans import DropReason
 
@@ -78,4 +79,6 @@ def test_the_model_sees_five_passages_and_may_pick_six_sentences():
     ],
 )
 def test_what_auto_stands_for(reads, llm, name):
-    assert reading_highlighter(reads, llm) == name
+    resolved = resolve(Settings(), llm, multilingual=reads == "sentence")
+    assert (resolved.reads, resolved.highlighter) == (reads, name)
+    assert resolved.rerank is (reads == "reader")

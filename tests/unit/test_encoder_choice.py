@@ -13,10 +13,9 @@ from equipoise.core.types import Document, Passage, Query, Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.indexing import prepare
 from equipoise.corpus.store import Store
-from equipoise.models.abilities import encode_questions, is_e5, is_multilingual
 from equipoise.models.bge import BgeEncoder
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.models.encoder import EmbeddedEncoder
+from equipoise.models.encoder import EmbeddedEncoder, encode_questions, is_e5, is_multilingual
 from equipoise.models.mpnet import MpnetEncoder
 from equipoise.models.multilingual import MultilingualEncoder
 from equipoise.models.pooling import PooledEncoder

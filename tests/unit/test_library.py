@@ -52,7 +52,7 @@ def test_documents_in_answers_out():
         assert passage.text == FERRY
     with Library.open("index.db", encoder=HashedWords(), highlighter=First(), chat=None) as opened:
         assert opened.ask(QUESTION).text == result.text
-        assert opened.pipeline.inner.pipeline.models["highlighter"] == "First"
+        assert opened.pipeline.models["highlighter"] == "First"
 
 
 def test_paths_may_be_strings_and_many():

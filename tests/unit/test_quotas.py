@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.sync import run
 from equipoise.core.types import Filtered, Flag, Query, Trust
-from equipoise.rag.filters import NoFilter
-from equipoise.rag.quotas import QuotaFilter, bound
+from equipoise.rag.filters import NoFilter, QuotaFilter, bound
 from equipoise_lab.methods.filters import MmrFilter
 from geometry import angles, candidates, random_candidates
 

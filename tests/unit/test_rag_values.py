@@ -316,7 +316,7 @@ class TestJournal:
         trace = journal.trace
         with journal.stage("later"):
             journal.spent(Usage(4))
-        journal.failed("later")
+        journal.note(failure="later")
         assert (trace.timings, trace.models, trace.usage) == ({}, {"encoder": "e"}, Usage(1, 2, 3))
         assert trace.failure == ""
         assert trace.flagged == (Flag(FOX, "why", 0.5),)

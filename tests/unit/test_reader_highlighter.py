@@ -10,18 +10,11 @@ from equipoise.core.types import Candidates, Document, Passage, Query
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.filters import NoFilter
-from equipoise.rag.highlighters.evidence import (
-    FEATURES,
-    Calibration,
-    features,
-    missing,
-    terms_missing,
-)
+from equipoise.rag.highlighters.evidence import FEATURES, Calibration, features, missing, terms_missing
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.reading import COST, SEEDS, WIDEST, Window, cells, distinct, read, windows_of
 from equipoise.rag.journal import Journal
-from equipoise.rag.reranking import RERANKED, reader_of, reranked
-from equipoise.rag.search import Search
+from equipoise.rag.search import RERANKED, Search, reader_of, reranked
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
 from equipoise.text.sentences import units

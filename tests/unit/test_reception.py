@@ -81,16 +81,9 @@ def test_a_question_behind_a_greeting_is_answered_as_without(tmp_path):
 
 
 def test_small_talk_is_no_earlier_question(tmp_path):
-    class Heard:
-        async def ask(self, question, *, before=(), observer=None):
-            return before
-
     with library(tmp_path) as made:
-        from equipoise.core import sync
-        from equipoise.rag.reception import Reception
-
-        asked = sync.run(Reception(Heard(), made.store).ask("And then?", before=["hi", QUESTION, "thanks"]))
-        assert asked == [QUESTION]
+        reception = made.pipeline.reception
+        assert reception.asked("And then?", ["hi", QUESTION, "thanks"]) == ["And then?", QUESTION]
 
 
 def test_reply_and_contact_are_the_operators(tmp_path):

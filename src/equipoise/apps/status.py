@@ -10,9 +10,9 @@ from equipoise.apps.terminal import Terminal, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core.layering import Origin
 from equipoise.corpus.store import Store
-from equipoise.models.abilities import is_multilingual
+from equipoise.models.encoder import is_multilingual
 from equipoise.rag import build
-from equipoise.rag.components import reading_highlighter
+from equipoise.rag.components import resolve
 
 app = group()
 MODES = {
@@ -35,7 +35,6 @@ def status(
         counts, kept = opened.counts(), opened.encoder_name()
         multilingual = is_multilingual(build.encoder(chosen.retrieval.encoder, opened))
     model = build.detected_model(chosen.model)
-    reads = "sentence" if multilingual else "reader"
     facts = {
         "index": str(chosen.store.path),
         "files": counts.files,
@@ -48,7 +47,7 @@ def status(
         "passages without vectors": counts.pending,
         "encoder": kept,
         "language model": model,
-        "highlighter": build.auto(chosen.highlight.name, reading_highlighter(reads, model)),
+        "highlighter": resolve(chosen, model, multilingual=multilingual).highlighter,
         "filter": chosen.filter.name,
         "settings files": _files(origin for _, _, origin in layered.rows()),
     }

@@ -29,7 +29,7 @@ from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_roots
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
-from equipoise.models.abilities import is_multilingual
+from equipoise.models.encoder import is_multilingual
 from equipoise.text import visible
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined

@@ -6,7 +6,7 @@ from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.types import ChatReply, Message, Usage
 from equipoise.integrations import parts
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 from equipoise.rag import build
 
 try:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from equipoise.core.errors import CorpusError, InputError, MissingExtra, QuestionError, StoreError
 from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Document, Passage, Trust
+from equipoise.core.types import Document, Passage, Query, Trust
 from equipoise.integrations import mcp_schemas as schemas
 from equipoise.rag import build
 from equipoise.rag.gathering import checked
@@ -106,7 +106,7 @@ class LibraryBackend:
 
     async def search(self, words: str, k: int) -> tuple[Sequence[Passage], Sequence[Passage]]:
         """See Backend."""
-        query, kept, out = checked(words), list[Passage](), list[Passage]()
+        query, kept, out = Query(checked(words)), list[Passage](), list[Passage]()
         for search in build.searches(self.library.components):
             journal, wanted = Journal(), replace(search, k=k, candidates=max(search.candidates, k))
             kept += (await wanted.find(query, journal)).passages

@@ -35,10 +35,9 @@ from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.dialect import with_schema_in_words
 from equipoise.rag import build
 from equipoise.rag.components import Components, Objects, check_objects
-from equipoise.rag.filters import NoFilter
+from equipoise.rag.filters import NoFilter, QuotaFilter
 from equipoise.rag.gathering import checked
 from equipoise.rag.library import Library
-from equipoise.rag.quotas import QuotaFilter
 from equipoise.rag.retrieval import joined
 from equipoise.rag.search import usable
 
@@ -253,7 +252,7 @@ def opened(index: str, given: Given, encoder: Encoder | str | None) -> Library:
 def retrieved(library: Library, question: str, k: int) -> Candidates:
     """At most `k` passages of trusted documents, best first, that hold something to quote, and behind them as many of
     untrusted ones, as `trust.mode` has it. Raises QuestionError, CorpusError or ModelError."""
-    query, searches = checked(question), build.searches(library.components)
+    query, searches = Query(checked(question)), build.searches(library.components)
     with library.store.snapshot():
         return joined([usable(search.retriever.retrieve(query, k=k), k) for search in searches])
 

@@ -28,6 +28,7 @@ from equipoise.core.types import (
     Highlight,
     Highlights,
     Proposal,
+    Query,
     Span,
     Tag,
     Trust,
@@ -43,7 +44,7 @@ from equipoise.integrations.chunks import (
     has_text,
     named,
 )
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 from equipoise.rag.boundary import crossing_tags, read_highlights, read_quotes, with_context
 from equipoise.rag.gathering import because, checked
 from equipoise.rag.journal import Journal
@@ -142,7 +143,7 @@ async def sifted(
     The chunks' own embeddings are used where all have one and the question's vector is given, else `encoder`. Raises
     QuestionError, CorpusError for vectors that cannot be used, and ModelError.
     """
-    query = checked(question)
+    query = Query(checked(question))
     if mode != EQUAL:
         rows = [row for row, chunk in enumerate(chunks) if chunk.trust is Trust.TRUSTED]
         own, first = [chunks[row] for row in rows], Sifted((), ())

@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.core.protocols import Highlighter
 from equipoise.core.results import Trace
-from equipoise.core.types import Candidates, Dropped, Proposal, Trust
+from equipoise.core.types import Candidates, Dropped, Proposal, Query, Trust
 from equipoise.integrations import parts
 from equipoise.integrations.chunks import EQUAL, FIRST, ChunkDocuments
 from equipoise.integrations.shared import Picks, crossed
@@ -71,7 +71,7 @@ async def picked(
 ) -> Picked:
     """What answers the question, and what untrusted chunks say where nothing does, or with `others`. Raises
     QuestionError and ModelError."""
-    query, read = checked(question), chunk_documents.read_in(reader.mode)
+    query, read = Query(checked(question)), chunk_documents.read_in(reader.mode)
     known = {word for document in read.documents.values() for word in words(document.text)}
     if not asked(query.text, lambda text: set(words(text)) - known):
         return Picked(Picks(), Proposal(()))

@@ -1,18 +1,24 @@
-"""The embedded encoder: all-MiniLM-L6-v2 from a file inside the package, on the CPU, without torch."""
+"""The embedded encoder: all-MiniLM-L6-v2 from a file inside the package, on the CPU, without torch.
+
+And what an encoder may be able to do beyond `core.protocols.Encoder`; one that has nothing of it stays as it is.
+"""
 
 import hashlib
 import os
+import re
 import threading
 import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from equipoise.core.errors import WeightsError
+from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 from equipoise.models.control import encodable
 from equipoise.models.sessions import Session, session
@@ -124,3 +130,38 @@ def checked(folder: Path, name: str, manifest: str = MANIFEST, script: str = "bu
             f"{expected[:12]}...): {remedy}"
         )
     return content
+
+
+_E5 = re.compile(r"(?<![a-z0-9])e5(?![a-z0-9])")
+
+
+@runtime_checkable
+class EncodesQuestions(Protocol):
+    """An Encoder that reads a question otherwise than a text that may answer it, as E5 does."""
+
+    def encode_questions(self, questions: Sequence[str]) -> Array:
+        """(n, d) float32, every row of length 1, to be held against rows of `encode`; (0, d) for none."""
+        ...
+
+
+def encode_questions(encoder: Encoder, questions: Sequence[str]) -> Array:
+    """(n, d) unit vectors of what is asked; those of any text where the encoder makes no difference."""
+    return (
+        encoder.encode_questions(questions)
+        if isinstance(encoder, EncodesQuestions)
+        else encoder.encode(questions)
+    )
+
+
+def is_multilingual(encoder: Encoder) -> bool:
+    """Whether the encoder says of itself that it reads other languages than English (`multilingual = True`)."""
+    return bool(getattr(encoder, "multilingual", False))
+
+
+def is_e5(name: str) -> bool:
+    """Whether a model is one of the E5 family by the last part of its name: "e5" stands in it as a word.
+
+    >>> is_e5("intfloat/multilingual-e5-small"), is_e5("e5/other"), is_e5("some/me5")
+    (True, False, False)
+    """
+    return bool(_E5.search(name.rstrip("/").rpartition("/")[2].lower()))

@@ -8,8 +8,8 @@ import numpy as np
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Array
-from equipoise.models.abilities import is_e5
 from equipoise.models.control import encodable
+from equipoise.models.encoder import is_e5
 from equipoise.models.pretrained import Pretrained, is_path, load
 
 MAX_CHARACTERS = 16_384  # what is tokenised of a text

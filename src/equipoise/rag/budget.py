@@ -17,7 +17,7 @@ from equipoise.maths.choices import bits, choices, families
 from equipoise.maths.marks import Unit
 from equipoise.maths.steps import NO_LIMIT, Limits
 from equipoise.rag import build
-from equipoise.rag.components import NO_MODEL
+from equipoise.rag.components import resolve
 from equipoise.rag.quotable import Quotable, joined_units, quotables
 from equipoise.rag.summarizers.llm import asks_only_long
 from equipoise.text.spans import SpanPolicy
@@ -50,8 +50,8 @@ class Deployment:
     @classmethod
     def of(cls, settings: Settings) -> "Deployment":
         """The deployment that these settings make, with the language model that `auto` finds."""
-        with_llm = build.detected_model(settings.model) != NO_MODEL
-        writes = build.auto(settings.summarize.name, "llm" if with_llm else "extractive") != "extractive"
+        resolved = resolve(settings, build.detected_model(settings.model), multilingual=False)
+        writes = resolved.summarizer != "extractive"
         return cls(
             settings.retrieval.k,
             build.policy(settings),

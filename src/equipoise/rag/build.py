@@ -22,29 +22,26 @@ from equipoise.core.protocols import (
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
-from equipoise.models.abilities import is_multilingual
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import others
 from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
-from equipoise.rag.components import NO_MODEL, Components, Objects, check_objects, reading_highlighter
-from equipoise.rag.filters import NoFilter
-from equipoise.rag.gathering import Gathering
+from equipoise.rag.components import Components, Objects, check_objects
+from equipoise.rag.filters import NoFilter, QuotaFilter
+from equipoise.rag.gathering import Gathering, english, listener, speller, unread
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.impersonation import impersonated
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.pipeline import HighlightSummarize, Vanilla
-from equipoise.rag.quotas import QuotaFilter
+from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.reception import Reception
 from equipoise.rag.retrieval import Interleaved, OfTrust
 from equipoise.rag.search import Search
-from equipoise.rag.several import QuestionSplitter
 from equipoise.rag.sources import authors_found, by_author
 from equipoise.rag.stance import EmbeddedStance
+from equipoise.rag.vanilla import Vanilla
 from equipoise.rag.voices import shipped_hands, stance_of
 from equipoise.rag.witnesses import QUOTES, Witnesses
-from equipoise.rag.words import english, listener, speller, unread
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.visible import title
 
@@ -67,7 +64,7 @@ FILTERS = {
     "none": "equipoise.rag.filters:NoFilter",
     "biasdef": "equipoise.rag.filters:BiasDefFilter",
     "voices": "equipoise.rag.voices:VoicesFilter",
-    "quotas": "equipoise.rag.quotas:QuotaFilter",
+    "quotas": "equipoise.rag.filters:QuotaFilter",
 }
 UNBOUNDED = ("none", "quotas")
 """Filters that no quota is put around."""
@@ -111,9 +108,12 @@ def pipeline(name: str, components: Components) -> Pipeline:
         return vanilla(components)
     if name != "hs":
         raise InputError(f"there is no pipeline {name!r}: choose one of {', '.join(PIPELINES)}")
-    single, question = highlight_summarize(components), components.settings.question
-    inner = QuestionSplitter(single, question.most) if question.split else single
-    return Reception(inner, components.store, question.reply)
+    question = components.settings.question
+    return replace(
+        highlight_summarize(components),
+        most=question.most if question.split else 1,
+        reception=Reception(components.store, question.reply),
+    )
 
 
 def highlight_summarize(components: Components) -> HighlightSummarize:
@@ -146,7 +146,9 @@ def witnesses(components: Components) -> Witnesses:
     search = partial(by_author, partition=untrusted, encoder=components.encoder)
     if components.retriever:
         search = partial(authors_found, retriever=OfTrust(components.retriever, Trust.UNTRUSTED))
-    reader = components.highlighter or make("highlighter", HIGHLIGHTERS, components.reads, components)
+    reader = components.highlighter or make(
+        "highlighter", HIGHLIGHTERS, components.resolved.reads, components
+    )
     gathering = Gathering(
         **_searching(components, Trust.UNTRUSTED) | {"filter": NoFilter()},
         highlighter=reader,
@@ -182,11 +184,11 @@ def vanilla(components: Components) -> Vanilla:
 
 def names(components: Components) -> dict[str, str]:
     """The names of filter, highlighter and summarizer: of an object that was given its class, "auto" put into words."""
-    settings, llm = components.settings, components.chat.name if components.chat else NO_MODEL
+    resolved = components.resolved
     by_settings = {
-        "filter": settings.filter.name,
-        "highlighter": auto(settings.highlight.name, reading_highlighter(components.reads, llm)),
-        "summarizer": auto(settings.summarize.name, "extractive" if llm == NO_MODEL else "llm"),
+        "filter": components.settings.filter.name,
+        "highlighter": resolved.highlighter,
+        "summarizer": resolved.summarizer,
     }
     given = {name: getattr(components, name) for name in by_settings}
     return {
@@ -269,11 +271,10 @@ def _answering(settings: Settings) -> tuple[Trust, ...]:
 
 def _searching(components: Components, *trusts: Trust) -> dict[str, Any]:
     wanted = components.settings.retrieval
-    reranks = wanted.rerank if wanted.rerank is not None else not is_multilingual(components.encoder)
     return {
         "retriever": retriever(components, *trusts),
         "filter": passage_filter(components),
-        "reranker": components.reranker if reranks else None,
+        "reranker": components.reranker if components.resolved.rerank else None,
         "k": wanted.k,
         "candidates": max(wanted.candidates, wanted.k),
         "snapshot": components.store.snapshot,
@@ -366,7 +367,7 @@ def check_llm(name: str) -> None:
 
 
 def detected_model(settings: ModelSettings, environment: Mapping[str, str] = environ) -> str:
-    """The name of the model that would answer, NO_MODEL for none; nothing is loaded."""
+    """The name of the model that would answer, "none" for none; nothing is loaded."""
     return _detected(settings, environment) if settings.llm == AUTO else settings.llm
 
 
@@ -384,11 +385,6 @@ def _detected(settings: ModelSettings, environment: Mapping[str, str]) -> str:
     """
     named = any(endpoints.named(environment, variable) for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
     return "openai" if settings.base_url or settings.api_key or named else "none"
-
-
-def auto(name: str, otherwise: str) -> str:
-    """`name`, or what "auto" stands for."""
-    return otherwise if name == AUTO else name
 
 
 def _models(components: Components) -> dict[str, str]:

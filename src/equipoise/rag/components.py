@@ -17,7 +17,7 @@ from equipoise.core.protocols import (
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions
 from equipoise.corpus.store import Store
-from equipoise.models.abilities import is_multilingual
+from equipoise.models.encoder import is_multilingual
 
 
 class Objects(TypedDict, total=False):
@@ -82,9 +82,10 @@ class Components:
         return ChatOptions(max_tokens=self.settings.model.max_tokens)
 
     @property
-    def reads(self) -> str:
-        """The highlighter without a language model: that of the encoder's languages (`reader` reads English)."""
-        return "sentence" if is_multilingual(self.encoder) else "reader"
+    def resolved(self) -> "Resolved":
+        """What "auto" stands for here."""
+        llm = self.chat.name if self.chat else NO_MODEL
+        return resolve(self.settings, llm, multilingual=is_multilingual(self.encoder))
 
     def need_chat(self, who: str) -> ChatModel:
         """The language model; raises ModelUnavailable that says how to get one."""
@@ -96,10 +97,34 @@ class Components:
         return self.chat
 
 
-def reading_highlighter(reads: str, llm: str) -> str:
-    """What "auto" stands for, by the highlighter without a model and the model's name.
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What stands where the settings say "auto" or nothing. `reads` is the highlighter without a language model."""
+
+    reads: str
+    highlighter: str
+    summarizer: str
+    stance: str
+    rerank: bool
+
+
+def resolve(settings: Settings, llm: str, *, multilingual: bool) -> Resolved:
+    """By the language model, NO_MODEL for none, and whether the encoder reads more than English, as `reader` does not.
 
     A model on this machine reads worse than the cross-encoder does, and takes many times as long.
     """
-    alone = llm == NO_MODEL or (reads == "reader" and llm.partition("/")[0] == "local")
-    return reads if alone else "cascade"
+    reads = "sentence" if multilingual else "reader"
+    is_local = llm.partition("/")[0] == "local"
+    reads_alone = llm == NO_MODEL or (is_local and not multilingual)
+    rerank = settings.retrieval.rerank
+    return Resolved(
+        reads,
+        _auto(settings.highlight.name, reads if reads_alone else "cascade"),
+        _auto(settings.summarize.name, "extractive" if llm == NO_MODEL else "llm"),
+        _auto(settings.filter.stance, "embedded" if llm == NO_MODEL or is_local else "chat"),
+        not multilingual if rerank is None else rerank,
+    )
+
+
+def _auto(name: str, otherwise: str) -> str:
+    return otherwise if name == "auto" else name

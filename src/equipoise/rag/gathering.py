@@ -9,16 +9,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from equipoise.core.errors import ModelError, QuestionError
-from equipoise.core.protocols import Highlighter, Observer
-from equipoise.core.results import Reason, Trace
-from equipoise.core.types import Candidates, Highlights, Query, Span, Tag
-from equipoise.corpus.spelling import Correction, corrected
+from equipoise.core.protocols import Encoder, Highlighter, Observer
+from equipoise.core.results import Reason, Refusal, Trace
+from equipoise.core.types import Candidates, Highlights, Query, Span, Tag, Trust
+from equipoise.corpus.spelling import Correction, corrected, strange
+from equipoise.models.encoder import is_multilingual
+from equipoise.models.english import english_words
 from equipoise.rag.boundary import read_highlights
+from equipoise.rag.components import Components
 from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
 from equipoise.text.questions import MAX_QUESTION, Question
+from equipoise.text.scripts import script_of
 from equipoise.text.spans import SpanPolicy
 
+NEAREST = 3
+"""Passages that a refusal names for want of an answer, where so many are near."""
 DETAILS = {
     Reason.NOTHING_RETRIEVED: "No passage was found for this question.",
     Reason.NOTHING_HIGHLIGHTED: "The documents do not seem to answer this question.",
@@ -72,9 +78,9 @@ class Gathering(Search):
         if self.speller:
             with journal.stage("retrieve"):
                 spelling = await asyncio.to_thread(self.speller, query.text)
-            journal.trace = replace(journal.trace, spelling=spelling)
+            journal.note(spelling=spelling)
         if self.notice:
-            journal.trace = replace(journal.trace, notice=self.notice(query.last or query.text))
+            journal.note(notice=self.notice(query.last or query.text))
         text, last = (corrected(typed, journal.trace.spelling) for typed in (query.text, query.last))
         unheard, unknown = await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
         return Query(text, last, unheard, unknown), journal
@@ -93,8 +99,7 @@ class Gathering(Search):
         journal.spent(proposal.usage)
         with journal.stage("canonicalize"):
             highlights, dropped = read_highlights(proposal.spans, kept.passages, kept.documents, self.policy)
-        journal.trace = replace(
-            journal.trace,
+        journal.note(
             probability=proposal.probability,
             threshold=proposal.threshold,
             dropped=(*proposal.dropped, *dropped),
@@ -104,8 +109,9 @@ class Gathering(Search):
         return replace(evidence, kept=kept, highlights=highlights, tags=proposal.tags, picked=proposal.spans)
 
 
-def checked(question: str) -> Query:
-    """The question as a query; raises QuestionError for an empty one, one over 4,000 characters, or no text."""
+def checked(question: str) -> str:
+    """The question without white space around it; raises QuestionError for an empty one, one over 4,000 characters, or
+    no text."""
     if not isinstance(question, str):
         raise QuestionError(f"a question is a string, not of type {type(question).__name__}")
     if not question.strip():
@@ -117,7 +123,7 @@ def checked(question: str) -> Query:
         )
     if any("\ud800" <= c <= "\udfff" for c in question):
         raise QuestionError("the question is not valid text: type it again, in UTF-8")
-    return Query(question.strip())
+    return question.strip()
 
 
 def as_read(
@@ -125,8 +131,15 @@ def as_read(
 ) -> tuple[Query, Journal]:
     """The question with all that is read with it, and a journal that says so."""
     follows = question.before and not question.alone
-    query = replace(checked(question.whole), last=question.text if follows else "")
+    query = Query(question.whole, question.text if follows else "")
     return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
+
+
+def refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
+    """The refusal, with passages to look at where some were read."""
+    read = journal.trace.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
+    nearest = tuple(candidate.passage for candidate in read if candidate.near)[:NEAREST]
+    return Refusal(reason, detail, highlights or Highlights(), journal.trace, nearest=nearest)
 
 
 def because(reason: Reason) -> tuple[Reason, str]:
@@ -136,7 +149,7 @@ def because(reason: Reason) -> tuple[Reason, str]:
 
 def failed(error: ModelError, journal: Journal) -> tuple[Reason, str]:
     """The reason of a model that failed; how it did is in the journal."""
-    journal.failed(str(error))
+    journal.note(failure=str(error))
     journal.spent(error.usage)
     return because(Reason.MODEL_FAILED)
 
@@ -148,3 +161,45 @@ def nothing(journal: Journal) -> tuple[Reason, str]:
         return because(Reason.NOTHING_RETRIEVED)
     said = f"The filter took out every passage that was found ({len(flagged)})."
     return Reason.NOTHING_RETRIEVED, said
+
+
+def speller(components: Components, *trusts: Trust) -> Speller | None:
+    """Corrections of a question by the words of the documents of these trusts; the commonest words of English are right
+    anyway, and so is what the documents of one of the trusts have.
+
+    None where the settings want no corrections.
+    """
+    if not components.settings.question.spelling:
+        return None
+    partitions = [components.store.partition(trust) for trust in trusts]
+
+    def corrections(text: str) -> tuple[Correction, ...]:
+        found = [dict(partition.corrections(text, english(components))) for partition in partitions]
+        return tuple(pair for pair in found[0].items() if all(pair[0] in other for other in found))
+
+    return corrections
+
+
+def listener(components: Components, *trusts: Trust) -> Listener:
+    """The words of a question that no document of these trusts has, and those of them that English has not either."""
+    partitions = [components.store.partition(trust) for trust in trusts]
+
+    def unheard(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        found = [partition.unheard(text) for partition in partitions]
+        words = tuple(word for word in found[0] if all(word in other for other in found))
+        return words, strange(words, english(components))
+
+    return unheard
+
+
+def unread(text: str, what: str, encoder: Encoder) -> str:
+    """One sentence for a text, which is called `what`, in a script that the encoder does not read; empty for others."""
+    script = "" if is_multilingual(encoder) else script_of(text)
+    how = "which the encoder does not read: only its words count in a search."
+    return f"{what} is in {script}, {how}" if script else ""
+
+
+def english(components: Components) -> Mapping[str, int]:
+    """The common words of English with their rank; none where the encoder reads other languages, whose words those
+    of English are no correction of."""
+    return {} if is_multilingual(components.encoder) else english_words()

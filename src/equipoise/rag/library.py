@@ -16,7 +16,7 @@ from equipoise.core.errors import InputError, StoreError
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
-from equipoise.core.types import Candidates, Document, Trust
+from equipoise.core.types import Candidates, Document, Query, Trust
 from equipoise.corpus import catalogue, loaders
 from equipoise.corpus.embedding_reuse import ReusingEncoder
 from equipoise.corpus.indexing import Judge, Progress, document_id, index, prepare
@@ -168,7 +168,7 @@ class Library:
 
     async def asearch(self, words: str) -> Candidates:
         """As `search`, for async callers."""
-        query, journal = checked(words), Journal()
+        query, journal = Query(checked(words)), Journal()
         return joined([await search.find(query, journal) for search in build.searches(self.components)])
 
     def documents(self) -> tuple[Listed, ...]:

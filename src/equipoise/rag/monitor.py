@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.core.protocols import Encoder
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 
 
 @dataclass(frozen=True, slots=True)

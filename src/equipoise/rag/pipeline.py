@@ -1,23 +1,24 @@
-"""Pipelines: a question in, an `Answer` or a `Refusal` with its reason out.
+"""The pipeline: a message in, an `Answer` or a `Refusal` with its reason out.
 
 Everything that an answer shows was read in one snapshot, by the retriever: nothing after it touches the store. The
 questions of one message are read first, all of them; then quotes are made canonical for the whole message, and each
 different set of quotes is summarized once, in document order. So the summarizer's requests of a message are a
 function of the set of these sets: not of the questions, their order or their number.
+
+The text that joins several answers (H&S, section 9) is in the documents' order, too, and holds nothing that a user
+typed, since it goes out in the operator's name: which question has which answer is in `sub_answers`.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from equipoise import prompts
-from equipoise.core.errors import CorpusError, ModelError, ModelReplyError
-from equipoise.core.protocols import ChatModel, Observer, Summarizer
+from equipoise.core.errors import CorpusError, ModelError
+from equipoise.core.protocols import Observer, Summarizer
 from equipoise.core.results import Answer, Reason, Refusal, SubAnswer
 from equipoise.core.types import (
     Candidates,
-    ChatOptions,
-    ChatReply,
     Document,
     Dropped,
     Highlights,
@@ -32,20 +33,17 @@ from equipoise.rag.boundary import (
     with_context,
     within_one_policy,
 )
-from equipoise.rag.gathering import Evidence, Gathering, as_read, because, checked, failed, nothing
-from equipoise.rag.highlighters.quotations import documents_text
-from equipoise.rag.journal import Journal
+from equipoise.rag.gathering import Evidence, Gathering, because, checked, failed, refuse
+from equipoise.rag.journal import Journal, total
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.search import Search
-from equipoise.rag.summarizers.extractive import joined
+from equipoise.rag.reception import Reception
+from equipoise.rag.summarizers.extractive import joined as text_of
 from equipoise.rag.witnesses import Heard, Witnesses, untrusted_answer
-from equipoise.text.questions import Question, one_question
+from equipoise.text.questions import Question, one_question, split_questions
 from equipoise.text.spans import overlap
-from equipoise.text.tokens import has_words
 
-NEAREST = 3
-"""Passages that a refusal names for want of an answer, where so many are near."""
-UNANSWERABLE = "UNANSWERABLE"
+WEAK = 0.75
+"""The evidence for an answer is weak where it is less probable than this that the passages answer the question."""
 MANY = 1_000
 """Quotes of witnesses in a message: no limit, since no model reads them."""
 SILENT = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED)
@@ -55,7 +53,7 @@ Group = tuple[Highlights, frozenset[Tag]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Ended:
     """How the questions of one message ended, in their order, and the canonical highlights of all of them."""
 
     results: tuple[Answer | Refusal, ...]
@@ -66,9 +64,10 @@ class Asked:
 class HighlightSummarize(Gathering):
     """H&S: the highlighter sees the question, the summarizer does not.
 
-    `policy` holds for a message, however many questions it has. With a `monitor` an answer is refused whose guessed
-    questions are all too far from the one that was asked. With `context` the summarizer also reads the passages
-    around the highlights. A refusal ends with `contact`, the way on that the operator names.
+    Of a message the first `most` questions are asked, each apart; 1: it is one question as it is. Small talk is for
+    `reception`. `policy` holds for a message, however many questions it has. With a `monitor` an answer is refused
+    whose guessed questions are all too far from the one that was asked. With `context` the summarizer also reads the
+    passages around the highlights. A refusal ends with `contact`, the way on that the operator names.
 
     With `witnesses` everything else here reads the trusted documents alone: where they answer, the answer is a function
     of (question, trusted documents). What untrusted documents say is heard where they do not, or where it is asked for,
@@ -80,6 +79,8 @@ class HighlightSummarize(Gathering):
     context: bool = False
     witnesses: Witnesses | None = None
     contact: str = ""
+    most: int = 1
+    reception: Reception | None = None
 
     async def ask(
         self,
@@ -89,13 +90,26 @@ class HighlightSummarize(Gathering):
         observer: Observer | None = None,
         others: bool = False,
     ) -> Answer | Refusal:
-        """See Pipeline."""
-        asked = [one_question(checked(question).text, before)]
-        return (await self.ask_all(asked, observer, others=others)).results[0]
+        """See Pipeline. Of several questions: an answer where at least one has one, and why others have none."""
+        text, earlier = checked(question), before
+        if self.reception:
+            text, *earlier = await asyncio.to_thread(self.reception.asked, text, before)
+            if not text:
+                return Refusal(Reason.NO_QUESTION, await asyncio.to_thread(self.reception.said))
+        questions = split_questions(text, earlier) if self.most > 1 else (one_question(text, earlier),)
+        ended = await self.ask_all(questions[: self.most], observer, others=others)
+        if len(questions) == 1:
+            return ended.results[0]
+        over = Refusal(
+            Reason.TOO_MANY_QUESTIONS, f"A message may hold {self.most} questions: ask this one by itself."
+        )
+        results = (*ended.results, *[over] * (len(questions) - len(ended.results)))
+        parts = [SubAnswer(one.text, result) for one, result in zip(questions, results, strict=True)]
+        return joined(parts, ended.highlights)
 
     async def ask_all(
         self, questions: Sequence[Question], observer: Observer | None = None, *, others: bool = False
-    ) -> Asked:
+    ) -> Ended:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
         journals = [await self.begun(question, observer) for question in questions]
         retrieved = await self.retrieve_all(journals)
@@ -117,14 +131,14 @@ class HighlightSummarize(Gathering):
             pointed(beside(result, said), self.contact) for result, said in zip(ended, heard, strict=True)
         )
         if len(results) == 1:
-            return Asked((_best_quote_first(results[0]),), results[0].highlights)
+            return Ended((_best_quote_first(results[0]),), results[0].highlights)
         documents |= _documents(said.candidates for said in heard if said and said.candidates)
         told = [result for result in results if _is_witnessed(result)]
         # each author's quotes have been cut by themselves
         roomy = replace(self.policy, max_spans=MANY, max_sentences=MANY, max_pieces=MANY)
         ours = all_of((one.highlights for one in ended), documents, self.policy)
         whole = {*ours.items, *all_of((one.highlights for one in told), documents, roomy).items}
-        return Asked(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))
+        return Ended(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))
 
     async def _heard(self, question: Question, evidence: Evidence, others: bool) -> Heard | None:
         """What untrusted documents say, where that is wanted."""
@@ -142,13 +156,11 @@ class HighlightSummarize(Gathering):
 
     def _fit(self, evidence: Evidence, left: Highlights, over: Sequence[Dropped]) -> Evidence:
         journal = evidence.journal
-        journal.trace = replace(journal.trace, dropped=(*journal.trace.dropped, *over))
+        journal.note(dropped=(*journal.trace.dropped, *over))
         if not left:
             return replace(evidence, refused=because(Reason.TOO_MANY_QUOTES))
         tags, unborne = crossing_tags(evidence.tags, left)
-        journal.trace = replace(
-            journal.trace, dropped=(*journal.trace.dropped, *unborne), tags=tuple(sorted(tags))
-        )
+        journal.note(dropped=(*journal.trace.dropped, *unborne), tags=tuple(sorted(tags)))
         if self.context and evidence.kept:
             with journal.stage("canonicalize"):
                 left = with_context(left, evidence.kept.documents, evidence.kept.passages)
@@ -179,13 +191,12 @@ class HighlightSummarize(Gathering):
         """The answer, unless there is a reason against it; the guesses are held against the question here."""
         journal = evidence.journal
         if evidence.refused:
-            return _refuse(*evidence.refused, journal)
+            return refuse(*evidence.refused, journal)
         summary = summaries[evidence.highlights, evidence.tags]
         if isinstance(summary, ModelError):
-            journal.failed(str(summary))
-            return _refuse(*because(Reason.MODEL_FAILED), journal)
-        journal.trace = replace(
-            journal.trace,
+            journal.note(failure=str(summary))
+            return refuse(*because(Reason.MODEL_FAILED), journal)
+        journal.note(
             guessed_questions=summary.guessed_questions,
             unsupported=summary.unsupported,
             missing=summary.missing,
@@ -199,7 +210,7 @@ class HighlightSummarize(Gathering):
         """The refusal of the monitor, if it refuses: nothing was guessed to watch, or nothing near the question."""
         journal = evidence.journal
         if summary.failure:
-            return _refuse(*because(Reason.MODEL_FAILED), journal)
+            return refuse(*because(Reason.MODEL_FAILED), journal)
         if not summary.guessed_questions:
             return None
         question = evidence.query.text
@@ -207,60 +218,11 @@ class HighlightSummarize(Gathering):
             with journal.stage("monitor"):
                 nearest = await asyncio.to_thread(monitor.nearest, question, summary.guessed_questions)
         except ModelError as error:
-            return _refuse(*failed(error, journal), journal)
-        journal.trace = replace(journal.trace, similarity=nearest)
+            return refuse(*failed(error, journal), journal)
+        journal.note(similarity=nearest)
         if nearest >= monitor.min_similarity:
             return None
-        return _refuse(*because(Reason.GUESS_TOO_FAR), journal, evidence.highlights)
-
-
-WEAK = 0.75
-"""The evidence for an answer is weak where it is less probable than this that the passages answer the question."""
-
-VANILLA_PROMPT = "vanilla-v2"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vanilla(Search):
-    """Plain RAG (the paper's comparison): question and passages in one prompt. Not protected."""
-
-    chat: ChatModel
-    models: Mapping[str, str] = field(default_factory=dict)
-    options: ChatOptions = ChatOptions()
-    prompt: str = VANILLA_PROMPT
-
-    async def ask(
-        self,
-        question: str,
-        *,
-        before: Sequence[str] = (),
-        observer: Observer | None = None,
-        others: bool = False,
-    ) -> Answer | Refusal:
-        """See Pipeline; `others` changes nothing: all documents are read alike."""
-        query, journal = as_read(one_question(checked(question).text, before), self.models, observer)
-        try:
-            kept = await self.find(query, journal)
-            if not kept:
-                return _refuse(*nothing(journal), journal)
-            texts = documents_text(kept.passages)
-            messages = prompts.load(self.prompt, documents=texts, question=query.text)
-            with journal.stage("answer"):
-                reply = await self.chat.complete(messages, options=self.options)
-            journal.spent(reply.usage)
-            text = _worded(reply)
-        except ModelError as error:
-            return _refuse(*failed(error, journal), journal)
-        if UNANSWERABLE in text:
-            return _refuse(*because(Reason.MODEL_DECLINED), journal)
-        return Answer(text, Highlights(), trace=journal.trace)
-
-
-def _worded(reply: ChatReply) -> str:
-    """The reply's text; raises ModelReplyError where it says nothing."""
-    if not has_words(reply.text):
-        raise ModelReplyError(f"{reply.model} replied without a word: ask again, or use another model")
-    return reply.text.strip()
+        return refuse(*because(Reason.GUESS_TOO_FAR), journal, evidence.highlights)
 
 
 def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, ...]:
@@ -294,15 +256,15 @@ def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:
         return untrusted_answer(heard, found)
     if result.reason is Reason.NOTHING_HIGHLIGHTED or not found.trace.passages:
         return result
-    return _refuse(*because(Reason.NOTHING_HIGHLIGHTED), found)
+    return refuse(*because(Reason.NOTHING_HIGHLIGHTED), found)
 
 
 def _best_quote_first(result: Answer | Refusal) -> Answer | Refusal:
     """The result; quotes that are the answer in the order in which they are shown. Of several questions, whose order
     somebody chose, they stay in the documents' order."""
-    if isinstance(result, Refusal) or result.text != joined(result.highlights.items, result.trace.tags):
+    if isinstance(result, Refusal) or result.text != text_of(result.highlights.items, result.trace.tags):
         return result
-    return replace(result, text=joined(result.quotes, result.trace.tags))
+    return replace(result, text=text_of(result.quotes, result.trace.tags))
 
 
 def pointed(result: Answer | Refusal, contact: str) -> Answer | Refusal:
@@ -319,7 +281,7 @@ def _is_witnessed(result: Answer | Refusal) -> bool:
 
 def _so_far(evidence: Evidence) -> Answer | Refusal:
     """How it ended, or its quotes with nothing written about them."""
-    return _refuse(*evidence.refused, evidence.journal) if evidence.refused else _answer(evidence, "")
+    return refuse(*evidence.refused, evidence.journal) if evidence.refused else _answer(evidence, "")
 
 
 def _answer(evidence: Evidence, text: str, *, grounded: bool = True) -> Answer:
@@ -347,7 +309,45 @@ def _place(group: Group) -> tuple[object, ...]:
     return [(item.span, item.spans, item.context) for item in highlights.items], sorted(tags)
 
 
-def _refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:
-    read = journal.trace.passages if reason in (Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED) else ()
-    nearest = tuple(candidate.passage for candidate in read if candidate.near)[:NEAREST]
-    return Refusal(reason, detail, highlights or Highlights(), journal.trace, nearest=nearest)
+def joined(parts: Sequence[SubAnswer], highlights: Highlights) -> Answer | Refusal:
+    """One result for all `parts` (one or more), which it holds; `highlights` are the canonical ones of all.
+
+    Its text is each different answer once, in document order, trusted ones first, and how many questions have none for
+    which reason.
+    """
+    results = [part.result for part in parts]
+    trace = total([result.trace for result in results])
+    refusals = [result for result in results if isinstance(result, Refusal)]
+    answers = [result for result in results if isinstance(result, Answer)]
+    reasons = _unanswered(refusals, len(results))
+    if not answers:
+        first = min((refusal.reason for refusal in refusals), key=_weight)
+        detail = " ".join([f"None of the {len(results)} questions was answered.", *reasons])
+        return Refusal(first, detail, highlights, trace, tuple(parts))
+    text = "\n\n".join([*dict.fromkeys(answer.text for answer in in_order(answers)), *reasons])
+    return Answer(text, highlights, all(answer.grounded for answer in answers), trace, tuple(parts))
+
+
+def in_order(answers: Iterable[Answer]) -> list[Answer]:
+    """The answers as they are joined: in document order, what rests on untrusted documents at the end, so that its
+    heading speaks of nothing else."""
+    return sorted(
+        answers,
+        key=lambda answer: (
+            answer.trust is not Trust.TRUSTED,
+            [(item.span, item.spans) for item in answer.highlights.items],
+            answer.text,
+        ),
+    )
+
+
+def _unanswered(refusals: Iterable[Refusal], questions: int) -> list[str]:
+    """A line for each different reason."""
+    counted = Counter((refusal.reason, refusal.detail) for refusal in refusals)
+    ordered = sorted(counted.items(), key=lambda item: (_weight(item[0][0]), item[0][1]))
+    return [f"No answer to {count} of {questions} questions: {detail}" for (_, detail), count in ordered]
+
+
+def _weight(reason: Reason) -> tuple[bool, int]:
+    """A failure comes before every refusal."""
+    return reason is not Reason.MODEL_FAILED, list(Reason).index(reason)

@@ -19,7 +19,7 @@ from equipoise.corpus.embedding import embedded
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.schema import damaged
 from equipoise.corpus.store import Partition
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 from equipoise.rag.components import Components
 
 RRF_CONSTANT = 5

@@ -32,7 +32,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter
 from equipoise.rag.near_copies import NearCopies
-from equipoise.rag.reranking import passage_scores
+from equipoise.rag.search import passage_scores
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.text.polar import has_sides
 from equipoise.text.style import style
@@ -182,11 +182,10 @@ class VoicesFilter:
 def stance_of(components: Components) -> Stance | None:
     """Who tells sides, by `filter.stance`; None: nobody. A local model would take seconds for each passage, and more
     of what people wrote out."""
-    wanted = components.settings.filter.stance
-    if wanted == "none":
+    stance = components.resolved.stance
+    if stance == "none":
         return None
-    endpoint = components.chat is not None and not components.chat.name.startswith("local/")
-    if wanted == "embedded" or (wanted == "auto" and not endpoint):
+    if stance == "embedded":
         return EmbeddedStance()
     return ChatStance(components.need_chat("filter.stance chat"), components.options)
 

@@ -25,9 +25,9 @@ from equipoise.rag.gathering import Gathering, as_read
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.journal import Journal
-from equipoise.rag.reranking import passage_scores
 from equipoise.rag.retrieval import joined
 from equipoise.rag.saying import said
+from equipoise.rag.search import passage_scores
 from equipoise.rag.sources import Source, Sources
 from equipoise.rag.voices import ABOUT, SameHand, Stance
 from equipoise.text.claims import Comparison
@@ -97,7 +97,8 @@ class Witnesses:
         """What they say; `silent` as in `Others`. Where a model fails the journal names it, and nothing is heard."""
         query, journal = as_read(question, self.gathering.models, observer)
         found: Sequence[Source] = ()
-        claims, contested = (), False
+        claims: tuple[Claim, ...] = ()
+        contested = False
         try:
             with journal.stage("retrieve"):
                 found = await asyncio.to_thread(self.search, query, most=max(self.authors, SIDED))
@@ -108,7 +109,7 @@ class Witnesses:
             if not claims:
                 claims, contested = await self._claims(query, found, journal)
         except ModelError as error:
-            journal.failed(str(error))
+            journal.note(failure=str(error))
             journal.spent(error.usage)
         others = Others(claims, contested, silent)
         return Heard(others, joined([source.passages for source in found]) if found else None, journal)

@@ -19,7 +19,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
 from equipoise.maths.checks import Floats, finite_vector
 from equipoise.maths.polarization import polarization_axis, polarization_scores, row_dots
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 from equipoise.redteam.planter import PREFIX
 from equipoise_lab.attacks.passages import AttackPassage, Kind, Measures
 

@@ -14,7 +14,7 @@ from equipoise.models.listening import ListeningChat
 from equipoise.rag import build, others
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter
-from equipoise.rag.pipeline import VANILLA_PROMPT
+from equipoise.rag.vanilla import PROMPT
 from equipoise.redteam.hijack import told
 from equipoise_lab.methods.filters import SmartFilter
 
@@ -23,7 +23,7 @@ NO_MODEL = "none"
 HIGHLIGHT_CALLS = {"sentence": 0, "reader": 0, "extractive_qa": 0, "two_step": 2, "indexed": 2}
 """Calls of a language model for one question, by highlighter; 1 for all others."""
 
-PLAIN = {"vanilla": VANILLA_PROMPT, "vanilla_chat": "vanilla-chat-v1"}
+PLAIN = {"vanilla": PROMPT, "vanilla_chat": "vanilla-chat-v1"}
 """Plain RAG by its prompt: the question before the task, as the product asks, or as the user's whole message."""
 
 ALWAYS = {"name": "llm", "when": "always", "guesses": 1}

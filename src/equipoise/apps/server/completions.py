@@ -13,7 +13,7 @@ from equipoise.apps.server.views import for_strangers, shown_source, testimony
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
 from equipoise.rag import saying
-from equipoise.rag.several import in_order
+from equipoise.rag.pipeline import in_order
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import content_words
 from equipoise.text.visible import flowing

@@ -23,7 +23,7 @@ from equipoise.corpus.places import Places
 from equipoise.corpus.records import Listed
 from equipoise.corpus.roots import writer_of
 from equipoise.corpus.store import Store
-from equipoise.rag.words import unread
+from equipoise.rag.gathering import unread
 from equipoise.redteam.scan import Reach, Severity
 
 router = APIRouter(tags=["documents"])

@@ -16,8 +16,6 @@ from equipoise.core.types import Candidates, ChatOptions, ChatReply, Filtered, M
 from equipoise.maths.biasdef import bias_def
 from equipoise.models.roles import SUMMARIZER, for_role
 from equipoise.rag.pipeline import HighlightSummarize
-from equipoise.rag.reception import Reception
-from equipoise.rag.several import QuestionSplitter
 
 DIGITS = 4
 LETTERS_A_TOKEN = 4
@@ -49,11 +47,6 @@ class Witness:
 
     def of_pipeline(self, pipeline: Pipeline) -> Pipeline:
         """`pipeline`, of which the candidates are written down where they are wanted."""
-        if isinstance(pipeline, Reception):
-            return replace(pipeline, inner=self.of_pipeline(pipeline.inner))
-        if isinstance(pipeline, QuestionSplitter):
-            inner = pipeline.pipeline
-            return replace(pipeline, pipeline=replace(inner, filter=_WatchedFilter(inner.filter, self)))
         if isinstance(pipeline, HighlightSummarize):
             return replace(pipeline, filter=_WatchedFilter(pipeline.filter, self))
         return pipeline

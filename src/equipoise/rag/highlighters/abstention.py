@@ -93,7 +93,10 @@ class Check:
     def from_components(cls, components: Components, who: str) -> "Check":
         """Built from the settings; raises ModelUnavailable, naming `who` needs the model."""
         chat = components.need_chat(who)
-        name, threshold = second_opinion(chat.name, components.reads), components.settings.highlight.threshold
+        name, threshold = (
+            second_opinion(chat.name, components.resolved.reads),
+            components.settings.highlight.threshold,
+        )
         kind = SentenceHighlighter if name == "sentence" else ReaderHighlighter
         second = replace(kind.from_components(components), threshold=0.0)
         fitted = calibrations(chat.name).get(name, UNFITTED)

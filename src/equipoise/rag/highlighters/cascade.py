@@ -41,7 +41,7 @@ class CascadeHighlighter:
     def from_components(cls, components: Components) -> "CascadeHighlighter":
         """Built from the settings. With an encoder of several languages the model is always asked."""
         chat = components.need_chat("the highlighter 'cascade'")
-        if components.reads == "sentence":
+        if components.resolved.reads == "sentence":
             return cls(SentenceHighlighter.from_components(components), chat, components.options, inf)
         return cls(ReaderHighlighter.from_components(components), chat, components.options)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 from equipoise.rag.highlighters.sentences import Sentence
 from equipoise.text.function_words import FUNCTION_WORDS
 from equipoise.text.quotes import AMOUNT

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Query, Span
 from equipoise.rag.highlighters.sentences import Sentence, sentences_of
-from equipoise.rag.reranking import passage_scores, reader_of
+from equipoise.rag.search import passage_scores, reader_of
 from equipoise.text.quotes import is_fragment
 
 READ = 3

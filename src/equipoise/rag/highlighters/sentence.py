@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Passage, Proposal, Query
-from equipoise.models.abilities import is_e5
+from equipoise.models.encoder import is_e5
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentences import sentences_of

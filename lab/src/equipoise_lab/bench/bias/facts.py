@@ -22,7 +22,7 @@ from equipoise.core.types import Passage
 from equipoise.evaluation.run import RecordForm, evaluate
 from equipoise.evaluation.scorers import Call
 from equipoise.maths.similarity import top_k
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 from equipoise.text.sentences import sentence_spans
 from equipoise_lab.bench.bias.background import EmbeddedPassages
 from equipoise_lab.bench.bias.metrics import ESTIMATOR

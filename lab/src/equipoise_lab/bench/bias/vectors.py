@@ -11,7 +11,7 @@ from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array
 from equipoise.evaluation.results import fingerprint, write_atomically
 from equipoise.evaluation.run import Progress
-from equipoise.models.abilities import encode_questions
+from equipoise.models.encoder import encode_questions
 
 CHUNK = 256
 
