@@ -171,7 +171,9 @@ class Witnesses:
         elsewhere; and the query that knows how they were read. Raises ModelError."""
         best = [source.passages.passages[0] for source in found]
         logits, query = passage_scores(self.about, query, best)
-        near = [found[row] for row in np.flatnonzero(logits >= NEAR)] if (logits >= ABOUT).any() else []
+        near = (
+            [found[row] for row in np.flatnonzero(logits >= NEAR).tolist()] if (logits >= ABOUT).any() else []
+        )
         return near, query
 
     async def _told(
