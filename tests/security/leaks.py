@@ -7,6 +7,7 @@ of `cases.py` catches every one of them.
 import zlib
 from dataclasses import replace
 
+from equipoise import prompts
 from equipoise.core.types import Message, Tag
 from equipoise.rag import boundary, gathering, pipeline
 from equipoise.rag.pipeline import HighlightSummarize
@@ -124,7 +125,7 @@ def _(patch, heard):
         @staticmethod
         def load(name, **values):
             chosen = name.replace("v3", "v2") if number(heard) % 2 else name
-            return pipeline.prompts.load(chosen, **{"guesses": "1"} | values if chosen != name else values)
+            return prompts.load(chosen, **{"guesses": "1"} | values if chosen != name else values)
 
     patch(llm, "prompts", Prompts)
 

@@ -2,7 +2,7 @@
 
 Whatever stands in the file of records needs no second run: a run that was stopped, killed or out of budget
 resumes where it was, and ends with the same bytes as one that was not. Several samples are in work at a time; the
-systems of one sample follow each other, since a model's prompt cache has its documents by then. An error while one
+systems of one sample follow each other, since an endpoint's prompt cache has its documents by then. An error while one
 sample is run is a record, never a sample less.
 """
 

@@ -131,7 +131,7 @@ def as_read(
 ) -> tuple[Query, Journal]:
     """The question with all that is read with it, and a journal that says so."""
     follows = question.before and not question.alone
-    query = Query(question.whole, question.text if follows else "")
+    query = Query(question.whole.strip(), question.text if follows else "")
     return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
 
 
