@@ -59,7 +59,7 @@ class ChatModel(Protocol):
 class Encoder(Protocol):
     """Texts to unit vectors. `name` identifies the vector space: a store refuses another one.
 
-    What an encoder may do beyond this (encode questions apart, read many languages): `models.abilities`.
+    What an encoder may do beyond this (encode questions apart, read many languages): `models.encoder`.
     """
 
     @property
