@@ -5,7 +5,8 @@ import pytest
 from equipoise.apps.server.views import EMPTY, SHOWN, for_asker
 from equipoise.core.errors import CorpusError, ModelUnavailable
 from equipoise.models.scripted import ScriptedChat
-from serving import WAL, events_of
+from serving import CATS, WAL, events_of, made_index
+from wordless import WORDLESS
 
 QUESTION = {"question": "Does logging work over a network?"}
 OFF = {"question": "Which colour has tuesday morning?"}
@@ -169,3 +170,33 @@ def test_candidates_are_for_admins(served):
     body = served.client.post("/v1/ask", json=wanted, headers=served.as_admin()).json()
     assert {"relevance", "polarization", "kept", "reason"} <= set(body["candidates"][0])
     assert "candidates" not in served.client.post("/v1/ask", json=wanted, headers=served.as_asker()).json()
+
+
+def test_without_the_right_to_read_an_asking_key_gets_quotes_alone(serve, tmp_path):
+    texts = {
+        "wal": f"{WAL}\n\nA SECRETWORD stands in a paragraph of its own.",
+        "cats": f"{CATS}\n\nA SECRETWORD stands here, too, by itself.",
+    }
+    (tmp_path / "shown").mkdir()
+    hidden = serve(documents=False, path=made_index(tmp_path, **texts))
+    shown = serve(path=made_index(tmp_path / "shown", **texts))
+    both = {"question": f"{QUESTION['question']} Which colour has tuesday morning?"}
+    for question in (QUESTION, OFF, both):
+        for stream in ({}, {"Accept": "text/event-stream"}):
+            reply = hidden.client.post("/v1/ask", json=question, headers=hidden.as_asker() | stream)
+            assert reply.status_code == 200 and "SECRETWORD" not in reply.text
+    whole = shown.client.post("/v1/ask", json=QUESTION, headers=shown.as_asker()).json()
+    quotes = hidden.client.post("/v1/ask", json=QUESTION, headers=hidden.as_asker()).json()
+    assert quotes["highlights"][0]["text"] == whole["highlights"][0]["text"] and quotes["passages"] == []
+    assert "SECRETWORD" in str(whole["passages"])
+    admin = hidden.client.post("/v1/ask", json=QUESTION, headers=hidden.as_admin()).json()
+    assert "SECRETWORD" in str(admin["passages"])
+
+
+@pytest.mark.parametrize("text", WORDLESS)
+def test_a_question_without_a_word_is_not_searched_for_and_costs_nothing(served, text):
+    made, secret = served.keys.create("one", questions=1)
+    headers = {"Authorization": f"Bearer {secret}"}
+    body = served.client.post("/v1/ask", json={"question": text}, headers=headers).json()
+    assert body["reason"] == "no question" and body["passages"] == []
+    assert served.keys.spent(made) == (0, 0)

@@ -147,3 +147,28 @@ def test_a_greeting_is_answered_without_charge(served, route):
         assert response.status_code == 200
         assert "Ask a question about the documents" in response.text and "no question" in response.text
     assert served.keys.spent(made) == (0, 0)
+
+
+def test_each_question_of_a_message_is_charged_and_their_number_is_bounded(serve):
+    served = serve()
+    made, secret = served.keys.create("several", questions=9)
+    headers = {"Authorization": f"Bearer {secret}"}
+    several = " ".join(f"Does logging number {number} work over a network?" for number in range(40))
+    parts = served.client.post("/v1/ask", json={"question": several}, headers=headers).json()["sub_answers"]
+    asked = [part for part in parts if part["reason"] != "too many questions"]
+    assert (len(parts), len(asked)) == (40, 4)
+    assert served.keys.spent(made) == (4, 0)
+    served.client.post("/v1/ask", json={"question": several}, headers=headers)
+    refused = served.client.post("/v1/ask", json={"question": several}, headers=headers)
+    assert refused.status_code == 429 and served.keys.spent(made) == (8, 0)
+    served.client.post("/v1/ask", json=QUESTION, headers=headers)
+    assert served.keys.spent(made) == (9, 0)
+
+
+def test_a_clock_that_was_a_day_ahead_locks_nobody_out(keys):
+    made, _ = keys.create("website", rate=60)
+    keys.admit(made, NOON + 86_400)
+    for _ in range(15):
+        keys.admit(made, NOON)
+    with pytest.raises(OverLimit):
+        keys.admit(made, NOON)

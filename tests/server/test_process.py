@@ -164,3 +164,20 @@ def signal_to(pid):
     import os
 
     os.kill(pid, signal.SIGKILL)
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path):
+    with process(made_index(tmp_path), workers=2) as (started, port):
+        wait_until(lambda: len(workers_of(started.pid)) == 2)
+        workers = workers_of(started.pid)
+        started.kill()
+        wait_until(lambda: not any(alive(pid) for pid in workers))
+        assert status(port, "GET", "/healthz") == 0
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.core import settings
+from equipoise.core import settings, tomlfile
 from equipoise.core.errors import SettingsError
 
 
@@ -154,3 +154,9 @@ def test_a_hostile_key_is_named_in_one_short_line(tmp_path):
         load(tmp_path / "none", **{f"EQUIPOISE_\x1b[2J{'x' * 9000}": "1"})
     assert "\x1b" not in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+def test_a_settings_file_that_is_a_dangling_link_is_an_error(tmp_path):
+    (tmp_path / "equipoise.toml").symlink_to(tmp_path / "gone.toml")
+    with pytest.raises(SettingsError, match="link to nothing"):
+        tomlfile.read(tmp_path / "equipoise.toml")

@@ -140,7 +140,7 @@ def _as_dict(key: Key, spent: tuple[int, int]) -> dict[str, object]:
         "id": key.key_id,
         "name": key.name,
         "scope": key.scope.value,
-        "rate": key.rate,
+        "rate": key.rate or "any",
         "questions": f"{spent[0]} of {key.questions or 'any'}",
         "tokens": f"{spent[1]} of {key.tokens or 'any'}",
         "created": key.created,

@@ -95,7 +95,7 @@ def print_json(data: object) -> None:
     """One JSON object on stdout: letters as they are, escaped where stdout has not all of them or shows them."""
     text = json.dumps(data, ensure_ascii=False, indent=2)
     if not _can_write(text) or (sys.stdout.isatty() and visible(text) != text):
-        text = json.dumps(data, indent=2)
+        text = json.dumps(data, indent=2).replace("\x7f", "\\u007f")
     try:
         print(text, flush=True)  # noqa: T201
     except BrokenPipeError:

@@ -166,7 +166,7 @@ class QuestionSettings(_Section):
 
     split: bool = True
     spelling: bool = True
-    most: int = Field(default=5, ge=2, le=20)
+    most: int = Field(default=4, ge=2, le=20)
     reply: Annotated[str, WHERE_TO] = Field(default="", max_length=500)
     contact: Annotated[str, WHERE_TO] = Field(default="", max_length=500)
 

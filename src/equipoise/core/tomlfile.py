@@ -21,6 +21,8 @@ def read(path: Path) -> bytes | None:
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise SettingsError(f"{path} is a link to nothing; mend the link or remove it") from None
         return None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

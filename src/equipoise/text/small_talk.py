@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from equipoise.text.sentences import prose_spans
-from equipoise.text.tokens import words
+from equipoise.text.tokens import says_something, words
 
 Unheard = Callable[[str], Collection[str]]
 """The words of a text, in lower case, that no document has."""
@@ -48,14 +48,15 @@ class _Phrase(NamedTuple):
 
 
 def asked(message: str, unheard: Unheard) -> str:
-    """What `message` asks: it without the sentences that are small talk, empty where all of it is.
+    """What `message` asks: it without the sentences that are small talk, empty where all of it is and where
+    it says nothing.
 
     >>> asked("Hi! How are you? When do you open?", lambda text: ())
     'When do you open?'
     >>> asked("Thanks a lot, bye", lambda text: ())
     ''
     """
-    if is_small_talk(message, unheard):
+    if not says_something(message) or is_small_talk(message, unheard):
         return ""
     sentences = [message[start:end] for start, end in prose_spans(message)]
     left = [sentence for sentence in sentences if not is_small_talk(sentence, unheard)]

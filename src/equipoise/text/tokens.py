@@ -14,6 +14,8 @@ WORD = re.compile(
     """,
     re.VERBOSE,
 )
+_FIRST_SIGN = "\u3040"
+_MARKUP = re.compile(r"<[!/]?[a-zA-Z-][^<>]{0,200}>|&#?\w{1,32};|\x1b\[[\d;]{0,32}[a-zA-Z]")
 _THOUSANDS = re.compile(r"[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _BEFORE = 12  # characters that say whether a sentence begins
 _SENTENCE_START = re.compile(rf"(?:^|[.!?:…\n]['\"”’)\]]{{,{_BEFORE}}}\s)[\s'\"“‘(\[*_#>•-]{{,{_BEFORE}}}\Z")
@@ -68,6 +70,14 @@ def words(text: str) -> list[str]:
 def has_words(text: str) -> bool:
     """Whether `text` holds a word or a number: "..." and invisible characters say nothing."""
     return WORD.search(text) is not None
+
+
+def says_something(text: str) -> bool:
+    """Whether `text` holds a word of more than one letter, or one sign of a script that has signs for words; tags,
+    references to characters and what a terminal obeys are none."""
+    return any(
+        len(word) > 1 or (word >= _FIRST_SIGN and word.isalnum()) for word in words(_MARKUP.sub(" ", text))
+    )
 
 
 def content_words(text: str) -> list[str]:

@@ -53,7 +53,7 @@ def only_admins(key: Key) -> None:
 
 def may_read(service: Service, key: Key) -> None:
     """Raises ApiError 403 where `serve.documents` keeps documents from who may only ask."""
-    if not (service.settings.serve.documents or key.is_admin):
+    if not service.reads(key):
         raise ApiError(403, "Documents cannot be opened here; quotes are all there is.", code="no_documents")
 
 

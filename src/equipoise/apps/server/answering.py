@@ -7,13 +7,14 @@ from time import perf_counter
 from typing import Any
 
 from equipoise.apps.server import audit
-from equipoise.apps.server.errors import ApiError, as_api_error
+from equipoise.apps.server.errors import ApiError, as_api_error, draining
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
-from equipoise.apps.server.views import for_strangers, outcome
+from equipoise.apps.server.views import for_strangers, outcome, without_passages
 from equipoise.apps.server.witness import Testimony
 from equipoise.core.results import Answer, Reason, Refusal, SubAnswer
 from equipoise.rag.gathering import checked
+from equipoise.text.questions import split_questions
 from equipoise.text.sentences import sentence_spans
 
 AFTER = {"rerank": "retrieved", "filter": "retrieved", "highlight": "filtered", "canonicalize": "highlighted"}
@@ -66,6 +67,7 @@ class Turn:
     ask: Ask
     events: "asyncio.Queue[Event | None]" = field(default_factory=asyncio.Queue)
     testimony: Testimony = field(default_factory=Testimony)
+    charged: int = 1
     task: "asyncio.Task[Answer | Refusal]" = field(init=False)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     _said: set[str] = field(default_factory=set)
@@ -80,15 +82,27 @@ class Turn:
         """See Observer."""
         self._tell(Event("quotes", {"parts": [self._part(answer) for answer in answers]}, tuple(answers)))
 
+    def theirs(self, result: Answer | Refusal) -> Answer | Refusal:
+        """What of the result is for whoever asked."""
+        if self.ask.key.is_admin:
+            return result
+        shown = for_strangers(result)
+        return shown if self.service.reads(self.ask.key) else without_passages(shown)
+
     def shown(self, result: Answer | Refusal) -> dict[str, Any]:
-        """The result for whoever asked."""
-        view = outcome(result, admin=self.ask.key.is_admin)
+        """The result for whoever asked, as JSON."""
+        view = outcome(self.theirs(result), admin=self.ask.key.is_admin)
         if self.ask.candidates and self.ask.key.is_admin:
             view["candidates"] = self.testimony.candidates
         return view
 
+    @property
+    def summarizer_saw(self) -> list[dict[str, Any]]:
+        """The requests to the summarizer's model, which can hold passages."""
+        return self.testimony.requests if self.service.reads(self.ask.key) else []
+
     def _part(self, answer: SubAnswer) -> dict[str, Any]:
-        view = outcome(answer.result, admin=self.ask.key.is_admin)
+        view = outcome(self.theirs(answer.result), admin=self.ask.key.is_admin)
         return {"question": answer.question} | {name: view[name] for name in _OF_PART}
 
     def _tell(self, event: Event) -> None:
@@ -105,13 +119,17 @@ class Turn:
                 result = await pipeline.ask(
                     self.ask.question, before=self.ask.before, observer=self, others=self.ask.others
                 )
+        except asyncio.CancelledError:
+            if self.service.is_draining:
+                self._tell(Event("error", draining().body))
+            raise
         except Exception as error:
             ended = "failed"
             self._tell(Event("error", as_api_error(error).body))
             raise
         else:
             ended = "refused" if isinstance(result, Refusal) else "answered"
-            for piece in pieces(result if self.ask.key.is_admin else for_strangers(result)):
+            for piece in pieces(self.theirs(result)):
                 self._tell(Event("answer", {"text": piece}))
             self._tell(Event("done", self.shown(result), result=result))
             return result
@@ -122,8 +140,8 @@ class Turn:
 
     def _account(self, result: Answer | Refusal | None, ended: str, seconds: float) -> None:
         service, ask = self.service, self.ask
-        if isinstance(result, Refusal) and result.reason is Reason.NO_QUESTION:
-            service.keys.give_back(ask.key)
+        if result is not None:
+            service.keys.give_back(ask.key, questions=self.charged - _asked(result))
         service.keys.charge(ask.key, self.testimony.tokens)
         service.metrics.question(ended, self.testimony.tokens)
         entry = {
@@ -147,19 +165,34 @@ async def begin(service: Service, ask: Ask) -> Turn:
     check_ready(service)
     if ask.model not in service.pipelines:
         raise ApiError(404, f"There is no model {ask.model!r} here.", code="model_not_found", param="model")
-    checked(ask.question)
-    service.keys.admit(ask.key)
+    charged = _most_asked(service, ask)
+    service.keys.admit(ask.key, questions=charged)
     try:
         await service.gate.enter(ask.key.key_id)
     except BaseException:
-        service.keys.give_back(ask.key)
+        service.keys.give_back(ask.key, questions=charged)
         raise
-    turn = Turn(service, ask, testimony=Testimony(wants_candidates=ask.candidates and ask.key.is_admin))
+    testimony = Testimony(wants_candidates=ask.candidates and ask.key.is_admin)
+    turn = Turn(service, ask, testimony=testimony, charged=charged)
     turn.task = asyncio.create_task(turn.run())
     service.active.add(turn.task)
     turn.task.add_done_callback(service.active.discard)
     turn.task.add_done_callback(_seen)
     return turn
+
+
+def _most_asked(service: Service, ask: Ask) -> int:
+    """How many questions the message may ask at once. Raises QuestionError for what is none."""
+    wanted = service.settings.question
+    parts = split_questions(checked(ask.question).text, ask.before) if wanted.split else ()
+    return max(min(len(parts), wanted.most), 1)
+
+
+def _asked(result: Answer | Refusal) -> int:
+    """How many questions were asked: small talk is none, and those over the bound were not."""
+    ended = [part.result for part in result.sub_answers] or [result]
+    not_asked = (Reason.NO_QUESTION, Reason.TOO_MANY_QUESTIONS)
+    return sum(not (isinstance(one, Refusal) and one.reason in not_asked) for one in ended)
 
 
 def check_ready(service: Service) -> None:

@@ -34,6 +34,7 @@ def create_app(opened: Callable[[], Service]) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        redirect_slashes=False,
         lifespan=partial(_life, opened=opened),
     )
     for module in (routes_ask, routes_chat, routes_documents, routes_state):

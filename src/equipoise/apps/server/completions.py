@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from equipoise.apps.render import where
 from equipoise.apps.server.answering import in_sentences
+from equipoise.apps.server.markdown import as_text
 from equipoise.apps.server.views import for_strangers, shown_source, testimony
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
@@ -78,9 +79,10 @@ class Written:
     annotations: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, text: str) -> str:
-        """Text without numbers; returns it."""
-        self.text += text
-        return text
+        """Text without numbers, whoever wrote it; returns what was written."""
+        written = as_text(text)
+        self.text += written
+        return written
 
     def number(self, quote: Quote) -> str:
         """The number of a quote; returns what was written."""

@@ -18,6 +18,8 @@ from equipoise.core.errors import InputError
 PREFIX = "eqp_"
 BURST = 4
 """A quarter of what a key may ask in a minute it may ask at once."""
+MOST_AHEAD = 20
+"""Questions of one message at most (`question.most`), which are let in together."""
 LONGEST_NAME = 100
 _COLUMNS = "key_id, name, scope, rate, questions, tokens, created, revoked"
 
@@ -109,20 +111,21 @@ class Keys:
         key = _read(rows[0][:-1])
         return None if key.revoked else key
 
-    def admit(self, key: Key, now: float | None = None) -> None:
-        """Count one question of `key`. Raises OverLimit where it is over its rate or a budget."""
+    def admit(self, key: Key, now: float | None = None, *, questions: int = 1) -> None:
+        """Count the questions of one message of `key`. Raises OverLimit where it is over its rate or a budget."""
         moment = time.time() if now is None else now
         if key is OWNER:
             return
         with self.book.writing():
-            self._check_budgets(key, moment)
+            self._check_budgets(key, moment, questions)
             if key.rate:
-                self._check_rate(key, moment)
-            self._add(key, moment, questions=1)
+                self._check_rate(key, moment, questions)
+            self._add(key, moment, questions=questions)
 
-    def give_back(self, key: Key, now: float | None = None) -> None:
-        """Take back the count of a question that was not even begun, or was none."""
-        self._spend(key, now, questions=-1)
+    def give_back(self, key: Key, now: float | None = None, *, questions: int = 1) -> None:
+        """Take back the count of questions that were not even begun, or were none."""
+        if questions:
+            self._spend(key, now, questions=-questions)
 
     def charge(self, key: Key, tokens: int, now: float | None = None) -> None:
         """Count what an answer has cost."""
@@ -150,28 +153,34 @@ class Keys:
             (key.key_id, _day(moment), questions, tokens, questions, tokens),
         )
 
-    def _check_budgets(self, key: Key, moment: float) -> None:
+    def _check_budgets(self, key: Key, moment: float, more: int) -> None:
         questions, tokens = self.spent(key, moment)
-        for limit, used, what in ((key.questions, questions, "questions"), (key.tokens, tokens, "tokens")):
-            if limit and used >= limit:
+        for limit, used, what in (
+            (key.questions, questions + more, "questions"),
+            (key.tokens, tokens + 1, "tokens"),
+        ):
+            if limit and used > limit:
                 raise OverLimit(
                     f"The daily budget of {what} of this key is used up; it starts again at 00:00 UTC.",
                     "insufficient_quota",
                     _until_midnight(moment),
                 )
 
-    def _check_rate(self, key: Key, moment: float) -> None:
+    def _check_rate(self, key: Key, moment: float, questions: int) -> None:
         """The generic cell rate algorithm: `due` is when all that was asked would be even with the rate."""
         [(due,)] = self.book.rows("SELECT due FROM keys WHERE key_id = ?", (key.key_id,))
         interval = 60.0 / key.rate
         ahead = interval * (max(key.rate // BURST, 1) - 1)
+        if due > moment + ahead + MOST_AHEAD * interval:  # nobody is let in so far ahead: the clock was, once
+            due = moment
         if due - moment > ahead:
             wait = math.ceil(due - moment - ahead)
             raise OverLimit(
                 f"This key may ask {key.rate} questions a minute.", "rate_limit_exceeded", max(wait, 1)
             )
         self.book.rows(
-            "UPDATE keys SET due = ? WHERE key_id = ?", (max(float(due), moment) + interval, key.key_id)
+            "UPDATE keys SET due = ? WHERE key_id = ?",
+            (max(float(due), moment) + questions * interval, key.key_id),
         )
 
 

@@ -58,4 +58,4 @@ async def _lines(turn: Turn) -> AsyncIterator[str]:
 
 
 def _complete(turn: Turn, view: dict[str, Any]) -> dict[str, Any]:
-    return view | {"summarizer_saw": turn.testimony.requests}
+    return view | {"summarizer_saw": turn.summarizer_saw}

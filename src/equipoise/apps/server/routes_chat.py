@@ -163,7 +163,10 @@ def _check(result: Answer | Refusal) -> None:
 
 
 def _base(request: Request, service: Service) -> str:
-    return (service.settings.serve.url or str(request.base_url)).rstrip("/")
+    """Where links to quotes lead: the operator's address, else the socket's own, never one that a client names."""
+    host, port = request.scope["server"]
+    here = f"[{host}]" if ":" in host else host
+    return (service.settings.serve.url or f"http://{here}:{port}").rstrip("/")
 
 
 def _unknown(model: str) -> ApiError:

@@ -46,7 +46,7 @@ class KeyBackend:
         asked = Ask(question, self.key, self.request_id, tuple(before), others=others)
         turn = await begin(self.service, asked)
         try:
-            return for_strangers(await turn.task)
+            return for_strangers(turn.theirs(await turn.task))
         finally:
             turn.task.cancel()
 

@@ -51,6 +51,8 @@ class DrainingServer(uvicorn.Server):
         last = loop.time() + service.settings.serve.drain
         while service.active and loop.time() < last:
             await asyncio.wait(set(service.active), timeout=last - loop.time())
+        for task in service.active:
+            task.cancel()  # its stream ends with an error that says so
         self.should_exit = True
 
 

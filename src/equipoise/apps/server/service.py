@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from equipoise.apps.server.audit import Audit
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.jobs import Jobs
-from equipoise.apps.server.keys import Keys
+from equipoise.apps.server.keys import Key, Keys
 from equipoise.apps.server.limits import Gate
 from equipoise.apps.server.metrics import Metrics
 from equipoise.apps.server.pages import Pages
@@ -56,6 +56,10 @@ class Service:
     def store(self) -> Store:
         """The index, to read."""
         return self.library.store
+
+    def reads(self, key: Key) -> bool:
+        """Whether the key opens the documents that quotes come from."""
+        return self.settings.serve.documents or key.is_admin
 
     async def warm(self) -> None:
         """Load all weights and read the vectors; then the server is ready."""

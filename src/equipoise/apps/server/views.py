@@ -10,7 +10,7 @@ from typing import Any
 
 from equipoise.apps.server.book import FOLDER
 from equipoise.core.results import Answer, Others, Refusal
-from equipoise.core.types import Trust
+from equipoise.core.types import Highlights, Trust
 from equipoise.rag import saying
 from equipoise.rag.pipeline import joined
 
@@ -35,7 +35,7 @@ def for_asker(result: Answer | Refusal) -> dict[str, Any]:
     """The same object with what is for the operator left empty; a key that is in neither list is left out."""
     fields = for_strangers(result).to_dict()
     shown = _without_inside(fields)
-    shown["passages"] = [passage | {"score": None} for passage in shown["passages"]]
+    shown["passages"] = [passage | {"score": None} for passage in shown["passages"] if passage["text"]]
     shown["flagged"] = [flag | {"score": None, "reason": TAKEN_OUT} for flag in shown["flagged"]]
     if "sub_answers" in fields:
         shown["sub_answers"] = [
@@ -55,6 +55,19 @@ def for_strangers(result: Answer | Refusal) -> Answer | Refusal:
         return replace(result, text=whole.text, sub_answers=parts) if isinstance(whole, Answer) else whole
     others = testimony(result)
     return replace(result, text=saying.said(others, shown_source)) if others else result
+
+
+def without_passages(result: Answer | Refusal) -> Answer | Refusal:
+    """The result for who may not read the documents: quotes and sources stay, no other text of a document does."""
+    trace = replace(
+        result.trace,
+        passages=tuple(replace(one, passage=replace(one.passage, text="")) for one in result.trace.passages),
+        flagged=tuple(replace(one, passage=replace(one.passage, text="")) for one in result.trace.flagged),
+    )
+    quotes = Highlights(tuple(replace(item, context="") for item in result.highlights.items))
+    parts = tuple(replace(part, result=without_passages(part.result)) for part in result.sub_answers)
+    shown = replace(result, trace=trace, highlights=quotes, sub_answers=parts)
+    return replace(shown, nearest=()) if isinstance(shown, Refusal) else shown
 
 
 def testimony(result: Answer) -> Others | None:

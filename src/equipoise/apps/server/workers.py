@@ -2,8 +2,10 @@
 
 import logging
 import multiprocessing
+import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,7 +54,7 @@ class Workers:
 
     def _started(self) -> SpawnProcess:
         process = multiprocessing.get_context("spawn").Process(
-            target=self.serve, args=(self.settings, self.listening)
+            target=_serving, args=(self.serve, self.settings, self.listening)
         )
         process.start()
         return process
@@ -62,3 +64,15 @@ class Workers:
         for process in self._processes:
             if process.is_alive() and process.pid:
                 process.terminate()
+
+
+def _serving(serve: Serve, settings: Settings, listening: socket.socket) -> None:
+    """Serve until a signal comes, or the process that started this one is gone, however it ended."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    serve(settings, listening)
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
