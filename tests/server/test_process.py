@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -20,9 +21,11 @@ QUESTION = "Does logging work over a network?"
 
 
 @contextmanager
-def process(path, workers=1, hold=""):
+def process(path, workers=1, hold="", umask=-1):
     command = [sys.executable, "-m", "held_server", str(path), str(workers), *([str(hold)] if hold else [])]
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as started:
+    with subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, umask=umask
+    ) as started:
         try:
             port = int(started.stdout.readline())
             wait_until(lambda: status(port, "GET", "/readyz") == 200)
@@ -161,8 +164,6 @@ def workers_of(pid):
 
 
 def signal_to(pid):
-    import os
-
     os.kill(pid, signal.SIGKILL)
 
 
@@ -181,3 +182,23 @@ def alive(pid):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_files_are_their_owners_whatever_the_umask(tmp_path):
+    (tmp_path / "mine").mkdir()
+    before = os.umask(0)
+    try:
+        path = made_index(tmp_path / "mine")
+    finally:
+        os.umask(before)
+    with process(path, umask=0) as (_, port):
+        ask(port, QUESTION)
+        handed = request(
+            port, "POST", "/v1/documents?name=new.txt", b"The harbour opens at nine every morning."
+        )
+        job = json.loads(handed[1])["id"]
+        wait_until(lambda: json.loads(request(port, "GET", f"/v1/jobs/{job}")[1])["state"] == "done")
+        ours = [one for one in path.parent.rglob("*") if "docs" not in one.parts]
+        names = {one.name for one in ours}
+        assert {"index.db-wal", "index.db-shm", "server.db", "audit.jsonl", "new.txt", "jobs.lock"} <= names
+        assert not [one for one in ours if one.stat().st_mode & 0o077]

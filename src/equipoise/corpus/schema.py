@@ -14,7 +14,7 @@ document belongs to (`corpus.partitions`).
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -118,7 +118,7 @@ def damaged(path: Place, reason: str) -> StoreError:
 
 def _make_folder(path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StoreError(
@@ -137,6 +137,11 @@ def _uris(path: Path, *, create: bool, read_only: bool) -> list[str]:
 
 
 def _opened(uri: str, path: Path, *, create: bool, timeout: float) -> sqlite3.Connection:
+    if create and not path.exists():
+        with suppress(
+            OSError
+        ):  # SQLite says what is wrong; what it writes beside the file has the file's mode
+            path.touch(mode=0o600)
     connection = sqlite3.connect(
         uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
     )

@@ -283,7 +283,7 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
     key = "\n".join([*said, f"loaders {loaders.VERSION}"])
     folder = private_folder()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"the folder {folder} cannot be made ({error.strerror}): set XDG_CACHE_HOME"

@@ -80,7 +80,8 @@ def check(settings: Settings, host: str) -> bool:
 
 
 def serve(settings: Settings, listening: socket.socket) -> None:
-    """Serve in this process."""
+    """Serve in this process, which makes its files for their owner alone."""
+    os.umask(0o077)
     DrainingServer(_config(settings)).run(sockets=[listening])
 
 
