@@ -218,6 +218,7 @@ class ServeSettings(_Section):
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
+    `record`: a question that cannot be written there is not answered.
     `scan`: what is handed in is scanned, and admins see what was found ("off": only what `trust.hold` wants scanned);
     with "distrust" a trusted document with a finding of high severity counts as untrusted, and may be held back.
     """
@@ -234,6 +235,7 @@ class ServeSettings(_Section):
     links: bool = False
     documents: bool = True
     trace: bool = False
+    record: bool = False
     scan: ScanMode = "warn"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -139,11 +140,15 @@ class Turn:
             self._account(result, ended, perf_counter() - began)
 
     def _account(self, result: Answer | Refusal | None, ended: str, seconds: float) -> None:
+        self.service.metrics.question(ended, self.testimony.tokens)
+        with suppress(ApiError), self.service.recording():
+            self._record(result, ended, seconds)
+
+    def _record(self, result: Answer | Refusal | None, ended: str, seconds: float) -> None:
         service, ask = self.service, self.ask
         if result is not None:
             service.keys.give_back(ask.key, questions=self.charged - _asked(result))
         service.keys.charge(ask.key, self.testimony.tokens)
-        service.metrics.question(ended, self.testimony.tokens)
         entry = {
             "request": ask.request_id,
             "key": ask.key.key_id,
@@ -166,7 +171,11 @@ async def begin(service: Service, ask: Ask) -> Turn:
     if ask.model not in service.pipelines:
         raise ApiError(404, f"There is no model {ask.model!r} here.", code="model_not_found", param="model")
     charged = _most_asked(service, ask)
-    service.keys.admit(ask.key, questions=charged)
+    begun = {"request": ask.request_id, "key": ask.key.key_id, "ended": "begun"}
+    with service.recording():
+        service.keys.admit(ask.key, questions=charged)
+        if service.settings.serve.record:
+            service.audit.write(begun)
     try:
         await service.gate.enter(ask.key.key_id)
     except BaseException:

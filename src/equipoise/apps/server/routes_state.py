@@ -1,5 +1,7 @@
 """How the server is: health, metrics, and its own description."""
 
+import asyncio
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -7,7 +9,10 @@ from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from equipoise.apps.server.access import Admin, Asker, Serving
+from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.schemas import Health, errors
+from equipoise.apps.server.service import Service
+from equipoise.core.errors import EquipoiseError
 
 router = APIRouter(tags=["state"])
 
@@ -27,7 +32,28 @@ async def healthz() -> Health:
 async def readyz(service: Serving) -> Response:
     """Once everything is loaded; not any more as soon as the server is about to stop."""
     status = "stopping" if service.is_draining else "ready" if service.is_ready else "starting"
-    return JSONResponse({"status": status}, 200 if status == "ready" else 503)
+    if status == "ready" and not await asyncio.to_thread(_reads, service):
+        status = "no index"
+    if status == "ready" and service.settings.serve.record and not _records(service):
+        status = "no record"
+    said = {"status": status} | ({} if service.is_recording else {"record": "failing"})
+    return JSONResponse(said, 200 if status == "ready" else 503)
+
+
+def _reads(service: Service) -> bool:
+    try:
+        service.store.counts()
+    except EquipoiseError:
+        return False
+    return True
+
+
+def _records(service: Service) -> bool:
+    """Whether the log can be written, tried again where it could not."""
+    if not service.is_recording:
+        with suppress(ApiError), service.recording():
+            service.audit.write({"ended": "tried"})
+    return service.is_recording
 
 
 @router.get(

@@ -150,6 +150,7 @@ class Health(BaseModel):
     """How the server is."""
 
     status: str
+    record: str = "kept"
 
 
 _SAID = {

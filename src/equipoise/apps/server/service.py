@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
 from equipoise.apps.server.audit import Audit
 from equipoise.apps.server.book import Book, folder_of
+from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.jobs import Jobs
 from equipoise.apps.server.keys import Key, Keys
 from equipoise.apps.server.limits import Gate
@@ -15,7 +18,7 @@ from equipoise.apps.server.metrics import Metrics
 from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.witness import Witness
 from equipoise.core.addresses import StoreUrl
-from equipoise.core.errors import EquipoiseError, SettingsError
+from equipoise.core.errors import EquipoiseError, SettingsError, StoreError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, Message
@@ -33,7 +36,8 @@ MODELS = {"equipoise": "hs", "equipoise-vanilla": "vanilla"}
 class Service:
     """Made by `open_service`; `close` ends it.
 
-    `is_ready` once everything is warm, `is_draining` before the end; `active` are the questions being answered.
+    `is_ready` once everything is warm, `is_draining` before the end, `is_recording` unless the last
+    record of a question could not be written; `active` are the questions being answered.
     """
 
     settings: Settings
@@ -50,6 +54,7 @@ class Service:
     pages: Pages
     is_ready: bool = False
     is_draining: bool = False
+    is_recording: bool = True
     active: "set[asyncio.Task[Any]]" = field(default_factory=set)
 
     @property
@@ -60,6 +65,22 @@ class Service:
     def reads(self, key: Key) -> bool:
         """Whether the key opens the documents that quotes come from."""
         return self.settings.serve.documents or key.is_admin
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Around what is written of a question: an answer needs no disk, so where that is full it goes without, unless
+        the operator demands a record. Raises ApiError 503 then."""
+        try:
+            yield
+        except (OSError, StoreError) as error:
+            if self.is_recording:
+                LOG.warning("questions cannot be recorded: %s", error)
+            self.is_recording = False
+            if self.settings.serve.record:
+                said = "Questions cannot be recorded here, and none is answered without a record."
+                raise ApiError(503, said, code="no_record", headers={"Retry-After": "60"}) from error
+        else:
+            self.is_recording = True
 
     async def warm(self) -> None:
         """Load all weights and read the vectors; then the server is ready."""
