@@ -214,7 +214,8 @@ class ServeSettings(_Section):
     """What `equipoise serve` allows. Times are in seconds, sizes in bytes.
 
     `answers` questions are answered at a time in each process, and `queue` more wait for at most `wait`; one may take
-    `timeout`. `body` is the largest request, `upload` the largest document. On SIGTERM running answers have `drain`.
+    `timeout`. Of `connections` at a time one address may hold a quarter.
+    `body` is the largest request, `upload` the largest document. On SIGTERM running answers have `drain`.
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
     who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
@@ -230,6 +231,7 @@ class ServeSettings(_Section):
     body: int = Field(default=2_000_000, ge=10_000, le=100_000_000)
     upload: int = Field(default=50_000_000, ge=1_000, le=500_000_000)
     drain: float = Field(default=30.0, ge=0, le=3600)
+    connections: int = Field(default=1000, ge=8, le=100_000)
     url: Annotated[str | None, WHERE_TO] = None
     vanilla: bool = False
     links: bool = False

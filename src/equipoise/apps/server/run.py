@@ -7,6 +7,7 @@ Then uvicorn closes. A second signal ends it at once.
 import asyncio
 import logging
 import os
+import resource
 import socket
 import tempfile
 from functools import partial
@@ -17,6 +18,7 @@ import uvicorn
 
 from equipoise.apps.server.app import create_app, with_edge
 from equipoise.apps.server.book import Book, folder_of
+from equipoise.apps.server.connections import Connection
 from equipoise.apps.server.edge import is_loopback
 from equipoise.apps.server.keys import Keys
 from equipoise.apps.server.metrics import FOLDER
@@ -82,6 +84,8 @@ def check(settings: Settings, host: str) -> bool:
 def serve(settings: Settings, listening: socket.socket) -> None:
     """Serve in this process, which makes its files for their owner alone."""
     os.umask(0o077)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     DrainingServer(_config(settings)).run(sockets=[listening])
 
 
@@ -106,6 +110,7 @@ def _config(settings: Settings) -> uvicorn.Config:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(int(settings.serve.drain), 1),
         h11_max_incomplete_event_size=MOST_HEADERS,
+        http=partial(Connection, most=settings.serve.connections),  # type: ignore[arg-type]
         ws="none",
     )
 
