@@ -1,6 +1,6 @@
 """A disk that is full, and an index that is damaged under a running server."""
 
-from serving import wait_until
+from serving import made_index, wait_until
 
 QUESTION = {"question": "Does logging work over a network?"}
 
@@ -33,3 +33,22 @@ def test_where_a_record_is_demanded_nothing_is_answered_without(serve):
     served.service.audit.path.unlink()
     assert served.client.get("/readyz").status_code == 200
     assert served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker()).status_code == 200
+
+
+def test_an_index_that_was_made_anew_is_read_without_a_restart(serve, tmp_path):
+    (tmp_path / "anew").mkdir()
+    served = serve(path=made_index(tmp_path))
+    cats = {"question": "When does the lighthouse blink?"}
+    assert served.client.post("/v1/ask", json=cats, headers=served.as_asker()).json()["refused"]
+    anew = made_index(
+        tmp_path / "anew", light="The lighthouse at the harbour blinks every seven seconds of the night."
+    )
+    for left in tmp_path.glob("index.db*"):
+        left.unlink()
+    assert served.client.get("/readyz").status_code == 200
+    anew.replace(tmp_path / "index.db")
+    assert (
+        "seven seconds"
+        in served.client.post("/v1/ask", json=cats, headers=served.as_asker()).json()["answer"]
+    )
+    assert served.client.get("/readyz").status_code == 200

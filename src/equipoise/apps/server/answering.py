@@ -168,6 +168,7 @@ async def begin(service: Service, ask: Ask) -> Turn:
     Raises ApiError, QuestionError, OverLimit, and Busy where the queue is full.
     """
     check_ready(service)
+    await service.renew()
     if ask.model not in service.pipelines:
         raise ApiError(404, f"There is no model {ask.model!r} here.", code="model_not_found", param="model")
     charged = _most_asked(service, ask)

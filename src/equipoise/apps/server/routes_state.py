@@ -32,6 +32,7 @@ async def healthz() -> Health:
 async def readyz(service: Serving) -> Response:
     """Once everything is loaded; not any more as soon as the server is about to stop."""
     status = "stopping" if service.is_draining else "ready" if service.is_ready else "starting"
+    await service.renew()
     if status == "ready" and not await asyncio.to_thread(_reads, service):
         status = "no index"
     if status == "ready" and service.settings.serve.record and not _records(service):

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from equipoise.apps.server.limits import Gate
 from equipoise.apps.server.metrics import Metrics
 from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.witness import Witness
-from equipoise.core.addresses import StoreUrl
+from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import EquipoiseError, SettingsError, StoreError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
@@ -52,6 +52,8 @@ class Service:
     pipelines: dict[str, Pipeline]
     jobs: Jobs
     pages: Pages
+    opened: Callable[[], tuple[Library, dict[str, Pipeline]]]
+    file: tuple[int, int] | None
     is_ready: bool = False
     is_draining: bool = False
     is_recording: bool = True
@@ -94,6 +96,20 @@ class Service:
             return
         self.is_ready = True
 
+    async def renew(self) -> None:
+        """Open the index anew where another file has taken its place; until that can be read the old one answers."""
+        there = _file_at(self.settings.store.path)
+        if there is None or there == self.file:
+            return
+        before, self.file = self.file, there
+        try:
+            self.library, self.pipelines = await asyncio.to_thread(self.opened)
+        except EquipoiseError as error:
+            self.file = before
+            LOG.warning("the index was replaced and cannot be read: %s", error)
+            return
+        self.pages, self.jobs.reader = Pages(self.store), self.store
+
     def close(self) -> None:
         """Close what is open."""
         self.library.close()
@@ -123,10 +139,16 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     objects["chat"] = witness.of_chat(objects["chat"])
     folder = folder_of(path)
     book = Book(folder)
-    library = Library.open(path, settings=settings, **objects)
-    pipelines = {"equipoise": witness.of_pipeline(library.pipeline)}
-    if wanted.vanilla:
-        pipelines["equipoise-vanilla"] = build.pipeline("vanilla", library.components)
+
+    def opened() -> tuple[Library, dict[str, Pipeline]]:
+        library = Library.open(path, settings=settings, **objects)
+        pipelines = {"equipoise": witness.of_pipeline(library.pipeline)}
+        if wanted.vanilla:
+            pipelines["equipoise-vanilla"] = build.pipeline("vanilla", library.components)
+        return library, pipelines
+
+    file = _file_at(path)
+    library, pipelines = opened()
     return Service(
         settings=settings,
         folder=folder,
@@ -148,4 +170,15 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
             library.store,
         ),
         pages=Pages(library.store),
+        opened=opened,
+        file=file,
     )
+
+
+def _file_at(place: Place) -> tuple[int, int] | None:
+    """Which file is there; None for a database, and where there is none."""
+    try:
+        found = place.stat() if isinstance(place, Path) else None
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found else None
