@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.apps.server.jobs import MOST_TRIES
+from equipoise.apps.server.jobs import MOST_TRIES, Jobs
 from equipoise.core.types import Trust
 from serving import made_index, wait_until
 
@@ -263,3 +263,20 @@ def test_a_file_that_ends_the_server_again_and_again_is_given_up(opened, serve, 
     served = serve(path=path)
     assert ended(served, job_id)["state"] == "failed"
     assert not (served.service.folder / "uploads" / "dogs.txt").exists()
+
+
+def test_keys_take_turns_with_what_they_hand_in(serve, monkeypatch):
+    done = []
+    monkeypatch.setattr(Jobs, "run", never)
+    monkeypatch.setattr(Jobs, "_indexed", lambda self, job: done.append(job.name) or [])
+    jobs = serve().service.jobs
+    for number in range(4):
+        jobs.accept(f"{number:016}", f"mine-{number}.txt", Trust.TRUSTED, "mine")
+    jobs.accept("f" * 16, "other.txt", Trust.TRUSTED, "other")
+    while job := jobs._next():
+        jobs._do(job)
+    assert done.index("other.txt") == 1 and len(done) == 5
+
+
+async def never(self):
+    """Nobody works but the test."""

@@ -166,9 +166,11 @@ class Jobs:
             self.book.rows("UPDATE jobs SET state = ? WHERE job_id = ?", (state, job_id))
 
     def _next(self) -> Job | None:
-        """The oldest job that waits, which runs from now on."""
+        """The job whose turn it is, which runs from now on: the oldest of the key that was served longest ago."""
         rows = self.book.rows(
-            "SELECT job_id FROM jobs WHERE state = ? ORDER BY tries, number LIMIT 1", (State.WAITING,)
+            "SELECT job_id FROM jobs WHERE state = ? ORDER BY tries,"
+            " (SELECT max(ended) FROM jobs AS done WHERE done.author = jobs.author), number LIMIT 1",
+            (State.WAITING,),
         )
         if not rows:
             return None
