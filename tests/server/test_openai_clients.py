@@ -287,3 +287,23 @@ def test_a_question_that_takes_too_long_is_given_up(live):
         client_of(url).chat.completions.create(model="equipoise", messages=user(QUESTION))
     assert error.value.status_code == 504 and error.value.code == "timeout"
     assert service.gate.running == 0
+
+
+def test_a_stream_that_is_cut_off_when_the_server_stops_ends_with_an_error(live):
+    started = threading.Event()
+
+    class Endless:
+        async def highlight(self, query, passages):
+            started.set()
+            await asyncio.sleep(600)
+
+    url, service = live(highlighter=Endless())
+    body = {"model": "equipoise", "messages": user(QUESTION), "stream": True}
+    connection = HTTPConnection(url.removeprefix("http://"), timeout=WAITS_S)
+    connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
+    assert started.wait(WAITS_S)
+    service.is_draining = True
+    for task in list(service.active):
+        task.get_loop().call_soon_threadsafe(task.cancel)
+    *_, error, done, _ = connection.getresponse().read().decode().split("\n\n")
+    assert json.loads(error.removeprefix("data: "))["error"]["code"] == "stopping" and done == "data: [DONE]"
