@@ -286,3 +286,11 @@ def test_help_comes_without_what_the_commands_need():
 
 def test_a_question_is_asked_without_client_and_loaders():
     assert not {"openai", "lxml", "pypdfium2"} & modules_after("import equipoise.apps.asking")
+
+
+def test_json_on_a_terminal_has_no_control_character(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    terminal.print_json({"text": "a\x7fb\x9bc\u202e"})
+    said = capsys.readouterr().out
+    assert not [c for c in said if not c.isprintable() and c != "\n"]
+    assert json.loads(said) == {"text": "a\x7fb\x9bc\u202e"}

@@ -160,3 +160,10 @@ def test_a_settings_file_that_is_a_dangling_link_is_an_error(tmp_path):
     (tmp_path / "equipoise.toml").symlink_to(tmp_path / "gone.toml")
     with pytest.raises(SettingsError, match="link to nothing"):
         tomlfile.read(tmp_path / "equipoise.toml")
+
+
+def test_an_empty_path_of_the_environment_is_named(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EQUIPOISE_STORE_PATH", "")
+    with pytest.raises(SettingsError, match=r"EQUIPOISE_STORE_PATH.*the path is empty"):
+        settings.load({})

@@ -50,6 +50,8 @@ class StoreSettings(_Section):
     @field_validator("path", mode="before")
     @classmethod
     def _place(cls, value: object) -> object:
+        if value == "":
+            raise ValueError("the path is empty: write one, or leave the setting out")
         return place(value) if isinstance(value, str) else value
 
     @field_validator("path")
