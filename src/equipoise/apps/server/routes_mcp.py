@@ -6,7 +6,7 @@ opens elsewhere: questions and searches count as questions, `serve.documents` sa
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from equipoise.apps.server.access import Asker, may_read, only_admins
 from equipoise.apps.server.answering import Ask, begin, check_ready
-from equipoise.apps.server.errors import as_api_error
+from equipoise.apps.server.errors import ApiError, as_api_error
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.views import for_strangers, shown_source
@@ -95,7 +95,8 @@ class KeyBackend:
     async def _counted(self, words: str) -> AsyncIterator[None]:
         """Let a search in as a question is, and write it into the audit log."""
         service, began, ended = self.service, perf_counter(), "failed"
-        service.keys.admit(self.key)
+        with service.recording():
+            service.keys.admit(self.key)
         try:
             await service.gate.enter(self.key.key_id)
         except BaseException:
@@ -107,9 +108,9 @@ class KeyBackend:
         finally:
             service.gate.leave()
             entry = {"request": self.request_id, "key": self.key.key_id, "model": SEARCH, "ended": ended}
-            service.audit.write(
-                entry | {"seconds": round(perf_counter() - began, 4)} | service.audit.question(words)
-            )
+            entry |= {"seconds": round(perf_counter() - began, 4)} | service.audit.question(words)
+            with suppress(ApiError), service.recording():
+                service.audit.write(entry)
 
 
 class _Handled(Response):
