@@ -108,9 +108,9 @@ class KeyBackend:
         finally:
             service.gate.leave()
             entry = {"request": self.request_id, "key": self.key.key_id, "model": SEARCH, "ended": ended}
-            entry |= {"seconds": round(perf_counter() - began, 4)} | service.audit.question(words)
+            seconds = {"seconds": round(perf_counter() - began, 4)}
             with suppress(ApiError), service.recording():
-                service.audit.write(entry)
+                service.audit.write(entry | seconds | service.audit.question(words))
 
 
 class _Handled(Response):
