@@ -194,7 +194,7 @@ async def begin(service: Service, ask: Ask) -> Turn:
 def _most_asked(service: Service, ask: Ask) -> int:
     """How many questions the message may ask at once. Raises QuestionError for what is none."""
     wanted = service.settings.question
-    parts = split_questions(checked(ask.question).text, ask.before) if wanted.split else ()
+    parts = split_questions(checked(ask.question), ask.before) if wanted.split else ()
     return max(min(len(parts), wanted.most), 1)
 
 
