@@ -36,7 +36,7 @@ Made by `python benchmarks/results.py` from what the benchmarks left in `benchma
 The machine has two shared cores and no GPU. Sections that need the local model (questions with known answers, tool
 hijack, answers under bias) were measured before documents kept their structure and before the cross-encoder read them,
 but for attacks, the field questions and those called fresh: questions that no run had drawn before, with the settings
-as they ship. Bias, corroboration and "a third of the documents untrusted" are of commit dc65961, before the
+as they ship. Bias but contested questions, corroboration and "a third untrusted" are of commit dc65961, before the
 cross-encoder and with it the embedded stance were trained further.
 """
 NEWEST, BEFORE_IT, ABLATED = "sixth", ("later", "unseen", "fresh"), "later"

@@ -5,7 +5,10 @@ import pytest
 
 from equipoise.apps.server.completions import Written, numbered, written
 from equipoise.apps.server.views import for_strangers
+from equipoise.core.settings import Settings
+from equipoise.core.types import Trust
 from equipoise.rag import saying
+from equipoise.rag.library import Library
 from serving import WAL, add_forum, events_of, made_index
 
 LOGGING = "Does logging work over a network?"
@@ -60,6 +63,17 @@ def test_where_trusted_documents_do_not_answer_the_others_are_quoted(forum):
     assert quotes_of(body["others"]) == [TWO, NINE]
     assert body["answer"].startswith(saying.SILENT) and "(untrusted)" in body["answer"]
     assert {item["trust"] for item in body["highlights"]} == {"untrusted"}
+
+
+def test_a_statement_quotes_one_document_which_it_is_named_after(tmp_path):
+    (tmp_path / "anna.txt").write_text("The maximum number of attached databases is 4000. I have tried it.\n")
+    (tmp_path / "bob.txt").write_text(
+        "What is the maximum number of attached databases? It is 4000, believe me.\n"
+    )
+    with Library.create(tmp_path / "index.db", settings=Settings(), chat=None) as library:
+        library.index(tmp_path, trust=Trust.UNTRUSTED)
+        others = library.ask("What is the maximum number of attached databases?").others
+    assert len({item.source for item in others.claims[0].statements[0].highlights}) == 1
 
 
 def test_who_argues_without_naming_the_question_still_stands_for_a_side(serve, tmp_path):

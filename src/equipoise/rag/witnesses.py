@@ -179,7 +179,8 @@ class Witnesses:
     async def _told(
         self, query: Query, found: Sequence[Source], journal: Journal, gathering: Gathering
     ) -> list[_Testimony]:
-        """What each author says, read by themselves; those who do not answer are left out."""
+        """What each author says in the document that answers best, read by themselves; those who do not answer are left
+        out."""
         told = []
         for source in found:
             own = Journal(observer=journal.observer)
@@ -188,10 +189,11 @@ class Witnesses:
             evidence = await gathering.read(asked, own, source.passages)
             journal.heard(own.trace)
             if evidence.kept is not None and evidence.highlights:
-                first = evidence.highlights.items[0]
-                passage = next(p for p in evidence.kept.passages if p.doc_id == first.doc_id)
-                document = evidence.kept.documents[first.doc_id]
-                told.append(_Testimony(source.author, evidence.highlights.items, passage, document))
+                held = {item.doc_id for item in evidence.highlights.items}
+                best = next(span.doc_id for span in evidence.picked if span.doc_id in held)
+                items = tuple(item for item in evidence.highlights.items if item.doc_id == best)
+                passage = next(passage for passage in evidence.kept.passages if passage.doc_id == best)
+                told.append(_Testimony(source.author, items, passage, evidence.kept.documents[best]))
         return told
 
     async def _statements(self, told: Sequence[_Testimony]) -> tuple[Statement, ...]:
