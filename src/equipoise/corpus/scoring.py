@@ -2,7 +2,8 @@
 
 score(p) = sum over words w of idf(w) * f (k1 + 1) / (f + k1 (1 - b + b |p| / mean length)), where f is how often w
 stands in p and idf(w) = ln((N - n + 0.5) / (n + 0.5)), at least 1e-6 (Robertson and Walker, SIGIR 1994; FTS5's
-`fts5_aux.c`). Numbers are added in FTS5's order, so scores are the same to the last bit.
+`fts5_aux.c`). Numbers are added in FTS5's order, so scores are the same to the last bit. With Postgres's own
+`ts_rank` an answer would depend on where documents are kept.
 """
 
 import math

@@ -283,6 +283,7 @@ def server_for(backend_of: Callable[[Any], Backend]) -> Server[Any]:
     async def list_templates(_ctx: Context, _params: object) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[TEMPLATE])
 
+    # The SDK's low-level server: its decorators would send the text of an exception to the client.
     return Server(
         NAME,
         version=metadata.version("equipoise"),

@@ -12,7 +12,8 @@ from equipoise.core.types import Candidates, Flag, ScoredPassage, Usage
 
 T = TypeVar("T")
 NEAR = 0.2
-"""Cosine of question and passage from which on it is near, with the encoder that ships (docs/decisions.md)."""
+"""Cosine of question and passage from which on it is near: few questions off the topic have such a passage among their
+best three, most on it do. With the encoder that ships; E5's cosines are all above it."""
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 A line is a JSON object; its `hash` is the sha256 of the hash before and of the object without it, as JSON with sorted
 keys. The last line closes the record. With a key it carries an HMAC-SHA256 of the last hash, so that only who has the
-key can have written it; without one, a record that was made up from the beginning is not told apart.
+key can have written it; without one, a record that was made up from the beginning is not told apart. Who can check
+a signature can make one: a public key would need a library that nothing else here needs.
 """
 
 import hashlib

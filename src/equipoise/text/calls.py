@@ -1,4 +1,7 @@
-"""Tool calls that a model wrote into its text: `send_email("a@b.example", "Hello")` and its relatives."""
+"""Tool calls that a model wrote into its text: `send_email("a@b.example", "Hello")` and its relatives.
+
+Calls inside calls take quadratic time by nature, hence the limits.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -62,8 +62,9 @@ class SpanPolicy:
     `max_spans`: spans in the set. `max_sentences_per_span`: a longer run of sentences is split.
     `max_sentences`: sentences in the whole set. `max_pieces`: spans in the set that have fewer than `min_words` words
     and do not go on from another one: each says little by itself, but many of them, picked here and there, say what no
-    document does (H&S section 8.2). `within_passages`: what is shown around a span stays in the passage that it stands
-    in, for filters that take out others.
+    document does (H&S section 8.2). With two, 2 of 60 texts can be spelt instead of 19, and 7 of 889 benign sets lose
+    one (benchmarks/security/pieces.md). `within_passages`: what is shown around a span stays in the passage that it
+    stands in, for filters that take out others.
     """
 
     min_words: int = 6

@@ -1,4 +1,7 @@
-"""Elo ratings of many orders of the same games at once. Elo depends on the order of games: average over orders."""
+"""Elo ratings of many orders of the same games at once. Elo depends on the order of games: average over orders.
+
+Computed here, since libraries rate one order at a time and intervals need ten thousand.
+"""
 
 import numpy as np
 from numpy.typing import ArrayLike

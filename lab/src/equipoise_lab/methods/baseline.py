@@ -11,6 +11,7 @@ from equipoise.text.tokens import has_words
 from equipoise_lab import prompts
 
 NONE = "NONE"
+"""Left out beside extracts, which count: the reply is one text, without an answer of its own that could decline."""
 
 
 @dataclass(frozen=True, slots=True)

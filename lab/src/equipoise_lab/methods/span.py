@@ -33,7 +33,7 @@ class SpanReply(BaseModel):
     """The reference's schema: the answer first, thrown away."""
 
     answer: str
-    text_extracts: list[Ends] = Field(max_length=12)
+    text_extracts: list[Ends] = Field(max_length=12)  # a hijacked model shall not quote a whole corpus
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,8 @@
-"""Files that are handed in: what they may be called, and how their bytes come safely to the disk."""
+"""Files that are handed in: what they may be called, and how their bytes come safely to the disk.
+
+A file is the body of its request, not a part of a form: nothing parses it before it is on the disk, and the first byte
+that is too many is known.
+"""
 
 import asyncio
 import os

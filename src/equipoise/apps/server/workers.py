@@ -24,7 +24,10 @@ Serve = Callable[[Settings, socket.socket], None]
 
 @dataclass(slots=True)
 class Workers:
-    """`number` processes that run `serve`, until a signal comes."""
+    """`number` processes that run `serve`, until a signal comes.
+
+    Not uvicorn's supervisor: it replaces the server object that drains.
+    """
 
     serve: Serve
     settings: Settings

@@ -1,4 +1,7 @@
-"""Columns on a PDF's page: text in two columns whose lines are drawn across both, and tables, aligned or ruled."""
+"""Columns on a PDF's page: text in two columns whose lines are drawn across both, and tables, aligned or ruled.
+
+Not by pdfplumber: it finds tables among pdfminer's characters, a second parser that knows nothing of hidden text.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,8 @@
 """In which encoding a text was written that does not say so: UTF-8 first, then by what its letters look like.
 
-Languages with single accented letters are told by the letters that each of them has, other scripts by
-charset-normalizer among the encodings whose letters come out in the script that they are for.
+Languages with single accented letters are told by the letters that each of them has, since charset-normalizer takes
+Windows-1250 for 1252 in short texts. Other scripts are told by charset-normalizer among the encodings whose letters
+come out in the script that they are for.
 """
 
 import codecs

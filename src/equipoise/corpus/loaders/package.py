@@ -1,4 +1,8 @@
-"""Documents that are zip files of parts (Word, OpenDocument, EPUB, ...), opened within limits of size."""
+"""Documents that are zip files of parts (Word, OpenDocument, EPUB, ...), opened within limits of size.
+
+Their parts are read by loaders of our own: python-docx, python-pptx and openpyxl do not say which text is white, too
+small or deleted, nor how a number is shown.
+"""
 
 import io
 import posixpath

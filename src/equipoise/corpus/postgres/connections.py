@@ -70,7 +70,10 @@ def parsed(url: StoreUrl) -> Address:
 
 
 class Connections:
-    """Idle and lent connections for one kind of work: a `target` of WRITES, READS or ANY."""
+    """Idle and lent connections for one kind of work: a `target` of WRITES, READS or ANY.
+
+    Not psycopg's pool: it waits a second before it tries again, and its connections cannot prefer a replica.
+    """
 
     def __init__(self, url: StoreUrl, address: Address, target: str) -> None:
         self._url, self._address, self._target = url, address, target

@@ -101,7 +101,11 @@ class Session:
         self._after = mark or None
 
     def claim(self, name: str) -> bool:
-        """Whether a lock of this session could be had; it ends with the connection."""
+        """Whether a lock of this session could be had; it ends with the connection.
+
+        A lease would have to guess how long a dead indexer is waited for, and a locked row would hold up whoever
+        takes that document out.
+        """
         ask = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
         with mapped(self.url):
             if self._claims is not None:
