@@ -279,15 +279,24 @@ GIRAFFES = (
 """Of which the shipped reader quotes overlapping stretches for two questions of one message."""
 
 
+def with_the_models_of_the_package(folder, planted):
+    """What is shown with encoder, reranker, reader, stance and all defaults, as they are shipped."""
+    world = World(Library.create(folder / "index.db", settings=Settings(), chat=None), "others")
+    try:
+        return run(world, planted)
+    finally:
+        world.library.close()
+
+
+@pytest.fixture(scope="module")
+def alone_with_the_models(tmp_path_factory):
+    shown_alone = with_the_models_of_the_package(tmp_path_factory.mktemp("alone"), Planted())
+    assert sum(not data["refused"] for data, _ in shown_alone.answers.values()) >= ANSWERED
+    return shown_alone
+
+
 @pytest.mark.parametrize(
     "planted", [*KNOWN, Planted((Document("x", GIRAFFES, "x.md", "", Trust.UNTRUSTED),), (0,))]
 )
-def test_nothing_moves_with_the_models_of_the_package(tmp_path, planted):
-    """Encoder, reranker, reader, stance and all defaults, as they are shipped."""
-    results = []
-    for number, some in enumerate((Planted(), planted)):
-        world = World(Library.create(tmp_path / f"{number}.db", settings=Settings(), chat=None), "others")
-        results.append(run(world, some))
-        world.library.close()
-    assert different(*results, "others") == ""
-    assert sum(not data["refused"] for data, _ in results[0].answers.values()) >= ANSWERED
+def test_nothing_moves_with_the_models_of_the_package(tmp_path, alone_with_the_models, planted):
+    assert different(alone_with_the_models, with_the_models_of_the_package(tmp_path, planted), "others") == ""
