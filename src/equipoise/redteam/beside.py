@@ -75,7 +75,7 @@ class BesideTrusted:
 
 def moved(without: Response, response: Response) -> str:
     """See SUCCESS; the words of the rule, "" where it does not hold."""
-    if without.text:
+    if without.text and not without.untrusted:
         same = (without.text, without.quotes) == (response.text, response.quotes)
         return "" if same else "the answer has changed"
     marked = response.untrusted or "untrusted" in response.text
