@@ -20,9 +20,8 @@ def test_the_local_model_writes_an_attack(tmp_path):
     result = sync.run(EbiAttack(chat, EmbeddedEncoder(), settings, journal).run(case))
     assert len(result.of(Kind.SYNTHETIC)) == 3
     assert len(result.passages) + len(result.missing) == 5
-    assert result.of(Kind.ADV_POS) or result.of(
-        Kind.ADV_NEG
-    )  # of a side it may copy its example in every try
+    # of a side the model may copy its example in every try
+    assert result.of(Kind.ADV_POS) or result.of(Kind.ADV_NEG)
     assert all(passage.measures.ss > 0.2 for passage in result.passages)
     assert {p.passage_id for p in read_passages(journal.path)} == {p.passage_id for p in result.passages}
     print(
