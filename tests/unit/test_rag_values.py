@@ -12,13 +12,13 @@ from equipoise.core.results import Trace
 from equipoise.core.types import Candidates, Flag, Highlight, Highlights, Passage, Span, Tag, Usage
 from equipoise.models.scripted import ScriptedChat
 from equipoise.models.structured import strict_schema
+from equipoise.rag.gathering import best_first
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.quotations import documents_text, place
 from equipoise.rag.highlighters.sentence import Calibration, calibration
 from equipoise.rag.highlighters.sentences import numbered, sentences_of
 from equipoise.rag.journal import Journal
 from equipoise.rag.monitor import Monitor
-from equipoise.rag.pipeline import best_first
 from equipoise.rag.retrieval import fused
 from equipoise.rag.summarizers.extractive import joined
 from equipoise.rag.summarizers.llm import (

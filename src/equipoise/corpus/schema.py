@@ -138,9 +138,8 @@ def _uris(path: Path, *, create: bool, read_only: bool) -> list[str]:
 
 def _opened(uri: str, path: Path, *, create: bool, timeout: float) -> sqlite3.Connection:
     if create and not path.exists():
-        with suppress(
-            OSError
-        ):  # SQLite says what is wrong; what it writes beside the file has the file's mode
+        # SQLite says what is wrong; what it writes beside the file has the file's mode
+        with suppress(OSError):
             path.touch(mode=0o600)
     connection = sqlite3.connect(
         uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False

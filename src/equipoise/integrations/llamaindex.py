@@ -40,8 +40,8 @@ from equipoise.integrations.llamaindex_nodes import (
 from equipoise.integrations.shared import Quotes, apart, crossed, sifted, summarized
 from equipoise.integrations.trusting import Reader, mode_of, picked, reader_of
 from equipoise.rag.components import Components
+from equipoise.rag.gathering import best_first
 from equipoise.rag.library import Library
-from equipoise.rag.pipeline import best_first
 
 try:
     from llama_index.core.base.response.schema import Response

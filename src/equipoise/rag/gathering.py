@@ -5,7 +5,7 @@ its retriever, speller and listener speak of one partition of the store (`corpus
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise.core.errors import ModelError, QuestionError
@@ -21,7 +21,7 @@ from equipoise.rag.journal import Journal
 from equipoise.rag.search import Search
 from equipoise.text.questions import MAX_QUESTION, Question
 from equipoise.text.scripts import script_of
-from equipoise.text.spans import SpanPolicy
+from equipoise.text.spans import SpanPolicy, overlap
 
 NEAREST = 3
 """Passages that a refusal names for want of an answer, where so many are near."""
@@ -133,6 +133,23 @@ def as_read(
     follows = question.before and not question.alone
     query = Query(question.whole.strip(), question.text if follows else "")
     return query, Journal(Trace(read_as=query.text if question.before else "", models=dict(models)), observer)
+
+
+def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, ...]:
+    """The rows of `highlights` in the order of the spans they were made from."""
+    spans = [
+        span
+        for span in picked
+        if isinstance(span, Span) and isinstance(span.start, int) and isinstance(span.end, int)
+    ]
+    ranks = [
+        next(
+            (rank for rank, span in enumerate(spans) if any(overlap(own, span) for own in item.chosen)),
+            len(spans),
+        )
+        for item in highlights.items
+    ]
+    return tuple(sorted(range(len(ranks)), key=ranks.__getitem__))
 
 
 def refuse(reason: Reason, detail: str, journal: Journal, highlights: Highlights | None = None) -> Refusal:

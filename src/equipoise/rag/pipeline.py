@@ -22,7 +22,6 @@ from equipoise.core.types import (
     Document,
     Dropped,
     Highlights,
-    Span,
     Summary,
     Tag,
     Trust,
@@ -33,14 +32,13 @@ from equipoise.rag.boundary import (
     with_context,
     within_one_policy,
 )
-from equipoise.rag.gathering import Evidence, Gathering, because, checked, failed, refuse
+from equipoise.rag.gathering import Evidence, Gathering, because, best_first, checked, failed, refuse
 from equipoise.rag.journal import Journal, total
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.reception import Reception
 from equipoise.rag.summarizers.extractive import joined as text_of
 from equipoise.rag.witnesses import Heard, Witnesses, untrusted_answer
 from equipoise.text.questions import Question, one_question, split_questions
-from equipoise.text.spans import overlap
 
 WEAK = 0.75
 """The evidence for an answer is weak where it is less probable than this that the passages answer the question. On
@@ -224,23 +222,6 @@ class HighlightSummarize(Gathering):
         if nearest >= monitor.min_similarity:
             return None
         return refuse(*because(Reason.GUESS_TOO_FAR), journal, evidence.highlights)
-
-
-def best_first(highlights: Highlights, picked: Sequence[object]) -> tuple[int, ...]:
-    """The rows of `highlights` in the order of the spans they were made from."""
-    spans = [
-        span
-        for span in picked
-        if isinstance(span, Span) and isinstance(span.start, int) and isinstance(span.end, int)
-    ]
-    ranks = [
-        next(
-            (rank for rank, span in enumerate(spans) if any(overlap(own, span) for own in item.chosen)),
-            len(spans),
-        )
-        for item in highlights.items
-    ]
-    return tuple(sorted(range(len(ranks)), key=ranks.__getitem__))
 
 
 def beside(result: Answer | Refusal, heard: Heard | None) -> Answer | Refusal:

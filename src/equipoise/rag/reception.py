@@ -29,7 +29,8 @@ class Reception:
 
     def said(self) -> str:
         """The reply."""
+        if self.reply:
+            return self.reply
         titles = [f"“{title(one, TITLE)}”" for one in self.store.subjects(NAMED)]
         listed = " or ".join(filter(None, (", ".join(titles[:-1]), *titles[-1:])))
-        asking = f"Ask a question about the documents{f', for example about {listed}' if listed else ''}."
-        return self.reply or asking
+        return f"Ask a question about the documents{f', for example about {listed}' if listed else ''}."

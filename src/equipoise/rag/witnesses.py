@@ -21,7 +21,7 @@ from equipoise.maths import corroboration
 from equipoise.maths.checks import Mask
 from equipoise.maths.independence import independent
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.rag.gathering import Gathering, as_read
+from equipoise.rag.gathering import Gathering, as_read, best_first
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
 from equipoise.rag.journal import Journal
@@ -189,9 +189,9 @@ class Witnesses:
             evidence = await gathering.read(asked, own, source.passages)
             journal.heard(own.trace)
             if evidence.kept is not None and evidence.highlights:
-                held = {item.doc_id for item in evidence.highlights.items}
-                best = next(span.doc_id for span in evidence.picked if span.doc_id in held)
-                items = tuple(item for item in evidence.highlights.items if item.doc_id == best)
+                quotes = evidence.highlights.items
+                best = quotes[best_first(evidence.highlights, evidence.picked)[0]].doc_id
+                items = tuple(item for item in quotes if item.doc_id == best)
                 passage = next(passage for passage in evidence.kept.passages if passage.doc_id == best)
                 told.append(_Testimony(source.author, items, passage, evidence.kept.documents[best]))
         return told

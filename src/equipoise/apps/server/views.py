@@ -35,7 +35,7 @@ def for_asker(result: Answer | Refusal) -> dict[str, Any]:
     """The same object with what is for the operator left empty; a key that is in neither list is left out."""
     fields = for_strangers(result).to_dict()
     shown = _without_inside(fields)
-    shown["passages"] = [passage | {"score": None} for passage in shown["passages"] if passage["text"]]
+    shown["passages"] = [passage | {"score": None} for passage in shown["passages"]]
     shown["flagged"] = [flag | {"score": None, "reason": TAKEN_OUT} for flag in shown["flagged"]]
     if "sub_answers" in fields:
         shown["sub_answers"] = [
@@ -61,7 +61,7 @@ def without_passages(result: Answer | Refusal) -> Answer | Refusal:
     """The result for who may not read the documents: quotes and sources stay, no other text of a document does."""
     trace = replace(
         result.trace,
-        passages=tuple(replace(one, passage=replace(one.passage, text="")) for one in result.trace.passages),
+        passages=(),
         flagged=tuple(replace(one, passage=replace(one.passage, text="")) for one in result.trace.flagged),
     )
     quotes = Highlights(tuple(replace(item, context="") for item in result.highlights.items))
