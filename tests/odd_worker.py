@@ -5,10 +5,10 @@ import os
 import signal
 from pathlib import Path
 
-from equipoise.corpus import loaders, readings, worker
+from equipoise.corpus import loaders, parsed, worker
 from equipoise.corpus.loaders import LoadedDocument
 
-plain = readings.written
+plain = parsed.written
 
 
 def load(path, data):
@@ -64,5 +64,5 @@ ACTIONS = {
 }
 
 loaders.load = load
-readings.written = lie
+parsed.written = lie
 worker.main()

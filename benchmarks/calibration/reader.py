@@ -102,8 +102,8 @@ class Reader:
             corrected(question.whole, spelling),
             corrected(question.text, spelling) if follows else "",
         )
-        unheard = store.partition(Trust.TRUSTED).unheard(last or text)
-        return Query(text, last, unheard, strange(unheard, english_words()))
+        out_of_corpus = store.partition(Trust.TRUSTED).out_of_corpus(last or text)
+        return Query(text, last, out_of_corpus, strange(out_of_corpus, english_words()))
 
     def ranked(self, store: Store, query: Query) -> tuple[Candidates, Candidates, Query]:
         """What is found, before and after reranking, and the query with the scores."""

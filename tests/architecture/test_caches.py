@@ -13,7 +13,7 @@ READERS_OF_FILES = "corpus/loaders/"
 DECORATORS = {"cache", "lru_cache", "cached_property"}
 EMPTY = {"dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDictionary"}
 ALLOWED = {
-    "apps/server/limits.py _queues": "keys of the server, while they wait",
+    "apps/server/fair_queue.py _queues": "keys of the server, while they wait",
     "apps/server/pages.py _kept": "places in documents",
     "corpus/postgres/searching.py _kept": "names of what is read of a whole store, until it changes",
     "corpus/schema.py _our_objects": "nothing",

@@ -66,7 +66,7 @@ def searched(part, question):
         [part.bm25(question, k) for k in (1, 3, 50)],
         [part.nearest(vector, k, exact=exact) for k in (1, 3, 50) for exact in (True, False)],
         part.corrections(question, KNOWN),
-        part.unheard(question),
+        part.out_of_corpus(question),
     )
 
 

@@ -1,5 +1,5 @@
 """Parts of other packages: found by their entry points, named like ours, imported when asked for, and refused in one
-sentence where they break the contract of docs/seams.md."""
+sentence where they break the contract of docs/extensions.md."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ from equipoise.rag.library import Library
 from equipoise.testing import DOCUMENTS, QUESTION, check_highlighter
 from hashed_words import HashedWords
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "seams.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "extensions.md"
 LONGEST = "The limit for opening a hive is -5 °C"
 METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
 BREAKS = """

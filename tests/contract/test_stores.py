@@ -220,7 +220,7 @@ class TestSearching:
         dogs = filled.partition(Trust.UNTRUSTED)
         assert dogs.corrections("Which strangrs bark?", {"which": 0}) == (("strangrs", "strangers"),)
         assert trusted(filled).corrections("Which strangrs hunt?", {"which": 0}) == ()
-        assert trusted(filled).unheard("Which strangers hunt?") == ("strangers",)
+        assert trusted(filled).out_of_corpus("Which strangers hunt?") == ("strangers",)
 
     def test_words_are_held_in_any_form(self, filled):
         filled.add_documents(entries(document("snow", "A snow-white owl. White snow.")))
@@ -232,7 +232,7 @@ class TestSearching:
         store.add_documents(entries(*(document(str(n), text) for n, text in enumerate(texts))))
         questions = ("学生票多少钱?", "冬季停航吗?", "渡し船はいつ出ますか")
         assert [[i for i, _ in trusted(store).bm25(question, 1)] for question in questions] == [[1], [2], [3]]
-        assert trusted(store).unheard("学生船票") == ()
+        assert trusted(store).out_of_corpus("学生船票") == ()
         store.remove_documents(["0"])
         store.verify()
 

@@ -37,7 +37,7 @@ OWN_EXAMPLES = {
     "integrations-haystack.md": "tests/integrations/test_haystack_examples.py",
     "integrations-langchain.md": "tests/integrations/test_langchain_examples.py",
     "integrations-llamaindex.md": "tests/integrations/test_llamaindex_example.py",
-    "seams.md": "tests/docs/test_seams.py",
+    "extensions.md": "tests/docs/test_extensions.py",
     "serve.md": "tests/server/test_openai_clients.py",
 }
 """Pages whose Python is no program by itself, and the test that has it."""

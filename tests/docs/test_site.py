@@ -83,7 +83,7 @@ def test_the_navigation_has_every_page_of_docs_once(nav, laid_out):
     ],
 )
 def test_links_out_of_docs_are_moved(text, site):
-    assert docs_site.moved(text, "docs/seams.md") == site
+    assert docs_site.moved(text, "docs/extensions.md") == site
 
 
 def test_links_into_docs_are_moved():

@@ -51,5 +51,5 @@ def test_every_request_gets_an_answer_or_an_error_of_the_right_form(live, tmp_pa
                 assert KEY not in str(result) and endpoint.url not in str(result)
             else:
                 assert not set(re.findall(r"mark\d", result)) - {f"mark{number}"}
-        assert not service.active and service.gate.running == 0
+        assert not service.active and service.queue.running == 0
         assert len(service.audit.path.read_text("utf-8").splitlines()) == 6

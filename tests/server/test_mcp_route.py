@@ -177,7 +177,7 @@ def test_a_search_is_written_into_the_audit_log(keyed):
     [entry] = audit(service)
     assert (entry["model"], entry["ended"]) == ("search", "answered")
     assert "harbour" not in str(entry) and entry["question_hash"]
-    assert service.gate.running == 0
+    assert service.queue.running == 0
 
 
 def test_what_fails_is_in_the_servers_log_alone(keyed, caplog):

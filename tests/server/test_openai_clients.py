@@ -274,7 +274,7 @@ def test_a_client_that_leaves_stops_the_work(live, stream):
     connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
     assert stopped.wait(WAITS_S)
-    wait_until(lambda: not service.active and service.gate.running == 0)
+    wait_until(lambda: not service.active and service.queue.running == 0)
 
 
 def test_a_question_that_takes_too_long_is_given_up(live):
@@ -286,7 +286,7 @@ def test_a_question_that_takes_too_long_is_given_up(live):
     with pytest.raises(openai.APIStatusError) as error:
         client_of(url).chat.completions.create(model="equipoise", messages=user(QUESTION))
     assert error.value.status_code == 504 and error.value.code == "timeout"
-    assert service.gate.running == 0
+    assert service.queue.running == 0
 
 
 def test_a_stream_that_is_cut_off_when_the_server_stops_ends_with_an_error(live):

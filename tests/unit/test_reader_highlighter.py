@@ -347,10 +347,10 @@ def test_a_long_row_is_read_cell_by_cell_and_quoted_whole(reranker):
 
 
 def test_words_that_no_document_has_are_features(reranker):
-    query = Query(QUESTION, unheard=("zigbee", "murphy", "swallow"), unknown=("zigbee",))
+    query = Query(QUESTION, out_of_corpus=("zigbee", "murphy", "swallow"), unknown=("zigbee",))
     values = dict(zip(FEATURES, features(query, read(Query(QUESTION), passages(), reranker)), strict=True))
-    assert values["unheard_unknown"] == 1.0
-    assert values["unheard_names"] == 0.0
+    assert values["out_of_corpus_unknown"] == 1.0
+    assert values["out_of_corpus_names"] == 0.0
 
 
 def features_of(question, text, **more):
@@ -360,24 +360,29 @@ def features_of(question, text, **more):
 
 def test_words_that_ask_and_amounts_are_not_missed():
     text = "A trunk may weigh up to 30 kg. Nobody pays more."
-    told = features_of("How much may a trunk of 45 kg cost?", text, unheard=("45", "cost", "much"))
+    told = features_of("How much may a trunk of 45 kg cost?", text, out_of_corpus=("45", "cost", "much"))
     assert told["anything_absent"] == 0.0
-    told = features_of("What does the cello cost?", text, unheard=("cello", "cost"), unknown=("cello",))
-    assert told["unheard_unknown"] == told["anything_absent"] == 1.0
+    told = features_of("What does the cello cost?", text, out_of_corpus=("cello", "cost"), unknown=("cello",))
+    assert told["out_of_corpus_unknown"] == told["anything_absent"] == 1.0
 
 
 def test_a_name_that_no_document_has_counts_whole():
     text = "The ferry Viola sails at nine."
-    assert features_of("When does the ferry Avola sail?", text, unheard=("avola",))["missing_names"] == 1.0
+    assert (
+        features_of("When does the ferry Avola sail?", text, out_of_corpus=("avola",))["missing_names"] == 1.0
+    )
     assert features_of("When does the ferry Viola sail?", text)["missing_names"] == 0.0
 
 
 def test_capitals_alone_make_no_names():
     text = "The guarantee on frames is ten years."
     assert (
-        features_of("HOW LONG IS THE GUARANTEE ON FRAMES", text, unheard=("long",))["anything_absent"] == 0.0
+        features_of("HOW LONG IS THE GUARANTEE ON FRAMES", text, out_of_corpus=("long",))["anything_absent"]
+        == 0.0
     )
     german = "Der Jahresbeitrag liegt bei 84 Euro."
-    told = features_of("Wie hoch ist der Beitrag im Jahr?", german, unheard=("wie", "hoch", "beitrag", "im"))
-    assert (told["missing_names"], told["unheard_names"]) == (0.0, 0.0)
+    told = features_of(
+        "Wie hoch ist der Beitrag im Jahr?", german, out_of_corpus=("wie", "hoch", "beitrag", "im")
+    )
+    assert (told["missing_names"], told["out_of_corpus_names"]) == (0.0, 0.0)
     assert told["anything_absent"] == 0.0

@@ -153,10 +153,10 @@ def test_a_slip_leaves_the_first_letter():
 
 
 def test_words_that_no_document_has_are_told(store):
-    unheard = store.partition(Trust.TRUSTED).unheard("Is the Zigbee sluice opened in december?")
-    assert unheard == ("zigbee", "december")
-    assert strange(unheard, english_words()) == ("zigbee",)
-    assert store.partition(Trust.TRUSTED).unheard("") == ()
+    out_of_corpus = store.partition(Trust.TRUSTED).out_of_corpus("Is the Zigbee sluice opened in december?")
+    assert out_of_corpus == ("zigbee", "december")
+    assert strange(out_of_corpus, english_words()) == ("zigbee",)
+    assert store.partition(Trust.TRUSTED).out_of_corpus("") == ()
 
 
 def test_only_whole_words_change():

@@ -15,7 +15,7 @@ from equipoise.core.types import Block, BlockKind
 from equipoise.corpus import limits, workers
 from equipoise.corpus.indexing import index
 from equipoise.corpus.offsets import packed
-from equipoise.corpus.readings import Reading, read, written
+from equipoise.corpus.parsed import ParsedDocument, read, written
 from equipoise.corpus.store import Store
 from hashed_words import HashedWords
 from held import children, wait_for_end, watched
@@ -214,14 +214,17 @@ def test_a_worker_ends_with_its_parent_while_it_reads(store, docs):
             wait_for_end(running)
 
 
-GOOD = Reading(
+GOOD = ParsedDocument(
     "One. Two.", "Title", "f", (0,), ((0, 4), (5, 9)), ((0, 9),), 3, 4, (Block(BlockKind.PARAGRAPH, 0, 9),)
 )
 
 
 def test_a_reading_comes_back_as_it_was_sent():
-    header, body = written([GOOD, Reading("Ünïcode 🦉", "", "")])
-    assert read(json.loads(json.dumps(header)), b"".join(body)) == [GOOD, Reading("Ünïcode 🦉", "", "")]
+    header, body = written([GOOD, ParsedDocument("Ünïcode 🦉", "", "")])
+    assert read(json.loads(json.dumps(header)), b"".join(body)) == [
+        GOOD,
+        ParsedDocument("Ünïcode 🦉", "", ""),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -274,5 +277,5 @@ def test_a_header_that_is_not_ours_is_refused(header):
 
 
 def test_a_title_is_made_safe_on_this_side_too():
-    header, body = written([Reading("Text.", "a\n- quote\x1b[2J")])
+    header, body = written([ParsedDocument("Text.", "a\n- quote\x1b[2J")])
     assert read(header, b"".join(body))[0].title == "a - quote [2J"

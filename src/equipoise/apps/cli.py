@@ -73,7 +73,7 @@ class Commands(TyperGroup):
             return None
         if not isinstance(app, typer.Typer):
             raise InputError(
-                f"the command {cmd_name!r} of another package is not a typer.Typer: see docs/seams.md"
+                f"the command {cmd_name!r} of another package is not a typer.Typer: see docs/extensions.md"
             )
         group: Any = typer.main.get_group(app)
         command = group.commands.get(cmd_name, group)

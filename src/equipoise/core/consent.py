@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-from equipoise.core import kept
+from equipoise.core import atomic
 from equipoise.core.errors import SettingsError
 
 
@@ -42,7 +42,7 @@ def give(consent: Consent) -> None:
     """Record it, in place of an earlier one for the same path. Raises SettingsError where it cannot be kept."""
     record = _record(consent.path)
     try:
-        kept.write(record, json.dumps(asdict(consent)).encode())
+        atomic.write(record, json.dumps(asdict(consent)).encode())
     except OSError as error:
         raise SettingsError(f"consent cannot be kept in {record.parent}: {error.strerror}") from None
 

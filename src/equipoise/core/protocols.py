@@ -1,4 +1,4 @@
-"""The seams: one or two methods each. A backend is an object that has them; nothing to inherit from.
+"""The extension points: one or two methods each. A backend is an object that has them; nothing to inherit from.
 
 Whatever may wait for a model is async; pure computation is not. `core.sync.run` is the sync edge.
 """

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from equipoise.core import kept
+from equipoise.core import atomic
 from equipoise.core.errors import SettingsError
 
 MAX_BYTES = 65_536
@@ -87,7 +87,7 @@ def with_value(data: bytes, section: str, name: str, value: str, path: Path) -> 
 def write(path: Path, data: bytes) -> None:
     """Put `data` at `path`, whole or not at all. Raises SettingsError."""
     try:
-        kept.write(path, data)
+        atomic.write(path, data)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written: {error.strerror}; {_MEND}") from None
 

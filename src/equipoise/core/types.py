@@ -27,7 +27,7 @@ Array = NDArray[np.float32]
 class Query:
     """The user's question: untrusted. No module below the boundary imports this type.
 
-    `last` is a follow-up by itself, where `text` has the earlier question before it. `unheard` are words of the
+    `last` is a follow-up by itself, where `text` has the earlier question before it. `out_of_corpus` are words of the
     question that no document has in any form, `unknown` those of them that are no common English words either. `read`
     are the scores that texts have been given for it, by the reranker's name and the text: the next part that reads one
     of them takes its score from here, and they end with the question.
@@ -35,7 +35,7 @@ class Query:
 
     text: str
     last: str = ""
-    unheard: tuple[str, ...] = ()
+    out_of_corpus: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     read: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
 

@@ -23,18 +23,18 @@ class Alone:
     """What a store has no need of that has no replicas and shares no work among processes."""
 
     def index_vectors(self) -> None:
-        """See `store.Embedding`: nothing is made in advance."""
+        """See `store.Embeds`: nothing is made in advance."""
 
     def claim(self, name: str) -> bool:
-        """See `store.Embedding`: of several processes that index into this store each does all that it sees undone."""
+        """See `store.Embeds`: of several processes that index into this store each does all that it sees undone."""
         return True
 
     def release(self, name: str) -> None:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
 
     def written(self) -> str:
-        """See `store.Reading`: every read sees what was written before."""
+        """See `store.Readable`: every read sees what was written before."""
         return ""
 
     def read_after(self, mark: str) -> None:
-        """See `store.Reading`."""
+        """See `store.Readable`."""

@@ -21,9 +21,9 @@ from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
 from equipoise.corpus.files import LeftOut, Walk, find_files
 from equipoise.corpus.loaders import DOCUMENTS
+from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, shown
 from equipoise.corpus.prefetch import Same, Share, Turn, in_turn
-from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import Entry, FileRecord
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_roots
@@ -312,7 +312,9 @@ class _Work:
             self.store.update_file(replace(old, trust=self._trust_of_same(turn, old, trust)))
             self.taken[old.path] = "relabelled"
 
-    def _documents(self, readings: Sequence[Reading], turn: Turn, record: FileRecord) -> list[Document]:
+    def _documents(
+        self, readings: Sequence[ParsedDocument], turn: Turn, record: FileRecord
+    ) -> list[Document]:
         source = turn.source
         if any(self._is_taken(_full_source(reading, source), record) for reading in readings):
             source = turn.path.as_posix()
@@ -352,11 +354,11 @@ def _this_file(source: str) -> Iterator[None]:
         raise UnreadableFile(source, str(error)) from error
 
 
-def _full_source(reading: Reading, source: str) -> str:
+def _full_source(reading: ParsedDocument, source: str) -> str:
     return f"{source}#{reading.fragment}" if reading.fragment else source
 
 
-def _document(reading: Reading, source: str, record: FileRecord) -> Document:
+def _document(reading: ParsedDocument, source: str, record: FileRecord) -> Document:
     return Document(
         document_id(source),
         reading.text,

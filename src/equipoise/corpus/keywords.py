@@ -86,11 +86,11 @@ class Keywords:
 
     def misspelt(self, text: str, known: Container[str]) -> list[tuple[str, list[str]]]:
         """The words of `text` that are neither `known` nor in the store, each with the stems that it is near to."""
-        missing = self.unheard(unknown(text, known))
+        missing = self.out_of_corpus(unknown(text, known))
         stems = list(self._counts()) if missing else []
         return [(word, near_stems(word.lower(), stems)) for word in missing]
 
-    def unheard(self, words: Sequence[str]) -> list[str]:
+    def out_of_corpus(self, words: Sequence[str]) -> list[str]:
         """Those of the words that no passage has in any form. Letters of scripts without spaces are no words."""
         words = [word for word in words if not is_unspaced(word)]
         stems = self.stems.of_words([word.lower() for word in words])
@@ -108,8 +108,8 @@ class Keywords:
         """See `store.Searching.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
         english = {} if is_foreign(text) else known
         slips = dict(small(text, english))
-        unheard = self.unheard(list(slips))
-        pairs = {word: slips[word] for word in unheard}
+        out_of_corpus = self.out_of_corpus(list(slips))
+        pairs = {word: slips[word] for word in out_of_corpus}
         for word, stems in self.misspelt(text, known):
             if word not in pairs:
                 pairs[word] = chosen(word, self._words(stems, holding), self.passages, english)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from equipoise.core.errors import EquipoiseError, UnreadableFile
 from equipoise.corpus import files
+from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, shown
-from equipoise.corpus.readings import Reading
 from equipoise.corpus.records import FileRecord
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
@@ -34,7 +34,7 @@ class Fresh:
     sha256: str
     size: int
     mtime_ns: int
-    readings: list[Reading]
+    readings: list[ParsedDocument]
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class SqliteStore(Alone, Closing):
         return self._partitions[trust]
 
     def counts(self) -> Counts:
-        """See `store.Reading`: kept in memory until the store changes."""
+        """See `store.Readable`: kept in memory until the store changes."""
         with self.current():
             if self._counts is None:
                 files = self._one("SELECT count(*) FROM files")[0]
@@ -112,7 +112,7 @@ class SqliteStore(Alone, Closing):
         return self._texts("SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number")
 
     def subjects(self, most: int) -> tuple[str, ...]:
-        """See `store.Reading`: what is shown to everybody is not for anybody to write."""
+        """See `store.Readable`: what is shown to everybody is not for anybody to write."""
         hits = self._rows(
             "SELECT title FROM documents JOIN vectors ON document = number WHERE trust = ? AND title <> ''"
             " GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?",
@@ -179,7 +179,7 @@ class SqliteStore(Alone, Closing):
             return pending.waiting(self._connection)
 
     def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
         with self.snapshot():
             return pending.read(self._connection, numbers)
 
@@ -210,7 +210,7 @@ class SqliteStore(Alone, Closing):
             rows.add(self._connection, entries, record.path)
 
     def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
         with self._writing():
             pending.write(self._connection, made)
 
@@ -229,7 +229,7 @@ class SqliteStore(Alone, Closing):
             rows.move(self._connection, rows.numbers_of_file(self._connection, record.path), record.trust)
 
     def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         with self._writing():
             for doc_id in doc_ids:
                 hits = self._rows("SELECT number, path FROM documents WHERE doc_id = ?", (doc_id,))
@@ -240,7 +240,7 @@ class SqliteStore(Alone, Closing):
                 rows.move(self._connection, [number], trust)
 
     def rename(self, doc_id: str, new_id: str, source: str) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         records.check_keepable(f"the name {source!r}", (new_id, source))
         with self._writing():
             if self._rows("SELECT 1 FROM documents WHERE doc_id = ?", (new_id,)):
@@ -261,7 +261,7 @@ class SqliteStore(Alone, Closing):
             rows.add(self._connection, entries, None)
 
     def remove_documents(self, doc_ids: Iterable[str]) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         with self._writing():
             ask = "SELECT number FROM documents WHERE doc_id = ? AND path IS NULL"
             hits = {doc_id: self._rows(ask, (doc_id,)) for doc_id in doc_ids}
@@ -270,25 +270,25 @@ class SqliteStore(Alone, Closing):
             rows.remove(self._connection, [found[0][0] for found in hits.values()])
 
     def numbered(self) -> Iterator[Numbered]:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         with self.snapshot():
             yield from rows.numbered(self._connection)
 
     def restore(self, files: Sequence[FileRecord], documents: Sequence[Numbered]) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         with self._writing():
             for record in files:
                 rows.write_file(self._connection, record)
             rows.restore(self._connection, documents)
 
     def optimize(self) -> None:
-        """See `store.Writing`: one or two seconds for 100,000 passages."""
+        """See `store.Writable`: one or two seconds for 100,000 passages."""
         with self._writing():
             for words in map(words_of, Trust):
                 self._connection.execute(f"INSERT INTO {words}({words}) VALUES ('optimize')")
 
     def verify(self) -> None:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         with self.snapshot():
             verification.verify(self._connection)
 

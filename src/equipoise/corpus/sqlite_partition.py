@@ -152,10 +152,10 @@ class SqlitePartition:
         with self._store.current():
             return self._keywords.corrections(text, known, self._some_with)
 
-    def unheard(self, text: str) -> tuple[str, ...]:
+    def out_of_corpus(self, text: str) -> tuple[str, ...]:
         """See `store.Partition`."""
         with self._store.current():
-            return tuple(self._keywords.unheard(content_words(text)))
+            return tuple(self._keywords.out_of_corpus(content_words(text)))
 
     def _some_with(self, stem: str) -> tuple[Passage, ...]:
         """Some passages in which a stem stands."""

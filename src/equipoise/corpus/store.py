@@ -35,7 +35,7 @@ KINDS = {"postgres": "equipoise.corpus.postgres.store:PostgresStore"}
 LIBRARIES = ("psycopg", "pgvector")
 
 
-class Reading(Protocol):
+class Readable(Protocol):
     """Documents, passages and files by their names. Each method raises StoreError where the store fails."""
 
     @property
@@ -157,7 +157,7 @@ class Partition(Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """See `Reading.snapshot`: the whole store stands still."""
+        """See `Readable.snapshot`: the whole store stands still."""
         ...
 
     def counts(self) -> PartCounts:
@@ -211,12 +211,12 @@ class Partition(Protocol):
         `known` are words in lower case that are right whatever the documents hold, with their rank from 0."""
         ...
 
-    def unheard(self, text: str) -> tuple[str, ...]:
+    def out_of_corpus(self, text: str) -> tuple[str, ...]:
         """The words of `text` that no document has in any form, stop words aside."""
         ...
 
 
-class Writing(Protocol):
+class Writable(Protocol):
     """Changes. Each is one transaction, and raises StoreError where the store cannot be written."""
 
     def bind_encoder(self, encoder: Encoder) -> None:
@@ -272,7 +272,7 @@ class Writing(Protocol):
         ...
 
 
-class Embedding(Protocol):
+class Embeds(Protocol):
     """Vectors that are made after their documents are in the store and words find them."""
 
     def pending(self) -> list[tuple[int, int]]:
@@ -306,7 +306,7 @@ class Embedding(Protocol):
         ...
 
 
-class Store(Reading, Writing, Embedding, Protocol):
+class Store(Readable, Writable, Embeds, Protocol):
     """An open store. Close it, or use it in a `with` block; any later call raises StoreError."""
 
     @classmethod

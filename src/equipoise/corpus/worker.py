@@ -17,9 +17,9 @@ from typing import IO, Any, TypeVar
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Document
-from equipoise.corpus import frames, limits, loaders, readings, whole
+from equipoise.corpus import frames, limits, loaders, parsed, whole
 from equipoise.corpus.chunks import passages
-from equipoise.corpus.readings import LONGEST_FRAGMENT, Reading
+from equipoise.corpus.parsed import LONGEST_FRAGMENT, ParsedDocument
 from equipoise.text import visible
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -73,14 +73,14 @@ def _reply(name: str, data: bytes, is_whole: bool) -> tuple[dict[str, Any], list
     try:
         if is_whole:
             return whole.written(_guarded(Path(name), data, loaders.whole_texts))
-        return readings.written(_guarded(Path(name), data, _readings))
+        return parsed.written(_guarded(Path(name), data, _readings))
     except MemoryError:
         return {"memory": True}, []
     except UnreadableFile as error:
         return {"failed": error.reason}, []
 
 
-def _readings(path: Path, data: bytes) -> list[Reading]:
+def _readings(path: Path, data: bytes) -> list[ParsedDocument]:
     return [_reading(loaded) for loaded in loaders.load(path, data)]
 
 
@@ -96,7 +96,7 @@ def _guarded(path: Path, data: bytes, read: Callable[[Path, bytes], list[T]]) ->
         raise UnreadableFile(str(path), reason) from error
 
 
-def _reading(loaded: loaders.LoadedDocument) -> Reading:
+def _reading(loaded: loaders.LoadedDocument) -> ParsedDocument:
     if len(loaded.fragment) > LONGEST_FRAGMENT:
         begins = visible.title(loaded.fragment, 40)
         reason = (
@@ -106,7 +106,7 @@ def _reading(loaded: loaders.LoadedDocument) -> Reading:
     structure = outlined(loaded.blocks or blocks(loaded.text))
     sentences = units(loaded.text, structure)
     document = Document("", loaded.text, "", sentences=sentences, blocks=structure)
-    return Reading(
+    return ParsedDocument(
         loaded.text,
         visible.title(loaded.title),
         loaded.fragment,

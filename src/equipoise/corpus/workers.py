@@ -20,9 +20,9 @@ from typing import IO, Any, Self, TypeVar
 
 import equipoise
 from equipoise.core.errors import CorpusError, UnreadableFile
-from equipoise.corpus import frames, readings, whole
+from equipoise.corpus import frames, parsed, whole
 from equipoise.corpus.limits import Limits, limits_for
-from equipoise.corpus.readings import Reading
+from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.whole import WholeText
 
 MODULE = "equipoise.corpus.worker"
@@ -60,13 +60,13 @@ class Readers:
         """Run `work`, which may call `read`, beside up to `number` - 1 others."""
         return self._threads.submit(work)
 
-    def read(self, source: str, data: bytes) -> list[Reading]:
+    def read(self, source: str, data: bytes) -> list[ParsedDocument]:
         """The documents in a file with the bytes `data`; `source` names it in errors, its suffix says its type.
 
         Raises UnreadableFile with what went wrong with this file, CorpusError where no worker can be started.
         """
         with self._borrowed() as process:
-            return process.read(source, data, {}, readings.read)
+            return process.read(source, data, {}, parsed.read)
 
     def whole(self, source: str, data: bytes) -> list[WholeText]:
         """All the text of a file, also what `read` leaves out. Raises as `read`."""

@@ -54,7 +54,7 @@ def check_objects(given: Mapping[str, object]) -> None:
             raise InputError(f"{name} is the class {part.__name__}: give an object, {part.__name__}(...)")
         if not isinstance(part, protocol) and not (part is None and name in ("chat", "reranker")):
             raise InputError(
-                f"{name} is of type {type(part).__name__}, which lacks {methods}: see docs/seams.md"
+                f"{name} is of type {type(part).__name__}, which lacks {methods}: see docs/extensions.md"
             )
 
 

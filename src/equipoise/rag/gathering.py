@@ -82,8 +82,10 @@ class Gathering(Search):
         if self.notice:
             journal.note(notice=self.notice(query.last or query.text))
         text, last = (corrected(typed, journal.trace.spelling) for typed in (query.text, query.last))
-        unheard, unknown = await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
-        return Query(text, last, unheard, unknown), journal
+        out_of_corpus, unknown = (
+            await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
+        )
+        return Query(text, last, out_of_corpus, unknown), journal
 
     async def read(self, query: Query, journal: Journal, retrieved: Candidates | ModelError) -> Evidence:
         """Filtered, highlighted, made canonical: the last that sees the question, up to the monitor."""
@@ -201,12 +203,12 @@ def listener(components: Components, *trusts: Trust) -> Listener:
     """The words of a question that no document of these trusts has, and those of them that English has not either."""
     partitions = [components.store.partition(trust) for trust in trusts]
 
-    def unheard(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        found = [partition.unheard(text) for partition in partitions]
+    def out_of_corpus(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        found = [partition.out_of_corpus(text) for partition in partitions]
         words = tuple(word for word in found[0] if all(word in other for other in found))
         return words, strange(words, english(components))
 
-    return unheard
+    return out_of_corpus
 
 
 def unread(text: str, what: str, encoder: Encoder) -> str:

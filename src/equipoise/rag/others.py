@@ -1,4 +1,4 @@
-"""Parts that other packages add by entry points, as `build` makes its own (docs/seams.md)."""
+"""Parts that other packages add by entry points, as `build` makes its own (docs/extensions.md)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -23,7 +23,9 @@ def part(kind: str, name: str, components: Components) -> Any:  # noqa: ANN401
     if found is None:
         return None
     if not hasattr(found, "from_components"):
-        raise InputError(f"the {kind} {name!r} of another package has no from_components: see docs/seams.md")
+        raise InputError(
+            f"the {kind} {name!r} of another package has no from_components: see docs/extensions.md"
+        )
     made = found.from_components(components)
     check_objects({kind: made})
     return made

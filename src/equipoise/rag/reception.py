@@ -23,9 +23,9 @@ class Reception:
 
     def asked(self, question: str, before: Sequence[str]) -> list[str]:
         """What is asked, empty where that is nothing, then the earlier messages that ask anything."""
-        unheard = self.store.partition(Trust.TRUSTED).unheard
-        earlier = [said for said in before if small_talk.asked(said, unheard)]
-        return [small_talk.asked(question, unheard).strip(), *earlier]
+        out_of_corpus = self.store.partition(Trust.TRUSTED).out_of_corpus
+        earlier = [said for said in before if small_talk.asked(said, out_of_corpus)]
+        return [small_talk.asked(question, out_of_corpus).strip(), *earlier]
 
     def said(self) -> str:
         """The reply."""

@@ -41,7 +41,7 @@ class Source:
 
     author: str
     passages: Candidates
-    unheard: tuple[str, ...] = ()
+    out_of_corpus: tuple[str, ...] = ()
 
 
 class Sources(Protocol):
@@ -78,8 +78,8 @@ def by_author(query: Query, *, partition: Partition, encoder: Encoder, most: int
             ranking = [(int(authors.ids[n]), float(scores[n])) for n in own if np.isfinite(scores[n])]
             found = usable(candidates(partition, ranking, vector, encoder), depth)
             if len(found):
-                unheard = tuple(word for word, by in zip(words, heard, strict=True) if row not in by)
-                made.append(Source(authors.names[row], found, unheard))
+                out_of_corpus = tuple(word for word, by in zip(words, heard, strict=True) if row not in by)
+                made.append(Source(authors.names[row], found, out_of_corpus))
         return made
 
 

@@ -184,8 +184,8 @@ class Witnesses:
         told = []
         for source in found:
             own = Journal(observer=journal.observer)
-            unknown = strange(source.unheard, self.english)
-            asked = replace(query, unheard=source.unheard, unknown=unknown)
+            unknown = strange(source.out_of_corpus, self.english)
+            asked = replace(query, out_of_corpus=source.out_of_corpus, unknown=unknown)
             evidence = await gathering.read(asked, own, source.passages)
             journal.heard(own.trace)
             if evidence.kept is not None and evidence.highlights:

@@ -210,7 +210,7 @@ def _ids(store: Store) -> list[int]:
 def _is(backend: object, protocol: type) -> None:
     _held(
         isinstance(backend, protocol),
-        f"a {type(backend).__name__} has the methods of {protocol.__name__}: see docs/seams.md",
+        f"a {type(backend).__name__} has the methods of {protocol.__name__}: see docs/extensions.md",
     )
 
 

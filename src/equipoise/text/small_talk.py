@@ -14,7 +14,7 @@ from typing import NamedTuple
 from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import says_something, words
 
-Unheard = Callable[[str], Collection[str]]
+OutOfCorpus = Callable[[str], Collection[str]]
 """The words of a text, in lower case, that no document has."""
 MOST_WORDS = 40
 """Words of small talk; a longer message says something."""
@@ -47,7 +47,7 @@ class _Phrase(NamedTuple):
         )
 
 
-def asked(message: str, unheard: Unheard) -> str:
+def asked(message: str, out_of_corpus: OutOfCorpus) -> str:
     """What `message` asks: it without the sentences that are small talk, empty where all of it is and where
     it says nothing.
 
@@ -56,15 +56,15 @@ def asked(message: str, unheard: Unheard) -> str:
     >>> asked("Thanks a lot, bye", lambda text: ())
     ''
     """
-    if not says_something(message) or is_small_talk(message, unheard):
+    if not says_something(message) or is_small_talk(message, out_of_corpus):
         return ""
     sentences = [message[start:end] for start, end in prose_spans(message)]
-    left = [sentence for sentence in sentences if not is_small_talk(sentence, unheard)]
+    left = [sentence for sentence in sentences if not is_small_talk(sentence, out_of_corpus)]
     return message if len(left) == len(sentences) else " ".join(left)
 
 
-def is_small_talk(text: str, unheard: Unheard) -> bool:
-    """Whether all of `text` is small talk, or it holds no word at all; `unheard` is asked only where that decides."""
+def is_small_talk(text: str, out_of_corpus: OutOfCorpus) -> bool:
+    """Whether all of `text` is small talk, or holds no word; `out_of_corpus` is asked only where that decides."""
     typed = words(text)
     if len(typed) > MOST_WORDS:
         return False
@@ -72,7 +72,7 @@ def is_small_talk(text: str, unheard: Unheard) -> bool:
 
     def is_absent(word: str) -> bool:
         if not absent:
-            absent.update(("", *unheard(text)))
+            absent.update(("", *out_of_corpus(text)))
         return word in absent
 
     plain = [_plain(word) for word in typed]

@@ -10,9 +10,9 @@ from typing import Any
 from equipoise.apps.server import audit
 from equipoise.apps.server.errors import ApiError, as_api_error, draining
 from equipoise.apps.server.keys import Key
+from equipoise.apps.server.recorder import RequestRecord
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.views import for_strangers, outcome, without_passages
-from equipoise.apps.server.witness import Testimony
 from equipoise.core.results import Answer, Reason, Refusal, SubAnswer
 from equipoise.rag.gathering import checked
 from equipoise.text.questions import split_questions
@@ -67,7 +67,7 @@ class Turn:
     service: Service
     ask: Ask
     events: "asyncio.Queue[Event | None]" = field(default_factory=asyncio.Queue)
-    testimony: Testimony = field(default_factory=Testimony)
+    record: RequestRecord = field(default_factory=RequestRecord)
     charged: int = 1
     task: "asyncio.Task[Answer | Refusal]" = field(init=False)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -94,13 +94,13 @@ class Turn:
         """The result for whoever asked, as JSON."""
         view = outcome(self.theirs(result), admin=self.ask.key.is_admin)
         if self.ask.candidates and self.ask.key.is_admin:
-            view["candidates"] = self.testimony.candidates
+            view["candidates"] = self.record.candidates
         return view
 
     @property
     def summarizer_saw(self) -> list[dict[str, Any]]:
         """The requests to the summarizer's model, which can hold passages."""
-        return self.testimony.requests if self.service.reads(self.ask.key) else []
+        return self.record.requests if self.service.reads(self.ask.key) else []
 
     def _part(self, answer: SubAnswer) -> dict[str, Any]:
         view = outcome(self.theirs(answer.result), admin=self.ask.key.is_admin)
@@ -113,7 +113,7 @@ class Turn:
         """The result; whatever happens, the place is given on and the question is accounted for."""
         began, ended = perf_counter(), "left"
         result: Answer | Refusal | None = None
-        self.service.witness.current.set(self.testimony)
+        self.service.recorder.current.set(self.record)
         pipeline = self.service.pipelines[self.ask.model]
         try:
             async with asyncio.timeout(self.service.settings.serve.timeout):
@@ -135,12 +135,12 @@ class Turn:
             self._tell(Event("done", self.shown(result), result=result))
             return result
         finally:
-            self.service.gate.leave()
+            self.service.queue.leave()
             self._loop.call_soon(self.events.put_nowait, None)
             self._account(result, ended, perf_counter() - began)
 
     def _account(self, result: Answer | Refusal | None, ended: str, seconds: float) -> None:
-        self.service.metrics.question(ended, self.testimony.tokens)
+        self.service.metrics.question(ended, self.record.tokens)
         with suppress(ApiError), self.service.recording():
             self._record(result, ended, seconds)
 
@@ -148,14 +148,14 @@ class Turn:
         service, ask = self.service, self.ask
         if result is not None:
             service.keys.give_back(ask.key, questions=self.charged - _asked(result))
-        service.keys.charge(ask.key, self.testimony.tokens)
+        service.keys.charge(ask.key, self.record.tokens)
         entry = {
             "request": ask.request_id,
             "key": ask.key.key_id,
             "model": ask.model,
             "ended": ended,
             "seconds": round(seconds, 4),
-            "tokens": self.testimony.tokens,
+            "tokens": self.record.tokens,
         }
         service.audit.write(
             entry | service.audit.question(ask.question) | (audit.of_result(result) if result else {})
@@ -178,12 +178,12 @@ async def begin(service: Service, ask: Ask) -> Turn:
         if service.settings.serve.record:
             service.audit.write(begun)
     try:
-        await service.gate.enter(ask.key.key_id)
+        await service.queue.enter(ask.key.key_id)
     except BaseException:
         service.keys.give_back(ask.key, questions=charged)
         raise
-    testimony = Testimony(wants_candidates=ask.candidates and ask.key.is_admin)
-    turn = Turn(service, ask, testimony=testimony, charged=charged)
+    record = RequestRecord(wants_candidates=ask.candidates and ask.key.is_admin)
+    turn = Turn(service, ask, record=record, charged=charged)
     turn.task = asyncio.create_task(turn.run())
     service.active.add(turn.task)
     turn.task.add_done_callback(service.active.discard)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from equipoise.apps.render import where
 from equipoise.apps.server.answering import in_sentences
 from equipoise.apps.server.markdown import as_text
-from equipoise.apps.server.views import for_strangers, shown_source, testimony
+from equipoise.apps.server.views import for_strangers, shown_source, untrusted_part
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
 from equipoise.rag import saying
@@ -124,14 +124,14 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
         yield into.add(WEAK)
     ended = in_order(part.result for part in result.sub_answers if isinstance(part.result, Answer))
     answers = list({answer.text: answer for answer in ended or [result]}.values())
-    if not any(map(testimony, answers)):
+    if not any(map(untrusted_part, answers)):
         yield from _sentences(result.text, into, into.quotes)
         return
     for row, answer in enumerate(answers):
         if row:
             yield into.add("\n\n")
         own = [quote for quote in into.quotes if quote.trust is answer.trust]
-        if others := testimony(answer):
+        if others := untrusted_part(answer):
             yield from _testimony(others, into, own)
         else:
             yield from _sentences(answer.text, into, own)

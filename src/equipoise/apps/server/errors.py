@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from equipoise.apps.server.fair_queue import Busy
 from equipoise.apps.server.keys import OverLimit
-from equipoise.apps.server.limits import Busy
 from equipoise.core.errors import EquipoiseError, InputError, QuestionError
 
 LOG = logging.getLogger("equipoise")

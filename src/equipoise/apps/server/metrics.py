@@ -49,7 +49,7 @@ class Metrics:
         self._tokens.inc(tokens)
 
     def watch(self, running: Callable[[], int], waiting: Callable[[], int]) -> None:
-        """Take the state of the gate as it is now."""
+        """Take the state of the queue as it is now."""
         self._running.set(running())
         self._waiting.set(waiting())
 

@@ -98,7 +98,7 @@ class KeyBackend:
         with service.recording():
             service.keys.admit(self.key)
         try:
-            await service.gate.enter(self.key.key_id)
+            await service.queue.enter(self.key.key_id)
         except BaseException:
             service.keys.give_back(self.key)
             raise
@@ -106,7 +106,7 @@ class KeyBackend:
             yield
             ended = "answered"
         finally:
-            service.gate.leave()
+            service.queue.leave()
             entry = {"request": self.request_id, "key": self.key.key_id, "model": SEARCH, "ended": ended}
             seconds = {"seconds": round(perf_counter() - began, 4)}
             with suppress(ApiError), service.recording():

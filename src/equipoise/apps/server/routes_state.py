@@ -71,8 +71,8 @@ def _records(service: Service) -> bool:
 )
 async def metrics(service: Serving, key: Admin) -> Response:
     """Requests, questions by how they ended, tokens, and the queue."""
-    gate = service.gate
-    service.metrics.watch(lambda: gate.running, lambda: gate.waiting)
+    queue = service.queue
+    service.metrics.watch(lambda: queue.running, lambda: queue.waiting)
     return Response(service.metrics.page(), media_type=CONTENT_TYPE_LATEST)
 
 

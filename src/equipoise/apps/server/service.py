@@ -1,4 +1,4 @@
-"""What one server process holds open: one library, its pipelines, the gate, the book and the log."""
+"""What one server process holds open: one library, its pipelines, the queue, the book and the log."""
 
 import asyncio
 import logging
@@ -11,12 +11,12 @@ from typing import Any, Unpack
 from equipoise.apps.server.audit import Audit
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.errors import ApiError
+from equipoise.apps.server.fair_queue import FairQueue
 from equipoise.apps.server.jobs import Jobs
 from equipoise.apps.server.keys import Key, Keys
-from equipoise.apps.server.limits import Gate
 from equipoise.apps.server.metrics import Metrics
 from equipoise.apps.server.pages import Pages
-from equipoise.apps.server.witness import Witness
+from equipoise.apps.server.recorder import RequestRecorder
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import EquipoiseError, SettingsError, StoreError
 from equipoise.core.protocols import Pipeline
@@ -44,10 +44,10 @@ class Service:
     folder: Path
     book: Book
     keys: Keys
-    gate: Gate
+    queue: FairQueue
     audit: Audit
     metrics: Metrics
-    witness: Witness
+    recorder: RequestRecorder
     library: Library
     pipelines: dict[str, Pipeline]
     jobs: Jobs
@@ -131,18 +131,18 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
             "model.replay answers faster what has been asked before, which tells one key what another asked: take it "
             "out of the settings of a server"
         )
-    path, wanted, witness = settings.store.path, settings.serve, Witness()
+    path, wanted, recorder = settings.store.path, settings.serve, RequestRecorder()
     if isinstance(path, StoreUrl) or not path.exists():
         Store.open(path, create=True).close()
     if "chat" not in objects:
         objects["chat"] = build.chat_model(settings.model)
-    objects["chat"] = witness.of_chat(objects["chat"])
+    objects["chat"] = recorder.of_chat(objects["chat"])
     folder = folder_of(path)
     book = Book(folder)
 
     def opened() -> tuple[Library, dict[str, Pipeline]]:
         library = Library.open(path, settings=settings, **objects)
-        pipelines = {"equipoise": witness.of_pipeline(library.pipeline)}
+        pipelines = {"equipoise": recorder.of_pipeline(library.pipeline)}
         if wanted.vanilla:
             pipelines["equipoise-vanilla"] = build.pipeline("vanilla", library.components)
         return library, pipelines
@@ -154,10 +154,10 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         folder=folder,
         book=book,
         keys=Keys(book),
-        gate=Gate(wanted.answers, wanted.queue, wanted.wait),
+        queue=FairQueue(wanted.answers, wanted.queue, wanted.wait),
         audit=Audit(folder, book.secret("audit"), wanted.trace),
         metrics=Metrics(),
-        witness=witness,
+        recorder=recorder,
         library=library,
         pipelines=pipelines,
         jobs=Jobs(

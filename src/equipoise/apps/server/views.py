@@ -53,7 +53,7 @@ def for_strangers(result: Answer | Refusal) -> Answer | Refusal:
         parts = tuple(replace(part, result=for_strangers(part.result)) for part in result.sub_answers)
         whole = joined(parts, result.highlights)
         return replace(result, text=whole.text, sub_answers=parts) if isinstance(whole, Answer) else whole
-    others = testimony(result)
+    others = untrusted_part(result)
     return replace(result, text=saying.said(others, shown_source)) if others else result
 
 
@@ -70,7 +70,7 @@ def without_passages(result: Answer | Refusal) -> Answer | Refusal:
     return replace(shown, nearest=()) if isinstance(shown, Refusal) else shown
 
 
-def testimony(result: Answer) -> Others | None:
+def untrusted_part(result: Answer) -> Others | None:
     """What untrusted documents say, where that, in the words of `rag.saying`, is the answer."""
     return result.others if result.trust is Trust.UNTRUSTED else None
 

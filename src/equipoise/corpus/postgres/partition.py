@@ -144,11 +144,11 @@ class PostgresPartition:
 
             return Keywords(words, self._stems).corrections(text, known, holding)
 
-    def unheard(self, text: str) -> tuple[str, ...]:
+    def out_of_corpus(self, text: str) -> tuple[str, ...]:
         """See `store.Partition`."""
         with self._session.reading() as link:
             keywords = Keywords(self._remembered.vocabulary(link, self.trust), self._stems)
-            return tuple(keywords.unheard(content_words(text)))
+            return tuple(keywords.out_of_corpus(content_words(text)))
 
     def _kept(self, name: str, read: Callable[[Link], T]) -> T:
         """What `read` gives for the state of the store that is seen now, remembered for this partition."""

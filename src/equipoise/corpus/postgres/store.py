@@ -75,49 +75,49 @@ class PostgresStore(Closing):
             yield
 
     def written(self) -> str:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         return self._session.written()
 
     def read_after(self, mark: str) -> None:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         self._session.read_after(mark)
 
     def partition(self, trust: Trust) -> PostgresPartition:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         return self._partitions[trust]
 
     def counts(self) -> Counts:
-        """See `store.Reading`; kept in memory until the store changes."""
+        """See `store.Readable`; kept in memory until the store changes."""
         with self._session.reading() as link:
             return self._remembered.of(link, "counts", self._counted)
 
     def files(self) -> dict[str, FileRecord]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         with mapped(self.path):
             return {row[0]: records.read_file(row) for row in self._rows(f"{records.FILE} ORDER BY path")}
 
     def file(self, path: str) -> FileRecord | None:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         with mapped(self.path):
             hits = self._rows(f"{records.FILE} WHERE path = %s", path)
             return records.read_file(hits[0]) if hits else None
 
     def listing(self) -> tuple[Listed, ...]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         with mapped(self.path):
             return tuple(map(records.read_listed, self._rows(rows.LISTED)))
 
     def doc_ids(self) -> tuple[str, ...]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         return tuple(row[0] for row in self._rows("SELECT doc_id FROM documents ORDER BY number"))
 
     def unfiled(self) -> tuple[str, ...]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         ask = "SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number"
         return tuple(row[0] for row in self._rows(ask))
 
     def subjects(self, most: int) -> tuple[str, ...]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         ask = (
             "SELECT title FROM documents WHERE trust = %s AND title <> ''"
             ' GROUP BY title ORDER BY sum(count) DESC, title COLLATE "C" LIMIT %s'
@@ -125,12 +125,12 @@ class PostgresStore(Closing):
         return tuple(row[0] for row in self._rows(ask, Trust.TRUSTED.value, most))
 
     def file_of(self, doc_id: str) -> str | None:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         hits = self._rows("SELECT path FROM documents WHERE doc_id = %s", searching.storable(doc_id))
         return hits[0][0] if hits else None
 
     def document(self, doc_id: str) -> Document:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         hits = self._rows(f"{records.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
         if not hits:
             raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
@@ -138,7 +138,7 @@ class PostgresStore(Closing):
             return records.read_document(hits[0])
 
     def documents(self, doc_ids: Iterable[str]) -> dict[str, Document]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         wanted = list(dict.fromkeys(doc_ids))
         asked = [searching.storable(doc_id) for doc_id in wanted]
         with self._session.reading():
@@ -149,11 +149,11 @@ class PostgresStore(Closing):
             }
 
     def passage(self, passage_id: int) -> Passage:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         return self.passages([passage_id])[0]
 
     def passages(self, passage_ids: Iterable[int]) -> tuple[Passage, ...]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         wanted = [int(passage_id) for passage_id in passage_ids]
         with self._session.reading():
             places = self.places(wanted)
@@ -162,7 +162,7 @@ class PostgresStore(Closing):
             return tuple(records.read_passage(i, place, documents[place.doc_id]) for i, place in pairs)
 
     def places(self, passage_ids: Iterable[int]) -> tuple[Span, ...]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         wanted = [int(passage_id) for passage_id in passage_ids]
         with mapped(self.path):
             places = dict(
@@ -173,44 +173,44 @@ class PostgresStore(Closing):
         return tuple(places[passage_id] for passage_id in wanted)
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         with self._session.reading():
             ask = f"{rows.PLACE} WHERE d.doc_id = %s ORDER BY p.passage_id"
             ids = [row[0] for row in self._rows(ask, searching.storable(doc_id))]
             return self.passages(ids)
 
     def encoder_name(self) -> str:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         return self._meta().get("encoder", "")
 
     def check_encoder(self, encoder: Encoder) -> None:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         records.check_encoder(self.path, self._meta(), encoder)
 
     def verify(self) -> None:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         with self._session.reading() as link:
             verification.verify(link, self._stems)
 
     def contents(self) -> Iterator[contents.Row]:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         with self._session.reading() as link:
             yield from rows.contents(link)
 
     def digest(self) -> str:
-        """See `store.Reading`."""
+        """See `store.Readable`."""
         return contents.digest(self.contents())
 
     # Writing
 
     def bind_encoder(self, encoder: Encoder) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         if self._meta() != (wanted := records.meta_of(encoder)):
             self._session.write(lambda link: migrations.bind(link, wanted))
         self.check_encoder(encoder)
 
     def replace_file(self, record: FileRecord, entries: Sequence[Entry]) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
 
         def work(link: Link) -> None:
             rows.remove(link, self._stems, rows.numbers_of_file(link, record.path))
@@ -220,7 +220,7 @@ class PostgresStore(Closing):
         self._session.write(work)
 
     def update_file(self, record: FileRecord) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
 
         def work(link: Link) -> None:
             rows.write_file(link, record)
@@ -231,7 +231,7 @@ class PostgresStore(Closing):
         self._session.write(work)
 
     def drop_file(self, path: str) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
 
         def work(link: Link) -> None:
             rows.remove(link, self._stems, rows.numbers_of_file(link, path))
@@ -240,7 +240,7 @@ class PostgresStore(Closing):
         self._session.write(work)
 
     def set_trust(self, doc_ids: Iterable[str], trust: Trust) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         chosen = list(doc_ids)
 
         def work(link: Link) -> None:
@@ -255,7 +255,7 @@ class PostgresStore(Closing):
         self._session.write(work)
 
     def rename(self, doc_id: str, new_id: str, source: str) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         records.check_keepable(f"the name {source!r}", (new_id, source))
 
         def work(link: Link) -> None:
@@ -268,11 +268,11 @@ class PostgresStore(Closing):
         self._session.write(work, again=False)
 
     def add_documents(self, entries: Sequence[Entry]) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         self._session.write(lambda link: rows.add(link, self._stems, entries, None), again=False)
 
     def remove_documents(self, doc_ids: Iterable[str]) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         chosen = list(doc_ids)
 
         def work(link: Link) -> None:
@@ -285,12 +285,12 @@ class PostgresStore(Closing):
         self._session.write(work, again=False)
 
     def numbered(self) -> Iterator[Numbered]:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         with self._session.reading() as link:
             yield from rows.numbered(link)
 
     def restore(self, files: Sequence[FileRecord], documents: Sequence[Numbered]) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
 
         def work(link: Link) -> None:
             for record in files:
@@ -300,29 +300,29 @@ class PostgresStore(Closing):
         self._session.write(work)
 
     def optimize(self) -> None:
-        """See `store.Writing`."""
+        """See `store.Writable`."""
         with self._session.bare() as link:
             link.execute("ANALYZE documents, passages, vectors, postings, terms")
 
     # Embedding
 
     def pending(self) -> list[tuple[int, int]]:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
         ask = "SELECT number, count::integer FROM documents WHERE NOT embedded AND count > 0 ORDER BY number"
         return [(number, count) for number, count in self._rows(ask)]
 
     def unembedded(self, numbers: Iterable[int]) -> tuple[Pending, ...]:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
         with self._session.reading() as link:
             documents = [rows.unembedded(link, number) for number in numbers]
             return tuple(document for document in documents if document is not None)
 
     def add_vectors(self, made: Sequence[tuple[Pending, Array]]) -> None:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
         self._session.write(lambda link: rows.add_vectors(link, made))
 
     def drop_pending(self, document: Pending) -> None:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
 
         def work(link: Link) -> None:
             if document.path is not None and document.is_like(rows.unembedded(link, document.number)):
@@ -332,16 +332,16 @@ class PostgresStore(Closing):
         self._session.write(work)
 
     def index_vectors(self) -> None:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
         with self._session.bare() as link:
             migrations.index_vectors(link, self._session.address.name)
 
     def claim(self, name: str) -> bool:
-        """See `store.Embedding`. A lock of the session: it ends with this process, however that ends."""
+        """See `store.Embeds`. A lock of the session: it ends with this process, however that ends."""
         return self._session.claim(name)
 
     def release(self, name: str) -> None:
-        """See `store.Embedding`."""
+        """See `store.Embeds`."""
         self._session.release(name)
 
     # Inside

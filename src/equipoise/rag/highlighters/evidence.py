@@ -28,8 +28,8 @@ FEATURES = (
     "missing_names",
     "missing_terms",
     "missing_numbers",
-    "unheard_unknown",
-    "unheard_names",
+    "out_of_corpus_unknown",
+    "out_of_corpus_names",
     "anything_absent",
 )
 """The highest logit of a passage or window, the highest of a window, what the question names and no passage has, words
@@ -128,10 +128,10 @@ def _absent_words(query: Query, text: str) -> frozenset[str]:
     """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
     features of their own, aside. One that is not English may be part of a longer word: "Beitrag" in "Jahresbeitrag"."""
     there = text.casefold().translate(UMLAUTS)
-    parts = query.unheard if is_foreign(query.text) else query.unknown
+    parts = query.out_of_corpus if is_foreign(query.text) else query.unknown
     return frozenset(
         word
-        for word in query.unheard
+        for word in query.out_of_corpus
         if word not in _SAYING_NOTHING
         and not quantities(word)
         and not (word in parts and len(word) >= STEM and word.translate(UMLAUTS) in there)
@@ -141,8 +141,8 @@ def _absent_words(query: Query, text: str) -> frozenset[str]:
 def _unheard(said: Set[str], unknown: Set[str], named: Set[str]) -> dict[str, float]:
     """Whether the absent words that are `said` hold an unknown word, or a name that is known."""
     return {
-        "unheard_unknown": float(not said.isdisjoint(unknown)),
-        "unheard_names": float(bool((said - unknown) & named)),
+        "out_of_corpus_unknown": float(not said.isdisjoint(unknown)),
+        "out_of_corpus_names": float(bool((said - unknown) & named)),
     }
 
 

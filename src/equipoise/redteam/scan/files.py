@@ -11,15 +11,15 @@ from equipoise.core.types import Document
 from equipoise.corpus import files
 from equipoise.corpus.files import LeftOut, find_files
 from equipoise.corpus.indexing import document_id
+from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import shown
-from equipoise.corpus.readings import Reading
 from equipoise.corpus.store import Store
 from equipoise.corpus.whole import WholeText
 from equipoise.corpus.workers import Readers
 from equipoise.redteam.scan.scanner import Scanned
 
 _AHEAD = 4
-Loaded = tuple[list[Reading], list[WholeText]]
+Loaded = tuple[list[ParsedDocument], list[WholeText]]
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def whole_of(path: Path, readers: Readers) -> list[WholeText]:
     return readers.whole(shown(path), files.read(path).data)
 
 
-def as_document(reading: Reading, source: str) -> Document:
+def as_document(reading: ParsedDocument, source: str) -> Document:
     """The document that an index would make of it."""
     return Document(
         document_id(source),

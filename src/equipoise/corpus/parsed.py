@@ -20,7 +20,7 @@ _LISTS = ("pages", "sentences", "passages", "blocks")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedDocument:
     """One document of a file: its text, title, page starts, blocks, what may be quoted, and passages.
 
     `fragment` tells the documents of one file apart; `hidden` counts characters that nobody sees and that were
@@ -39,7 +39,7 @@ class Reading:
     encoding: str = ""
 
 
-def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
+def written(readings: Sequence[ParsedDocument]) -> tuple[dict[str, Any], list[bytes]]:
     """The readings as header and body of a frame."""
     heads: list[dict[str, Any]] = []
     body: list[bytes] = []
@@ -58,7 +58,7 @@ def written(readings: Sequence[Reading]) -> tuple[dict[str, Any], list[bytes]]:
     return {"documents": heads}, body
 
 
-def read(header: dict[str, Any], body: bytes) -> list[Reading]:
+def read(header: dict[str, Any], body: bytes) -> list[ParsedDocument]:
     """The readings in a frame, at least one. Raises ValueError for any that is not in order."""
     heads = header.get("documents")
     if not isinstance(heads, list) or not heads:
@@ -90,14 +90,14 @@ class _Parts:
         return len(self.body) - self.at
 
 
-def _reading(head: object, parts: _Parts) -> Reading:
+def _reading(head: object, parts: _Parts) -> ParsedDocument:
     if not isinstance(head, dict):
         raise ValueError("a document that is no object")  # noqa: TRY004  one kind of error for the caller
     text_part, *lists = parts.take(head.get("lengths"))
     text = text_part.decode()
     pages, sentences, passages, blocks = (unpacked(part) for part in lists)
     check_pages(pages, len(text))
-    return Reading(
+    return ParsedDocument(
         text,
         visible.title(_string(head, "title")),
         _string(head, "fragment"),

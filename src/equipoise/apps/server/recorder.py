@@ -1,6 +1,6 @@
-"""What only a witness can tell: what the summarizer's model received, and where the candidates of a question stand.
+"""Records what the summarizer's model received, what a question has cost, and where its candidates stand.
 
-A witness stands between a pipeline and its model or filter, writes down what passes, and changes nothing. What it
+The recorder stands between a pipeline and its model or filter, writes down what passes, and changes nothing. What it
 writes goes to the question that is being answered in the same context, never to another one.
 """
 
@@ -23,7 +23,7 @@ LETTERS_A_TOKEN = 4
 
 
 @dataclass(slots=True)
-class Testimony:
+class RequestRecord:
     """Of one question: the tokens it has cost so far, the complete requests to the summarizer's model, and where its
     candidates stand."""
 
@@ -34,11 +34,11 @@ class Testimony:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
-    """Hands testimonies out: `current` is that of the question in this context."""
+class RequestRecorder:
+    """Hands records out: `current` is that of the question in this context."""
 
-    current: ContextVar[Testimony | None] = field(
-        default_factory=lambda: ContextVar("testimony", default=None)
+    current: ContextVar[RequestRecord | None] = field(
+        default_factory=lambda: ContextVar("record", default=None)
     )
 
     def of_chat(self, chat: ChatModel | None) -> ChatModel | None:
@@ -58,7 +58,7 @@ class _WatchedChat:
     is the summarizer."""
 
     chat: ChatModel
-    witness: Witness
+    recorder: RequestRecorder
     role: str = ""
 
     @property
@@ -66,7 +66,7 @@ class _WatchedChat:
         return self.chat.name
 
     def for_role(self, role: str) -> ChatModel:
-        return _WatchedChat(for_role(self.chat, role), self.witness, role)
+        return _WatchedChat(for_role(self.chat, role), self.recorder, role)
 
     async def complete(
         self,
@@ -75,32 +75,32 @@ class _WatchedChat:
         schema: JsonSchema | None = None,
         options: ChatOptions = ChatOptions(),
     ) -> ChatReply:
-        testimony = self.witness.current.get() or Testimony()
+        record = self.recorder.current.get() or RequestRecord()
         if self.role == SUMMARIZER:
             said = [{"role": message.role, "content": message.content} for message in messages]
-            testimony.requests.append({"messages": said, "schema": schema})
+            record.requests.append({"messages": said, "schema": schema})
         try:
             reply = await self.chat.complete(messages, schema=schema, options=options)
         except asyncio.CancelledError:
-            testimony.tokens += sum(len(message.content) for message in messages) // LETTERS_A_TOKEN
+            record.tokens += sum(len(message.content) for message in messages) // LETTERS_A_TOKEN
             raise
         except ModelError as error:
-            testimony.tokens += error.usage.prompt_tokens + error.usage.completion_tokens
+            record.tokens += error.usage.prompt_tokens + error.usage.completion_tokens
             raise
-        testimony.tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
+        record.tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
         return reply
 
 
 @dataclass(frozen=True, slots=True)
 class _WatchedFilter:
     filter_: PassageFilter
-    witness: Witness
+    recorder: RequestRecorder
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         filtered = await self.filter_.filter(query, candidates, k=k)
-        testimony = self.witness.current.get()
-        if testimony and testimony.wants_candidates:
-            testimony.candidates += _points(candidates, filtered)
+        record = self.recorder.current.get()
+        if record and record.wants_candidates:
+            record.candidates += _points(candidates, filtered)
         return filtered
 
 

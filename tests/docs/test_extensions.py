@@ -1,11 +1,11 @@
-"""The examples of docs/seams.md run, and the chat model of its first one answers."""
+"""The examples of docs/extensions.md run, and the chat model of its first one answers."""
 
 import re
 from pathlib import Path
 
 from equipoise import Answer, Library
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "seams.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "extensions.md"
 NEEDS_MORE = ("highlighter/model",)
 """What stands in an example that needs a trained model and torch."""
 

@@ -1,4 +1,4 @@
-"""The gate before the models: so many answers at a time, a bounded queue, and users take turns in it."""
+"""The fair queue before the models: so many answers at a time, so many that wait, and users take turns."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -9,7 +9,7 @@ class Busy(Exception):
     """There is no room in the queue, or a place in it did not come up in time."""
 
 
-class Gate:
+class FairQueue:
     """`running` at a time, `waiting` in the queue for at most `patience` seconds.
 
     Who waits is let in user by user, whoever asked more often. Where the queue is full and somebody has more places
