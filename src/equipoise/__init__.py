@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from equipoise.core.results import Answer, Reason, Refusal
     from equipoise.core.settings import Settings
     from equipoise.core.types import Highlight, Highlights, Passage, Span
+    from equipoise.integrations.plain import highlight
     from equipoise.rag.library import Library, ask
     from equipoise.rag.pipeline import HighlightSummarize
 
@@ -33,6 +34,7 @@ _PLACES = {
     "Span": "core.types",
     "Trust": "core.documents",
     "ask": "rag.library",
+    "highlight": "integrations.plain",
 }
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "Span",
     "Trust",
     "ask",
+    "highlight",
 ]
 
 

@@ -17,7 +17,7 @@ from equipoise.rag.retrieval import HybridRetriever
 from equipoise.rag.summarizers.extractive import ExtractiveSummarizer
 from equipoise.testing import ANSWER, DOCUMENTS, QUESTION, check_highlighter
 
-SEAMS = [
+POINTS = [
     name
     for name, value in vars(protocols).items()
     if inspect.isclass(value) and getattr(value, "_is_protocol", 0)
@@ -25,12 +25,12 @@ SEAMS = [
 PUBLIC = {
     **{f"equipoise.{name}": getattr(equipoise, name) for name in equipoise.__all__},
     **{f"testing.{name}": getattr(testing, name) for name in testing.__all__},
-    **{f"protocols.{name}": getattr(protocols, name) for name in SEAMS if name != "Protocol"},
+    **{f"protocols.{name}": getattr(protocols, name) for name in POINTS if name != "Protocol"},
 }
 CODE = {name: value for name, value in PUBLIC.items() if callable(value)}
 PROMISED = {
     "Answer", "Document", "EquipoiseError", "Highlight", "HighlightSummarize", "Highlights", "Library", "Passage",
-    "QuestionError", "Reason", "Refusal", "Settings", "Span", "Trust", "ask",
+    "QuestionError", "Reason", "Refusal", "Settings", "Span", "Trust", "ask", "highlight",
 }  # fmt: skip
 
 

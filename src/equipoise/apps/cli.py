@@ -22,6 +22,7 @@ COMMANDS = {
     "watch": ("asking", "Index, then keep up with every change."),
     "ask": ("asking", "Answer one question with verbatim quotes, or say why not."),
     "search": ("asking", "Find passages; nothing is answered."),
+    "highlight": ("highlight", "What answers a question in some texts, without an index."),
     "chat": ("asking", "Answer question after question."),
     "serve": ("serve", "Serve questions and a page over HTTP."),
     "mcp": ("mcp", "Serve the documents to programs that speak MCP."),

@@ -1,0 +1,74 @@
+"""`equipoise highlight`: what answers a question in some texts, without an index."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.options import PathArgument, group
+from equipoise.apps.terminal import Terminal, complain, one_line, print_json, styled
+from equipoise.core.errors import InputError
+from equipoise.integrations.plain import TextSpan, highlight
+from equipoise.redteam.scan.files import Corpus
+
+app = group()
+STDIN = Path("-")
+
+
+@app.command("highlight")
+def highlight_files(
+    question: Annotated[str, typer.Argument(help="What is asked.")],
+    paths: Annotated[list[Path], PathArgument(help="Files and folders; - is the standard input, as text.")],
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Least probability of an answer; 0: the best spans anyway."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """What answers a question in some texts, without an index: spans with their probabilities.
+
+    Every text is read whole, so it is for passages and short files; `index` and `ask` are for many.
+    """
+    corpus = Corpus.at([path for path in paths if path != STDIN])
+    documents = [scanned.document for scanned in corpus]
+    sources = [document.source for document in documents] + [str(STDIN)] * (STDIN in paths)
+    texts = [document.text for document in documents] + [sys.stdin.read()] * (STDIN in paths)
+    for failure in corpus.failed:
+        complain("failed:", str(failure))
+    if not any(map(str.strip, texts)):
+        raise InputError("there is no text to read there: give another path")
+    titles = [document.title for document in documents] + [""] * (STDIN in paths)
+    found = highlight(question, texts, titles=titles, threshold=threshold)
+    if as_json:
+        spans = [
+            {
+                "source": sources[span.row],
+                "start": span.start,
+                "end": span.end,
+                "text": span.text,
+                "chosen": span.chosen,
+                "probability": span.probability,
+            }
+            for span in found.spans
+        ]
+        print_json({"probability": found.probability, "spans": spans})
+    else:
+        console = Terminal()
+        for span in found.spans:
+            sure = "" if span.probability is None else f" ({span.probability:.2f})"
+            console.print(styled((one_line(sources[span.row]), "cyan"), sure))
+            console.paragraph(styled(*_marked(span)))
+        if not found.spans:
+            console.print("Nothing in these texts seems to answer this question.")
+
+
+def _marked(span: TextSpan) -> Iterator[tuple[str, str]]:
+    """The text of a span in pieces, those that were chosen in bold."""
+    at = span.start
+    for start, end in span.chosen:
+        yield span.text[at - span.start : start - span.start], ""
+        yield span.text[start - span.start : end - span.start], "bold"
+        at = end
+    yield span.text[at - span.start :], ""

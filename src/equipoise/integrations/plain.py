@@ -1,0 +1,113 @@
+"""`equipoise.highlight`: the spans of passages that somebody else retrieved which answer a question.
+
+No store and no language model: the cross-encoder reads, as for `highlight.name = "reader"`. Threads may share it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equipoise.core.errors import InputError
+from equipoise.core.types import Query, Span
+from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents
+from equipoise.models.crossencoder import CrossEncoder
+from equipoise.rag.boundary import read_highlights
+from equipoise.rag.gathering import checked
+from equipoise.rag.highlighters.by_words import by_words
+from equipoise.rag.highlighters.evidence import calibration, features
+from equipoise.rag.highlighters.reader import read_for
+from equipoise.text.scripts import script_of
+from equipoise.text.small_talk import asked
+from equipoise.text.spans import SpanPolicy, overlap
+from equipoise.text.tokens import words
+
+READER = CrossEncoder()
+"""Its files are loaded at the first use; it keeps nothing of what it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """Characters `start` to before `end` of text number `row`: sentences that answer, with what is needed to understand
+    them; `text` is what stands there. `chosen` are (start, end) of these sentences alone, in the text of that row.
+    `probability` (0 to 1) is that of an answer if there were no other span; None where words alone decided."""
+
+    row: int
+    start: int
+    end: int
+    text: str
+    chosen: tuple[tuple[int, int], ...]
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Highlighted:
+    """`spans` in the order of the texts, none where these do not answer. `probability` (0 to 1) is that of an answer in
+    any of them; None where words alone decided."""
+
+    spans: tuple[TextSpan, ...]
+    probability: float | None = None
+
+    def pruned(self, texts: Sequence[str]) -> list[str]:
+        """The texts with their spans alone, one a line; "" for one without."""
+        return ["\n".join(span.text for span in self.spans if span.row == row) for row in range(len(texts))]
+
+
+def highlight(
+    question: str,
+    texts: Sequence[str],
+    *,
+    titles: Sequence[str] | None = None,
+    threshold: float | None = None,
+) -> Highlighted:
+    """What answers `question` in `texts`, each of which is read below its title. Where the probability is below
+    `threshold` (0 to 1; default: the fitted one) nothing does; 0 gives the best spans in any case.
+
+    Raises QuestionError for an empty or overlong question, InputError for other than a list of strings.
+    """
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError('texts are a list of strings: write highlight("question", ["a passage", "another"])')
+    if titles is not None and len(titles) != len(texts):
+        raise InputError(f"{len(texts)} texts have {len(titles)} titles: give each one, or no titles at all")
+    query, named = Query(checked(question)), titles or [""] * len(texts)
+    chunks = [
+        Chunk(text, str(row), title=title) for row, (text, title) in enumerate(zip(texts, named, strict=True))
+    ]
+    given = as_documents(chunks)
+    known = {word for text in texts for word in words(text)}
+    if not asked(query.text, lambda text: set(words(text)) - known):
+        return Highlighted(())
+    if script_of(query.text):
+        return Highlighted(_quoted(dict.fromkeys(by_words(query.text, given.passages).spans), given))
+    reading = read_for(query, given.passages, READER)
+    if not reading.windows:
+        return Highlighted(())
+    fitted = calibration()
+    probability = fitted.probability(features(query, reading))
+    if probability < (fitted.threshold if threshold is None else threshold):
+        return Highlighted((), probability)
+    alone = {
+        window.span: fitted.probability(
+            features(query, replace(reading, scores=np.array([window.beside]), windows=(window,)))
+        )
+        for window in fitted.choose(reading.windows)
+    }
+    return Highlighted(_quoted(alone, given), probability)
+
+
+def _quoted(picked: Mapping[Span, float | None], given: ChunkDocuments) -> tuple[TextSpan, ...]:
+    """What is picked, with its probabilities, as whole quotes in the order of the texts."""
+    quotes, _ = read_highlights(picked, given.passages, given.documents, SpanPolicy())
+    spans = []
+    for quote in quotes.items:
+        told = [
+            probability
+            for span, probability in picked.items()
+            if probability is not None and any(overlap(span, one) for one in quote.chosen)
+        ]
+        chosen = tuple((span.start, span.end) for span in quote.chosen)
+        text = given.documents[quote.doc_id].text[quote.start : quote.end]
+        spans.append(
+            TextSpan(int(quote.doc_id), quote.start, quote.end, text, chosen, max(told, default=None))
+        )
+    return tuple(sorted(spans, key=lambda span: (span.row, span.start)))
