@@ -5,6 +5,7 @@ import json
 import socket
 import time
 from email.utils import formatdate
+from threading import Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -105,13 +106,39 @@ def test_retry_after_is_honoured(server, waits):
 
 
 @pytest.mark.parametrize(
-    "header", ["3600", "inf", lambda: formatdate(time.time() + 3600, usegmt=True)], ids=["s", "inf", "date"]
+    "header", ["86400", lambda: formatdate(time.time() + 86_400, usegmt=True)], ids=["seconds", "date"]
 )
-def test_no_wait_is_longer_than_the_cap(server, waits, header):
+@pytest.mark.parametrize("status", [429, 503])
+def test_who_asks_for_a_longer_wait_than_the_cap_is_left_alone(server, waits, header, status):
     value = header() if callable(header) else header
-    server.says.append(Say(429, error("slow down"), {"Retry-After": value}))
+    server.says.append(Say(status, error("slow down"), {"Retry-After": value}))
+    message = str(failure_of(chat(server), ModelUnavailable))
+    assert "86,400 s without a request" in message and f"{status}" in message
+    assert waits == [] and len(server.received) == 1
+
+
+@pytest.mark.parametrize("header", ["inf", "9" * 400])
+def test_a_wait_that_nobody_means_is_the_backoff(server, waits, header):
+    server.says.append(Say(429, error("slow down"), {"Retry-After": header}))
     assert ask(chat(server, max_backoff_s=0.05)).text == "HELLO"
-    assert waits == [0.05]
+    assert len(waits) == 1 and waits[0] <= 0.05
+
+
+def test_a_connection_that_is_cut_is_not_called_one_that_cannot_be_made():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+        def hang_up():
+            for _ in range(2):
+                listening.accept()[0].close()
+
+        thread = Thread(target=hang_up)
+        thread.start()
+        failure = failure_of(OpenAIChat("m", base_url=url, max_retries=1, backoff_s=0.001), ModelUnavailable)
+        thread.join()
+    assert f"{url} broke off the connection" in str(failure) and "(2 tries)" in str(failure)
 
 
 def test_retry_after_that_is_no_number_falls_back_to_the_backoff(server):

@@ -11,9 +11,12 @@ from typing import Any
 import openai
 
 from equipoise.core.errors import ModelError, ModelReplyError, ModelUnavailable
+from equipoise.models.transport import HTTPX
 from equipoise.models.wording import one_line
 
 Failure = openai.OpenAIError | TimeoutError
+A_WEEK_S = 7 * 24 * 3600.0
+"""Nobody asks to wait longer: such a Retry-After is nonsense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +29,15 @@ class Endpoint:
     timeout_s: float
 
 
-def is_passing(failure: Failure) -> bool:
+def is_passing(failure: Failure, *, within_s: float) -> bool:
     """True when the same request may succeed a moment later: 408, 409, 429, 5xx, a broken connection.
 
-    A time-out is not passing (it has used its time), nor is an exhausted quota.
+    A time-out is not passing (it has used its time), nor is an exhausted quota, nor what the endpoint does
+    not want to see again `within_s` seconds (Retry-After).
     """
     if isinstance(failure, openai.APIStatusError):
+        if (_retry_after_s(failure) or 0.0) > within_s:
+            return False
         if failure.code == "insufficient_quota" or failure.response.headers.get("x-should-retry") == "false":
             return False
         return failure.status_code in {408, 409, 429} or failure.status_code >= 500
@@ -49,24 +55,28 @@ def wait_s(failure: Failure, *, tries: int, backoff_s: float, max_backoff_s: flo
     Retry-After when the endpoint sent it; otherwise `backoff_s` doubled per try, times a random factor in
     [0.5, 1] so that clients that failed together do not come back together.
     """
-    asked = _retry_after_s(failure.response.headers) if isinstance(failure, openai.APIStatusError) else None
+    asked = _retry_after_s(failure)
     if asked is not None:
         return min(max(asked, 0.0), max_backoff_s)
     return min(backoff_s * 2.0 ** min(tries - 1, 60), max_backoff_s) * random.uniform(0.5, 1.0)
 
 
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+def _retry_after_s(failure: Failure) -> float | None:
+    if not isinstance(failure, openai.APIStatusError):
+        return None
+    headers = failure.response.headers
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "nan")) * unit
         except ValueError:
             continue
         if not math.isnan(seconds):
-            return seconds
+            return seconds if seconds <= A_WEEK_S else None
     try:
-        return email.utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time()
+        seconds = email.utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time()
     except (ValueError, OverflowError):
         return None
+    return seconds if seconds <= A_WEEK_S else None
 
 
 def complaint(failure: openai.APIStatusError, secrets: Sequence[str] = ()) -> str:
@@ -109,6 +119,10 @@ def explained(failure: Failure, endpoint: Endpoint, *, tries: int, secrets: Sequ
             "raise the time-out or check the endpoint"
         )
     if isinstance(failure, openai.APIConnectionError):
+        if not isinstance(failure.__cause__, HTTPX.ConnectError):
+            return ModelUnavailable(
+                f"{endpoint.url} broke off the connection in the middle of a request ({tries} tries): see its own log"
+            )
         return ModelUnavailable(
             f"cannot connect to {endpoint.url} ({tries} tries): check that it runs and the base URL is right"
         )
@@ -125,16 +139,22 @@ def _status_explained(
         return ModelReplyError(f"the content filter at {url} refused the request: rephrase the input")
     if failure.code == "insufficient_quota":
         return ModelUnavailable(f"the account at {url} has no quota left (429): check its plan and billing")
+    asked = _retry_after_s(failure)
+    later = (
+        f"it asks for {math.ceil(asked):,} s without a request"
+        if asked
+        else "try again later, with fewer requests at once"
+    )
     next_step = {
         401: f"refused the API key (401): check {endpoint.key_variable}",
         403: f"denied access to {model} (403): check that the key of {endpoint.key_variable} may use it",
         404: f"does not know {model} (404): check the model's name and the base URL (most end in /v1)",
-        429: f"still limits the rate after {tries} tries (429): wait, or send fewer requests at once",
+        429: f"still limits the rate after {tries} tries (429): {later}",
     }
     if status in next_step:
         return ModelUnavailable(f"{url} {next_step[status]}")
     if status >= 500:
-        return ModelUnavailable(f"{url} failed with status {status} in {tries} tries: try again later")
+        return ModelUnavailable(f"{url} failed with status {status} in {tries} tries: {later}")
     if 300 <= status < 400:
         return ModelUnavailable(
             f"{url} sends requests on to another address ({status}), which is not followed: set the base URL to "

@@ -50,8 +50,8 @@ class OpenAIChat:
 
         `timeout_s` is the whole time of one try. A try that meets 408, 409, 429, 5xx or a broken connection
         is repeated up to `max_retries` times, waiting as Retry-After says or `backoff_s`, doubled each time,
-        with jitter; no wait is longer than `max_backoff_s`. Our own settings never come from the environment
-        here.
+        with jitter; what would take longer than `max_backoff_s` is not waited for. Our own settings
+        never come from the environment here.
 
         Raises ModelUnavailable without a key where one is needed (any endpoint with its own `base_url` gets a
         dummy), SettingsError for an address, key or number that cannot be used. Redirects are not followed.
@@ -202,7 +202,7 @@ class OpenAIChat:
                     )
                 return outcome
             tries += 1
-            if tries > self._max_retries or not is_passing(outcome):
+            if tries > self._max_retries or not is_passing(outcome, within_s=self._max_backoff_s):
                 secrets = (self._key.get_secret_value(), self._password.get_secret_value())
                 error = explained(outcome, self._endpoint, tries=tries, secrets=secrets)
                 if is_refusal(outcome):

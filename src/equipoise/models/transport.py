@@ -19,14 +19,14 @@ ACCOUNT = frozenset({"openai-organization", "openai-project"})
 """Read by `openai` from the environment: for OpenAI's own endpoint."""
 
 
-_HTTPX: Any = import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
+HTTPX: Any = import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 """httpx or httpx2, as `openai` has it."""
 
 
 @cache
 def _authorities(file: str | None, folder: str | None) -> ssl.SSLContext:
     """Whom to trust by SSL_CERT_FILE and SSL_CERT_DIR: read once, which takes 70 ms, not for each event loop anew."""
-    context: ssl.SSLContext = _HTTPX.create_ssl_context()
+    context: ssl.SSLContext = HTTPX.create_ssl_context()
     return context
 
 
