@@ -13,6 +13,8 @@ GOLD = "In 1851 two miners from Dublin found 1,200 ounces of gold near Ballarat,
 COLD = "On 3 March the temperature fell to -5 °C, and the well-known e-mail server at NASA's base stopped."
 STUDY = "The World Health Organization studied 45 patients. Treatment reduced pain in thirty of them."
 
+FORM = "The refunds form of our shop is at https://shop.example/refunds, the page at WWW.shop.example, 2.5/3 stars."
+
 GOOD = [
     (GOLD, "Two miners found gold near Ballarat."),
     (GOLD, "According to the document, the miners came from Dublin."),
@@ -33,6 +35,8 @@ GOOD = [
     (STUDY, "The organisation's study also reduced pain."),
     ("Our neighbours realised it.", "The neighbor realizes it."),
     ("See Chapter 4 for details.", "The details are in chapter four."),
+    (FORM, "The form is at https://shop.example/refunds."),
+    (FORM, "Use [the form](https://shop.example/refunds) or www.shop.example."),
 ]
 
 BAD = [
@@ -55,6 +59,11 @@ BAD = [
     (STUDY, "Vaccination reduced pain.", ("Vaccination",)),
     (STUDY, "It was led by Will Smith.", ("Will", "Smith")),
     (STUDY, "Pfizer, Pfizer and PFIZER paid.", ("Pfizer",)),
+    (FORM, "See https://shop.example/refunds?form=stars.", ("https://shop.example/refunds?form=stars.",)),
+    (FORM, "![form](https://refunds.shop/stars)", ("https://refunds.shop/stars",)),
+    (FORM, "See //refunds.example/shop or form.shop/page", ("//refunds.example/shop", "form.shop/page")),
+    (FORM, "See www.refunds.example", ("www.refunds.example",)),
+    (FORM, "Write to mailto:shop@refunds.example", ("mailto:shop@refunds.example", "mailto")),
 ]
 
 

@@ -10,12 +10,9 @@ from collections.abc import Callable, Mapping, Set
 from equipoise.core.types import Highlights, Tag
 from equipoise.rag.summarizers.llm import evidence
 from equipoise.text.polar import verdict_in
-from equipoise.text.support import unsupported
+from equipoise.text.support import foreign_addresses, unsupported
 from equipoise.text.visible import flowing, visible
 
-_LINK = re.compile(
-    r"\b(?:https?|ftp|file|data|javascript|mailto):[^\s<>\"')\]]++|\bwww\.[^\s<>\"')\]]++", re.IGNORECASE
-)
 _MARKUP = re.compile(r"</?+[A-Za-z!][^\s<>]{0,50}+|!?\[[^\[\]\n]{0,200}\]\(|```")
 _CALL = re.compile(r"(?<!\w)[A-Za-z_]\w*+\(|\{\s*+\"")
 
@@ -44,6 +41,10 @@ def _foreign(pattern: re.Pattern[str]) -> Rule:
     return rule
 
 
+def _linking(answer: str, highlights: Highlights, tags: Set[Tag]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(foreign_addresses(answer, evidence(highlights))))
+
+
 def _acting(answer: str, highlights: Highlights, tags: Set[Tag]) -> tuple[str, ...]:
     """Characters that nobody sees or that turn the text around."""
     known = "".join(evidence(highlights))
@@ -53,7 +54,7 @@ def _acting(answer: str, highlights: Highlights, tags: Set[Tag]) -> tuple[str, .
 RULES: Mapping[str, Rule] = {
     "says what no quote says": _unsaid,
     "turns the verdict around": _turned,
-    "links to what no quote links to": _foreign(_LINK),
+    "links to what no quote links to": _linking,
     "has markup that no quote has": _foreign(_MARKUP),
     "calls a tool": _foreign(_CALL),
     "has characters that act": _acting,

@@ -16,6 +16,11 @@ from equipoise.text.tokens import STOP_WORDS, WORD, name_matches, words
 
 # Numbering and reference marks a model adds: "1. ", "(2) ", "- " at line starts, "[1]" and "[2, 3]" anywhere.
 _MARKS = re.compile(r"(?m)^[ \t]*(?:\(?\d{1,2}[.)]|[-*•])[ \t]+(?=\S)|\[\d{1,2}(?:, ?\d{1,2})*\]")
+_ADDRESS = re.compile(
+    r"(?:\b[a-z][a-z0-9+.-]{1,30}:)?+//[^\s<>\"')\]]++|\b(?:data|javascript|mailto):[^\s<>\"')\]]++"
+    r"|\b(?:www\.|(?:[\w-]{1,60}\.){1,9}+[a-z]{2,20}/)[^\s<>\"')\]]*+",
+    re.IGNORECASE,
+)
 _NAMES_TOO = frozenset({"may", "will", "us"})  # stop words that are names with a capital
 _PLAIN_NUMBERS = frozenset({"zero", "one", "first", "second"})  # "one of them", "first, ..."
 _LONGEST_ACRONYM = 20  # letters
@@ -115,12 +120,13 @@ def _spelled(acronyms: Set[str], initials: str) -> frozenset[str]:
 def unsupported(
     answer: str, evidence: Sequence[str], *, common: frozenset[str] | None = None
 ) -> tuple[str, ...]:
-    """Names, numbers and words of `answer` that do not occur in `evidence`, as written, each once.
+    """Addresses, names, numbers and words of `answer` that do not occur in `evidence`, as written, each once.
 
     Not reported: stop words, `common` words (default `common_words()`), inflections of words that occur,
     other ways to write a number ("three", "3", "3.0", "2 million") or a compound ("e-mail", "email"),
     initials of a name that occurs, list numbers and reference marks. A capitalised word within a sentence
-    must occur even where it is common ("May", "Will"). It cannot see a changed relation between words that
+    must occur even where it is common ("May", "Will"), an address as a whole, so that none is made of words that
+    occur, to carry what was read. It cannot see a changed relation between words that
     all occur.
     """
     answer = _MARKS.sub(" ", answer)
@@ -129,7 +135,7 @@ def unsupported(
     allowed = _stems(common_words() if common is None else common)
     counted = {quantity.start: quantity for quantity in quantities(answer)}
     named = {match.start() for match in names}
-    missing: dict[str, str] = {}
+    missing = {address.casefold(): address for address in foreign_addresses(answer, evidence)}
     skip_until = 0
     for group in _compounds(answer):
         joined_known = _joined_known(group, known)
@@ -146,6 +152,22 @@ def unsupported(
             if not fine and not joined_known:
                 missing.setdefault(token.casefold(), token)
     return tuple(missing.values())
+
+
+def foreign_addresses(answer: str, evidence: Sequence[str]) -> list[str]:
+    """The links and mail addresses of `answer`, with a scheme, `www.` or a path, that do not occur in `evidence`.
+
+    >>> foreign_addresses("See https://a.example/form.", ["The form is at https://a.example/form"])
+    []
+    >>> foreign_addresses("See https://a.example/form?seen=7", ["The form is at https://a.example/form"])
+    ['https://a.example/form?seen=7']
+    """
+    known = {_bare(match) for text in evidence for match in _ADDRESS.finditer(text)}
+    return [match.group() for match in _ADDRESS.finditer(answer) if _bare(match) not in known]
+
+
+def _bare(match: re.Match[str]) -> str:
+    return match.group().rstrip(".,;:!?*_`").casefold()
 
 
 def _compounds(text: str) -> Iterator[list[re.Match[str]]]:
