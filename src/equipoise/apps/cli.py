@@ -29,6 +29,7 @@ COMMANDS = {
     "keys": ("serve", "Who may ask a server, how fast, and how much a day."),
     "documents": ("documents", "What the index holds: list, show, remove, trust."),
     "status": ("status", "What would answer a question now: index, encoder, language model, settings."),
+    "doctor": ("doctor", "Check index, models, endpoint, disk and settings, and say what to do."),
     "store": ("store", "The index as a whole: copy it to another kind of store."),
     "models": ("models", "Language models: fetch local ones, choose which one answers."),
     "init": ("init", "Write a commented settings file into the current folder."),
