@@ -101,6 +101,7 @@ class ChatServer:
         self.says: deque[Say] = deque()
         self.refuses: set[str] = set()
         self.thinks: Say | None = None
+        self.models: Say = Say(404, error("no such route"))
         self.received: list[Received] = []
         self.sent = 0
         self._connections = 0
@@ -163,6 +164,14 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             self._write(data, say.pause)
             if say.endless:
                 self._repeat(say.endless)
+
+        def do_GET(self) -> None:
+            data = json.dumps(server.models.body).encode()
+            self.send_response(server.models.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self._write(data, server.models.pause)
 
         def _repeat(self, piece: bytes) -> None:
             self.close_connection = True

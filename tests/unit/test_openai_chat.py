@@ -210,6 +210,22 @@ def test_a_status_says_what_to_do(server, say, words):
     assert KEY not in message
 
 
+def test_a_model_that_the_endpoint_has_not_is_told_with_those_it_has(server):
+    names = ["qwen2.5:1.5b", "llama\x1b[2J3", *(f"m{n}" for n in range(7))]
+    server.models = Say(body={"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
+    server.says.append(Say(404, error("model not found")))
+    message = str(failure_of(chat(server), ModelUnavailable))
+    assert "it has qwen2.5:1.5b, llama" in message and "and 4 more" in message and "\x1b" not in message
+    assert "equipoise models use openai/NAME" in message and KEY not in message
+
+
+@pytest.mark.parametrize("body", [[], {"data": None}, {"data": [{}]}, {"data": [3]}, "x", None])
+def test_an_endpoint_that_lists_nothing_useful_is_told_without(server, body):
+    server.models = Say(body=body)
+    server.says.append(Say(404, error("model not found")))
+    assert "check the model's name" in str(failure_of(chat(server), ModelUnavailable))
+
+
 def test_rate_limits_for_ever_say_so(server):
     server.says.extend([Say(429, error("slow down"))] * 3)
     assert "limits the rate after 3 tries" in str(failure_of(chat(server), ModelUnavailable))

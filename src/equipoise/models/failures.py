@@ -15,6 +15,8 @@ from equipoise.models.transport import HTTPX
 from equipoise.models.wording import one_line
 
 Failure = openai.OpenAIError | TimeoutError
+NAMED = 5
+"""Models of an endpoint that a message names."""
 A_WEEK_S = 7 * 24 * 3600.0
 """Nobody asks to wait longer: such a Retry-After is nonsense."""
 
@@ -109,8 +111,18 @@ def _message(body: object) -> str:
     return message if isinstance(message, str) else ""
 
 
-def explained(failure: Failure, endpoint: Endpoint, *, tries: int, secrets: Sequence[str]) -> ModelError:
-    """`failure` as an error of our tree, without any of `secrets`, naming what to do next."""
+def explained(
+    failure: Failure, endpoint: Endpoint, *, tries: int, secrets: Sequence[str], has: Sequence[str] = ()
+) -> ModelError:
+    """`failure` as an error of our tree, without any of `secrets`, naming what to do next. `has` are the models
+    that the endpoint says it has."""
+    if isinstance(failure, openai.NotFoundError) and has:
+        named = one_line(", ".join(has[:NAMED]))
+        more = f" and {len(has) - NAMED:,} more" if len(has) > NAMED else ""
+        return ModelUnavailable(
+            f"{endpoint.url} does not know {endpoint.model} (404); it has {named}{more}: choose one with"
+            "  equipoise models use openai/NAME"
+        )
     if isinstance(failure, openai.APIStatusError):
         return _status_explained(failure, endpoint, tries=tries, secrets=secrets)
     if isinstance(failure, openai.APITimeoutError | TimeoutError):

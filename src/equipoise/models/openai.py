@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import json
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,8 @@ from equipoise.models.transport import ACCOUNT, MOST_BYTES, BoundedClient, too_l
 
 OPENAI_URL = "https://api.openai.com/v1"
 NO_KEY = "no-key-needed"
+ASIDE_S = 5.0
+"""For what only makes an error message better."""
 
 
 class OpenAIChat:
@@ -204,7 +207,8 @@ class OpenAIChat:
             tries += 1
             if tries > self._max_retries or not is_passing(outcome, within_s=self._max_backoff_s):
                 secrets = (self._key.get_secret_value(), self._password.get_secret_value())
-                error = explained(outcome, self._endpoint, tries=tries, secrets=secrets)
+                has = await self._models() if isinstance(outcome, openai.NotFoundError) else ()
+                error = explained(outcome, self._endpoint, tries=tries, secrets=secrets, has=has)
                 if is_refusal(outcome):
                     return error
                 raise error
@@ -223,6 +227,16 @@ class OpenAIChat:
             return failure
         except UnicodeError:  # the client knows more of the names that a host cannot have
             raise unusable() from None
+
+    async def _models(self) -> tuple[str, ...]:
+        """The models that the endpoint says it has, none where it does not say."""
+        try:
+            async with asyncio.timeout(min(self._endpoint.timeout_s, ASIDE_S)):
+                client = await self._client()
+                listed = json.loads((await client.models.with_raw_response.list()).content)
+            return tuple(str(model["id"]) for model in listed["data"])
+        except (openai.OpenAIError, TimeoutError, ValueError, LookupError, TypeError, RecursionError):
+            return ()
 
     async def _client(self) -> openai.AsyncOpenAI:
         """The running loop's client: connections cannot be shared between loops."""
