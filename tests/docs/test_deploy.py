@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -100,3 +102,19 @@ def test_nobody_is_root_and_little_is_writable(compose, pods):
         assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/data", "/tmp"}
     assert compose["read_only"] is True
     assert compose["tmpfs"] == ["/tmp"]
+
+
+def test_the_unit_of_systemd_is_in_order_and_waits_for_running_answers(tmp_path):
+    unit = (DEPLOY / "equipoise.service").read_text("utf-8")
+    assert int(re.search(r"(?m)^TimeoutStopSec=(\d+)$", unit)[1]) > STOPS
+    (program,) = re.findall(r"(?m)^ExecStart=(\S+) serve --host 127.0.0.1 ", unit)
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("there is no systemd here")
+    (tmp_path / "equipoise").write_text("#!/bin/sh\n")
+    (tmp_path / "equipoise").chmod(0o755)
+    (tmp_path / "equipoise.service").write_text(unit.replace(program, str(tmp_path / "equipoise")))
+    done = subprocess.run(
+        [analyze, "verify", tmp_path / "equipoise.service"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and "equipoise.service" not in done.stderr, done.stderr
