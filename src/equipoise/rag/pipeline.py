@@ -110,9 +110,7 @@ class HighlightSummarize(Gathering):
         self, questions: Sequence[Question], observer: Observer | None = None, *, others: bool = False
     ) -> Ended:
         """The results of the questions of one message, one or more. Raises as `ask` does."""
-        journals = [await self.begun(question, observer) for question in questions]
-        retrieved = await self.retrieve_all(journals)
-        gathered = [await self.read(*pair, result) for pair, result in zip(journals, retrieved, strict=True)]
+        questions, gathered = await self._gathered(questions, observer)
         documents = _documents(evidence.kept for evidence in gathered if evidence.kept)
         gathered = self._fitted(gathered, documents)
         heard = [await self._heard(*pair, others) for pair in zip(questions, gathered, strict=True)]
@@ -138,6 +136,20 @@ class HighlightSummarize(Gathering):
         ours = all_of((one.highlights for one in ended), documents, self.policy)
         whole = {*ours.items, *all_of((one.highlights for one in told), documents, roomy).items}
         return Ended(results, Highlights(tuple(sorted(whole, key=lambda item: item.span))))
+
+    async def _gathered(
+        self, questions: Sequence[Question], observer: Observer | None
+    ) -> tuple[list[Question], list[Evidence]]:
+        """Each question as it is to be read, and its evidence. What follows an earlier one and could stand alone is
+        read both ways: as it follows, unless the evidence for that is weak and it is answered surer by itself."""
+        ways = [way for question in questions for way in question.ways]
+        journals = [await self.begun(way, observer) for way in ways]
+        retrieved = await self.retrieve_all(journals)
+        read = iter(
+            [await self.read(*pair, result) for pair, result in zip(journals, retrieved, strict=True)]
+        )
+        chosen = [_surest([(way, next(read)) for way in question.ways]) for question in questions]
+        return [way for way, _ in chosen], [evidence for _, evidence in chosen]
 
     async def _heard(self, question: Question, evidence: Evidence, others: bool) -> Heard | None:
         """What untrusted documents say, where that is wanted."""
@@ -254,6 +266,23 @@ def pointed(result: Answer | Refusal, contact: str) -> Answer | Refusal:
     if isinstance(result, Answer) or not contact:
         return result
     return replace(result, detail=f"{result.detail} {contact}")
+
+
+def _surest(read: Sequence[tuple[Question, Evidence]]) -> tuple[Question, Evidence]:
+    """The way of reading a question that is kept, with what all of them have cost; the first where it is not weak."""
+    (way, evidence), *others = read
+    for other, found in others:
+        if _chance(evidence) < WEAK and _chance(found) > _chance(evidence):
+            left, way, evidence = evidence, other, found
+        else:
+            left = found
+        evidence = replace(evidence, journal=evidence.journal.with_costs_of(left.journal.trace))
+    return way, evidence
+
+
+def _chance(evidence: Evidence) -> float:
+    """The probability that it answers, 0 where nothing does."""
+    return 0.0 if evidence.refused else evidence.journal.trace.probability or 0.0
 
 
 def _is_witnessed(result: Answer | Refusal) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from equipoise.text.coordination import coordinated
-from equipoise.text.references import ASKING, AUXILIARY, JOINING, follows_up
+from equipoise.text.references import ASKING, AUXILIARY, JOINING, could_stand_alone, follows_up
 from equipoise.text.sentences import prose_spans
 from equipoise.text.tokens import content_words, words
 
@@ -46,17 +46,23 @@ _POLITE = frozenset(
 class Question:
     """One question of a message: its `text` there, and what stands `before` it when it is asked by itself.
 
-    `alone`: it makes sense without an earlier question.
+    `alone`: it makes sense without an earlier question. `either`: it may do so, or be about what that is about.
     """
 
     text: str
     before: tuple[str, ...] = ()
     alone: bool = True
+    either: bool = False
 
     @property
     def whole(self) -> str:
         """The question with all it needs."""
         return " ".join((*self.before, self.text))
+
+    @property
+    def ways(self) -> tuple["Question", ...]:
+        """How it can be read: with what stands before it and, where that makes sense, too, by itself."""
+        return (self, Question(self.text)) if self.either and self.before else (self,)
 
 
 def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question, ...]:
@@ -83,7 +89,10 @@ def split_questions(message: str, before: Sequence[str] = ()) -> tuple[Question,
         anchor = anchor if earlier else text
         questions.append(
             Question(
-                text, tuple(context for context in (lead, earlier) if context), bool(lead) or not follows
+                text,
+                tuple(context for context in (lead, earlier) if context),
+                bool(lead) or not follows,
+                bool(earlier) and not lead and could_stand_alone(text),
             )
         )
     return tuple(questions)
@@ -98,16 +107,16 @@ def one_question(message: str, before: Sequence[str] = ()) -> Question:
     """
     alone = not follows_up(message)
     earlier = "" if alone else _standing(before, len(message))
-    return Question(message, (earlier,) if earlier else (), alone)
+    return Question(message, (earlier,) if earlier else (), alone, not alone and could_stand_alone(message))
 
 
 def _standing(before: Sequence[str], length: int) -> str:
-    """The last question of the last EARLIER messages that stands alone; empty where there is none, or no room for it
-    before `length` characters."""
+    """The last question of the last EARLIER messages that stands alone or could; empty where there is none, or no room
+    for it before `length` characters."""
     for said in reversed(before[-EARLIER:]):
         room = MAX_QUESTION - length - 1
         for question in reversed(split_questions(said) if len(said) <= MAX_QUESTION else ()):
-            if question.alone and _says(question.whole):
+            if (question.alone or question.either) and _says(question.whole):
                 return question.whole if len(question.whole) <= room else ""
     return ""
 

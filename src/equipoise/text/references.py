@@ -103,6 +103,17 @@ def follows_up(question: str) -> bool:
     return pointer is not None and not _names_before(text[: pointer.start()])
 
 
+def could_stand_alone(question: str) -> bool:
+    """Whether what follows up could as well be a question of its own, about something else.
+
+    >>> could_stand_alone("And how many databases can be attached?"), could_stand_alone("And when did he die?")
+    (True, False)
+    """
+    text = _judged(_without_courtesies(" ".join(question.split())))
+    joined = _JOINED.match(text)
+    return joined is not None and _asks(text[joined.end() :]) and not follows_up(text[joined.end() :])
+
+
 def refers_back(question: str) -> bool:
     """Whether `question` is about somebody or something only an earlier one names: it has a pronoun, and no name
     before it (for a possessive: no other word either). "Is it possible to ..." and "this year" do not count, nor
