@@ -71,6 +71,14 @@ def test_a_session_ends_with_chat(run, office, typed):
     assert read_as(run("chat", "--llm", "none")[1]) == []
 
 
+def test_what_begins_with_a_slash_is_a_command(run, office, typed):
+    typed(OPENS, "/new", "And who elects him?", "/sources", "/help", "/nothing")
+    code, out, _ = run("chat", "--llm", "none")
+    assert code == 0 and read_as(out) == []
+    assert "forgotten" in out and "about: Harbour" in out
+    assert out.count("/new forgets") == 2 and out.count("There is no such command") == 1
+
+
 @pytest.fixture
 def endpoint(office, server, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)

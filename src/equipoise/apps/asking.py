@@ -36,6 +36,9 @@ app = group()
 
 PARTLY_FAILED = 3
 UNANSWERED = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED)
+SOURCES = 50
+"""Titles that /sources names."""
+COMMANDS = "/new forgets the earlier questions, /sources names the documents, /help says this; an empty line ends."
 
 DocsOption = Annotated[
     list[Path] | None, PathOption("--docs", help="Answer from these files or folders only.")
@@ -225,11 +228,25 @@ def chat(chosen: Choice, others: OthersOption = False, trace: TraceOption = Fals
     before: deque[str] = deque(maxlen=EARLIER)
     with _answering(chosen) as ready:
         for question in _questions(console):
+            if question.strip().startswith("/"):
+                _command(question.strip(), before, ready, console)
+                continue
             try:
                 _shown(ready, question, console, before=before, others=others, trace=trace)
                 before.append(question)
             except EquipoiseError as error:
                 console.print(styled((str(error), "red")))
+
+
+def _command(typed: str, before: deque[str], ready: "Library | Remote", console: Terminal) -> None:
+    """What begins with a slash is no question."""
+    if typed == "/new":
+        before.clear()
+        console.print("What was asked before is forgotten.")
+    elif typed == "/sources":
+        render.show_subjects(ready.subjects(SOURCES), console)
+    else:
+        console.print(f"{'' if typed == '/help' else 'There is no such command. '}{COMMANDS}")
 
 
 def _shown(
@@ -366,7 +383,7 @@ def _counted(report: IndexReport) -> list[str]:
 
 
 def _questions(console: Terminal) -> Iterator[str]:
-    console.print("Type a question; an empty line or Ctrl-D ends.")
+    console.print("Type a question; /help for more; an empty line or Ctrl-D ends.")
     while True:
         try:
             question = console.input(styled(("\n? ", "bold")))
