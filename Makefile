@@ -7,9 +7,9 @@ DATA ?= data
 READER ?= .equipoise/reader/model
 
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
-	nightly bench-serve serve-kills serve-isolation serve-failing failover indexers bench-stores \
+	nightly serve-kills serve-isolation serve-failing failover indexers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-replay bench-bias-hotpotqa bench-authors bench-contested bench-corpus bench-field-mixed stance-model bench-hijack \
+	bench-bias-replay bench-bias-hotpotqa bench-corpus bench-field-mixed stance-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
@@ -64,9 +64,6 @@ nightly: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.postgres $(VENV)/.
 	$(BIN)/python -m pytest -m nightly -n auto --dist worksteal
 	$(BIN)/python tests/campaigns/noninterference.py --cases 100000 --seed 1
 
-bench-serve: $(VENV)/.serve
-	$(BIN)/python benchmarks/serve/run.py
-
 serve-kills: $(VENV)/.test $(VENV)/.serve
 	$(BIN)/python tests/campaigns/serve_kills.py --kills 20 --seed 7
 
@@ -82,9 +79,6 @@ failover: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
 
 indexers: $(VENV)/.test $(VENV)/.postgres $(VENV)/.stores-test
 	$(BIN)/python tests/campaigns/indexers.py --documents 5000 --kills 20 --seed 7
-
-bench-stores: $(VENV)/.test $(VENV)/.serve $(VENV)/.postgres $(VENV)/.stores-test
-	$(BIN)/python benchmarks/stores/run.py
 
 bench-reading: $(VENV)/.bench
 	$(BIN)/python benchmarks/reading/run.py --data $(DATA)
@@ -123,12 +117,6 @@ bench-corpus: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/security/corpus.py
 
-bench-contested: $(VENV)/.bench
-	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
-
-bench-authors: $(VENV)/.bench
-	$(BIN)/python benchmarks/security/authors.py --data $(DATA)
-
 bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/bias/hotpotqa.py --data $(DATA) --llm local/qwen2.5-coder-1.5b
@@ -151,16 +139,12 @@ bench-certify: $(VENV)/.local
 bench-security: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/security/run.py --data $(DATA)
-	$(BIN)/python benchmarks/security/pieces.py --data $(DATA)
-	$(BIN)/python benchmarks/security/tags.py --data $(DATA)
 
 bench-qa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
 	$(BIN)/python benchmarks/qa/run.py --data $(DATA)
 
-bench-calibration: $(VENV)/.bench $(VENV)/.multilingual
-	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA)
-	$(BIN)/python benchmarks/calibration/fit.py --data $(DATA) --encoder multilingual
+bench-calibration: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py --half fitting
 	$(BIN)/python benchmarks/calibration/reader.py --data $(DATA)
 

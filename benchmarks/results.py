@@ -108,8 +108,8 @@ SECTIONS: Sequence[tuple[str, str, tuple[str, ...]]] = (
     ("Speed of indexing and of quotes", "speed/frozen.md", ()),
 )
 """Title, table, and which of its sections; none: all."""
-FROZEN_AT = "550b805"
-FROZEN: Mapping[str, tuple[str, ...]] = {
+FROZEN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+  "550b805": {
     "retrieval, each ranking by itself": ("retrieval/reporting.md", "retrieval/later.md", "retrieval/fitting.md"),
     "where answers stand, attacked and defended": ("bias/defended/table.md", "bias/defended/summary.json"),
     "PS and retrieval by different encoders": ("bias/encoders.md", "bias/encoders.json"),
@@ -125,10 +125,20 @@ FROZEN: Mapping[str, tuple[str, ...]] = {
     "growth of time with hostile input": ("growth/table.md",),
     "speed of indexing, quotes and filters": ("speed/frozen.md", "speed/results.json"),
     "sizes of a deployment": ("sizing/index.json",),
+  },
+  "02dc7eb": {
+    "the sentence highlighter's fit": ("calibration/result.md", "calibration/result-multilingual.md"),
+    "planters against honest authors": ("security/authors.md",),
+    "contested questions, nothing trusted": ("bias/contested/table.md", "bias/contested/rows.jsonl"),
+    "the limit of short pieces, the check of verdicts": ("security/pieces.md", "security/tags.md"),
+    "what tells two authors apart": ("bias/README.md",),
+    "what the server costs": ("serve/table.md", "serve/results.jsonl"),
+    "search in a file and in Postgres": ("stores/table.md", "stores/results.json"),
+  },
 }  # fmt: skip
-"""Experiments that are over, and what they left: their code last stood at FROZEN_AT."""
-FROZEN_NOTE = """Of these the results stay and the code is gone. It last stood at commit {at} (`git show
-{at}:benchmarks/`); pages of results name its commands. Agreement of quotes, quotes that answer nothing and the speed
+"""Experiments that are over, and what they left, by the commit at which their code last stood."""
+FROZEN_NOTE = """Of these the results stay and the code is gone. It last stood at the commit named (`git show
+COMMIT:benchmarks/`); pages of results name its commands. Agreement of quotes, quotes that answer nothing and the speed
 of the scan left numbers in [LOG.md](../benchmarks/LOG.md) alone."""
 
 
@@ -184,7 +194,7 @@ def page() -> str:
     for title, name, wanted in SECTIONS:
         source = (HERE / name).read_text("utf-8")
         parts += [f"## {title}", f"From [{name}](../benchmarks/{name}).", excerpt(source, wanted)]
-    parts += ["## Experiments that are over", FROZEN_NOTE.format(at=FROZEN_AT), frozen()]
+    parts += ["## Experiments that are over", FROZEN_NOTE, frozen()]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -223,9 +233,11 @@ def compared() -> str:
 
 def frozen() -> str:
     """What is over, with links to what it left."""
-    lines = ["| experiment | results |", "|---|---|"]
-    for what, names in FROZEN.items():
-        lines.append(f"| {what} | {', '.join(f'[{name}](../benchmarks/{name})' for name in names)} |")
+    lines = ["| experiment | results | code at |", "|---|---|---|"]
+    for commit, experiments in FROZEN.items():
+        for what, names in experiments.items():
+            links = ", ".join(f"[{name}](../benchmarks/{name})" for name in names)
+            lines.append(f"| {what} | {links} | {commit} |")
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from fit import logistic
+from scipy.optimize import minimize
 
 from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
@@ -208,13 +208,19 @@ def _overlapping(item: datasets.Item) -> IsGold:
     return is_gold
 
 
-Fitted = tuple[np.ndarray, float]
+def fit(rows: Sequence[Row]) -> tuple[np.ndarray, float]:
+    """Weights and bias of a logistic regression with a ridge."""
+    x, y = _matrix(rows), np.array([float(row["answerable"]) for row in rows])
+    weight = _weights(rows) / _weights(rows).sum()
 
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        z = x @ theta[1:] + theta[0]
+        error = weight * (1 / (1 + np.exp(-z)) - y)
+        value = float(weight @ (np.logaddexp(0, z) - y * z) + RIDGE * theta[1:] @ theta[1:])
+        return value, np.concatenate([[error.sum()], x.T @ error + 2 * RIDGE * theta[1:]])
 
-def fit(rows: Sequence[Row]) -> Fitted:
-    """Weights and bias."""
-    truth = np.array([float(row["answerable"]) for row in rows])
-    return logistic(_matrix(rows), truth, _weights(rows), RIDGE)
+    best = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
+    return best[1:], float(best[0])
 
 
 def threshold(rows: Sequence[Row], chance: np.ndarray) -> float:
