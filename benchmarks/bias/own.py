@@ -36,15 +36,13 @@ from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, extreme
 from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, to_line
 from equipoise_lab.attacks.properties import yardstick
 from equipoise_lab.bench import scripts, tables
-from equipoise_lab.bench.bias import answers, attacks, bench, corpora, report, vectors
-from equipoise_lab.bench.bias.asked import Asking
+from equipoise_lab.bench.bias import attacks, bench, corpora, planting, report
+from equipoise_lab.bench.bias.asked import ANSWERS, Asking
 from equipoise_lab.bench.bias.attacks import Attack
 from equipoise_lab.bench.bias.bench import PROFILES, Options
-from equipoise_lab.bench.bias.metrics import SIDE
-from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.records import AnswerRecord
-from equipoise_lab.bench.bias.summary import BiasSummary
-from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.bias.numbers import SIDE, Numbers
+from equipoise_lab.bench.bias.planting import Workspace
+from equipoise_lab.bench.bias.records import AnswerRecord, BiasPlan
 from equipoise_lab.bench.output import SUMMARY
 from equipoise_lab.bench.tables import Line, Table
 
@@ -89,7 +87,7 @@ def main() -> None:
         file.write_text("".join(map(to_line, written)), "utf-8")
         asked = "".join(f"{one.query_id}\t{one.question}\n" for one in ready)
         (measured / attacks.QUESTIONS).write_text(f"query-id\tquestion\n{asked}", "utf-8")
-        vectors.borrow(out.parent, measured)
+        planting.borrow(out.parent, measured)
         options = Options(folder, file, Asking(answers=arguments.answers))
         parts = components if arguments.answers else replace(components, chat=None)
         summary = sync.run(
@@ -128,7 +126,7 @@ def _plan(config: dict[str, Any]) -> BiasPlan:
 
 
 def _publish(
-    summary: BiasSummary,
+    summary: Numbers,
     chosen: dict[str, Step3],
     left_out: Sequence[str],
     *,
@@ -141,11 +139,12 @@ def _publish(
     here.mkdir(exist_ok=True)
     for name in (RESULTS, PROFILES, SUMMARY):
         shutil.copyfile(out / name, here / name)
-    if said := read_records(out / answers.ANSWERS, AnswerRecord):
-        (here / answers.ANSWERS).write_bytes(content(without_text(said)))
+    if said := read_records(out / ANSWERS, AnswerRecord):
+        (here / ANSWERS).write_bytes(content(without_text(said)))
+    questions, corpus = summary["queries"], summary["config"]["corpus"]
     parts = [
         "# The attack by the paper's steps",
-        f"`python benchmarks/bias/own.py --llm ...`: {summary.queries} questions of {summary.config['corpus']}, all "
+        f"`python benchmarks/bias/own.py --llm ...`: {questions} questions of {corpus}, all "
         f"passages by {model}, {own['synthetic']} synthetic and up to {own['adversarial']} adversarial ones a sign. "
         f"Left out, because it wrote too few in {own['attempts']} tries for each: {', '.join(left_out) or 'none'}.",
         tables.as_markdown(_step_3_table(chosen)).rstrip(),

@@ -24,10 +24,10 @@ from equipoise.maths.similarity import near_duplicates
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.near_copies import NEAR
 from equipoise_lab.bench import scripts, tables
-from equipoise_lab.bench.bias import attacked_questions, attacks, corpora
-from equipoise_lab.bench.bias.metrics import ESTIMATOR
+from equipoise_lab.bench.bias import attacks, corpora, planting
+from equipoise_lab.bench.bias.numbers import ESTIMATOR
+from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import BiasRecord, PassageRecord
-from equipoise_lab.bench.bias.vectors import Workspace
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.tables import Line, Table, interval
 
@@ -60,7 +60,7 @@ def main() -> None:
     corpus = corpora.read(arguments.data / config["corpus"])
     written = attacks.read(arguments.data / config["attacks"], corpus)
     encoder = EmbeddedEncoder()
-    embedded = attacked_questions.embedded(corpus, Workspace(encoder, arguments.out, _silent))
+    embedded = planting.embedded(corpus, Workspace(encoder, arguments.out, _silent))
     rows = {passage.doc_id: row for row, passage in enumerate(embedded.passages)}
     records = {
         (one.query_id, one.sign, one.injections, one.filter): one

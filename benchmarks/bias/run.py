@@ -15,14 +15,12 @@ import json
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from equipoise.core import sync
 from equipoise.core.errors import InputError
-from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.evaluation.records import Record, content, read_records, without_text
 from equipoise.evaluation.run import RESULTS
@@ -30,17 +28,19 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.bench import scripts, tables
-from equipoise_lab.bench.bias import answers, bench, corpora, likert, plots, report
-from equipoise_lab.bench.bias.asked import Asked, Asking
+from equipoise_lab.bench.bias import bench, report
+from equipoise_lab.bench.bias.asked import ANSWERS, GENERATIONS, LIKERT, Asking
 from equipoise_lab.bench.bias.bench import PROFILES, Options
-from equipoise_lab.bench.bias.likert import LikertRecord
-from equipoise_lab.bench.bias.metrics import Truth, truths_of
-from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.profile import BENIGN
-from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, BiasTiming, PassageRecord
-from equipoise_lab.bench.bias.summary import BiasSummary, Measured, Milliseconds, summarise
-from equipoise_lab.bench.bias.vectors import Workspace
-from equipoise_lab.bench.estimates import Estimate
+from equipoise_lab.bench.bias.numbers import Measured, Numbers, summarise
+from equipoise_lab.bench.bias.planting import Workspace
+from equipoise_lab.bench.bias.records import (
+    AnswerRecord,
+    BiasPlan,
+    BiasRecord,
+    BiasTiming,
+    LikertRecord,
+    PassageRecord,
+)
 from equipoise_lab.bench.output import FIGURES, SUMMARY, as_text, write_figures
 
 HERE = Path(__file__).resolve().parent
@@ -49,10 +49,7 @@ sys.path.insert(0, str(HERE.parent))
 from splits import bias_report  # noqa: E402
 
 REPORTING, ANSWERED = "summary-reporting.json", "summary-answers.json"
-SAID: Mapping[str, type[Record]] = {
-    answers.ANSWERS: AnswerRecord,
-    likert.LIKERT: LikertRecord,
-}
+SAID: dict[str, type[Record]] = {ANSWERS: AnswerRecord, LIKERT: LikertRecord}
 """What language models said, by file."""
 
 
@@ -75,28 +72,47 @@ def add(folder: Path, file: Path) -> None:
         raise InputError(
             f"{file}: {' '.join(map(str, strange.place))} is not among the results of {folder.name}"
         )
-    _merge(folder / answers.ANSWERS, found)
+    _merge(folder / ANSWERS, found)
 
 
 def measure(config: dict, arguments: Namespace) -> None:
     """Run what is missing, and copy records and summaries here."""
-    plan = _plan(config, config)
-    options = Options(arguments.data / config["corpus"], arguments.data / config["attacks"])
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    asking = Asking(arguments.answers, arguments.likert)
-    if asking.anything:
-        _ask(
-            config, replace(options, asking=asking), arguments.llm or config["answers"]["llm"], arguments.out
-        )
-    with Store.open(arguments.out / "index.db", create=True) as store:
-        components = Components(Settings(), store, EmbeddedEncoder())
-        workspace = Workspace(components.encoder, arguments.out, scripts.say)
-        sync.run(bench.bench(plan, options, components, workspace))
+    out, asking = arguments.out, Asking(arguments.answers, arguments.likert)
+    out.mkdir(parents=True, exist_ok=True)
+    if asking.answers or asking.likert:
+        llm = arguments.llm or config["answers"]["llm"]
+        summary = _run(config, config["answers"], arguments, llm, asking)
+        if asking.answers or not (HERE / ANSWERED).exists():
+            (HERE / ANSWERED).write_text(as_text(summary), "utf-8")
+        for name, record in SAID.items():
+            if found := read_records(out / name, record):
+                _merge(HERE / name, found)
+    _run(config, config | {"slots": 1}, arguments, "none", Asking())
     for name in (RESULTS, PROFILES, SUMMARY):
-        shutil.copyfile(arguments.out / name, HERE / name)
-    timings = read_records(arguments.out / bench.TIMINGS, BiasTiming)
-    half = replace(kept(HERE, SUMMARY), timings=timings).only(_reporting_half(HERE))
-    (HERE / REPORTING).write_text(as_text(summarise(half)), "utf-8")
+        shutil.copyfile(out / name, HERE / name)
+    half = replace(kept(HERE, SUMMARY), timings=read_records(out / bench.TIMINGS, BiasTiming))
+    (HERE / REPORTING).write_text(as_text(summarise(half.only(_reporting_half(HERE)))), "utf-8")
+
+
+def _run(config: dict, section: dict, arguments: Namespace, llm: str, asking: Asking) -> Numbers:
+    """The whole configuration with filters, injections and rotations of `section`."""
+    plan = BiasPlan(
+        tuple(section["filters"]),
+        tuple(section["injections"]),
+        config["k"],
+        config["candidates"],
+        section["rotations"],
+    )
+    data, out, slots = arguments.data, arguments.out, section["slots"]
+    settings = scripts.settings(
+        {"model.llm": llm, "model.slots": slots, "model.replay": str(out / "replies.db")}
+    )
+    chat = build.chat_model(settings.model) if asking.answers or asking.likert else None
+    with Store.open(out / "index.db", create=True) as store:
+        components = Components(settings, store, EmbeddedEncoder(), chat)
+        options = Options(data / config["corpus"], data / config["attacks"], asking)
+        workspace = Workspace(components.encoder, out, scripts.say, slots)
+        return sync.run(bench.bench(plan, options, components, workspace))
 
 
 def kept(folder: Path, name: str) -> Measured:
@@ -106,109 +122,51 @@ def kept(folder: Path, name: str) -> Measured:
     """
     before = _json(folder / name)
     config = before["config"]
+    rotations = config.get("rotations", 1)
     plan = BiasPlan(
-        tuple(before["filters"]),
-        (0, *before["injections"]),
-        before["k"],
-        config["candidates"],
-        rotations=config.get("rotations", 1),
+        tuple(before["filters"]), (0, *before["injections"]), before["k"], config["candidates"], rotations
     )
-    passages = read_records(folder / PROFILES, PassageRecord)
     results = [
         one
         for one in read_records(folder / RESULTS, BiasRecord)
-        if one.filter in plan.filters and one.condition in plan.conditions()
-        if one.first == 0 or plan.rotations > 1
+        if one.filter in plan.filters
+        and one.condition in plan.conditions()
+        and (one.first == 0 or rotations > 1)
     ]
+    run = Measured(plan, config, results, [], read_records(folder / PROFILES, PassageRecord))
     if name == ANSWERED:
-        said = Asked(read_records(folder / answers.ANSWERS, AnswerRecord))
-    else:
-        said = Asked(likert=read_records(folder / likert.LIKERT, LikertRecord))
-    return Measured(
-        plan,
-        _truths(passages),
-        before["config"],
-        results,
-        [],
-        passages,
-        said,
-    )
+        return replace(run, answers=read_records(folder / ANSWERS, AnswerRecord))
+    return replace(run, likert=read_records(folder / LIKERT, LikertRecord))
 
 
-def again(folder: Path, name: str) -> BiasSummary:
+def again(folder: Path, name: str) -> Numbers:
     """The summary `name` once more from the records in `folder`; milliseconds as they were measured."""
     run = kept(folder, name)
-    if name == REPORTING:
-        run = run.only(_reporting_half(folder))
-    times = {
-        key: Milliseconds(**{part: _estimate(value) for part, value in one.items()})
-        for key, one in _json(folder / name)["milliseconds"].items()
-    }
-    return replace(summarise(run), milliseconds=times)
+    run = run.only(_reporting_half(folder)) if name == REPORTING else run
+    return summarise(run) | {"milliseconds": _json(folder / name)["milliseconds"]}
 
 
 def publish(folder: Path, here: Path) -> None:
     """Write summaries, table and figures from the records in `folder`."""
-    names = [name for name in (SUMMARY, REPORTING, ANSWERED) if (folder / name).exists()]
-    found = {name: again(folder, name) for name in names}
+    found = {name: again(folder, name) for name in (SUMMARY, REPORTING, ANSWERED) if (folder / name).exists()}
     for name, summary in found.items():
         (here / name).write_text(as_text(summary), "utf-8")
     passages = read_records(folder / PROFILES, PassageRecord)
-    drawn = list(plots.figures(found[SUMMARY], passages))
+    drawn = list(report.figures(found[SUMMARY], passages))
     if ANSWERED in found:
-        drawn += [one for one in plots.figures(found[ANSWERED], passages) if one[0] == "answers"]
+        drawn += [one for one in report.figures(found[ANSWERED], passages) if one[0] == "answers"]
     write_figures(here, {name: svg for name, _, svg in drawn})
     text = _page(found[REPORTING], found[SUMMARY], found.get(ANSWERED))
     images = [f"![{caption}]({FIGURES}/{name}.svg)\n" for name, caption, _ in drawn]
     (here / "table.md").write_text("\n".join([text, "# Figures", "", *images]), "utf-8")
 
 
-def _truths(passages: Sequence[PassageRecord]) -> dict[str, Truth]:
-    """What is known of each query, from the records of its relevant documents; stances are turned there already."""
-    relevant: dict[str, set[str]] = {}
-    stance: dict[str, dict[str, float]] = {}
-    for one in passages:
-        if one.kind == BENIGN:
-            relevant.setdefault(one.query_id, set()).add(one.id)
-            if one.stance is not None:
-                stance.setdefault(one.query_id, {})[one.id] = one.stance
-    queries = dict.fromkeys((one.query_id for one in passages), "")
-    found = {query: frozenset(ids) for query, ids in relevant.items()}
-    return truths_of(corpora.Corpus("", {}, queries, found, stance), dict.fromkeys(queries, 1), passages)
-
-
 def _reporting_half(folder: Path) -> list[str]:
     return bias_report(sorted({one.query_id for one in read_records(folder / RESULTS, BiasRecord)}))
 
 
-def _estimate(value: Mapping[str, Any] | None) -> Estimate | None:
-    return None if value is None else Estimate(value["estimate"], value["low"], value["high"], value["n"])
-
-
-def _json(path: Path) -> Any:  # noqa: ANN401
+def _json(path: Path) -> Numbers:
     return json.loads(path.read_text("utf-8"))
-
-
-def _plan(config: dict, section: dict) -> BiasPlan:
-    """The plan of the whole configuration, with filters, injections and rotations of `section`."""
-    filters, injections = tuple(section["filters"]), tuple(section["injections"])
-    return BiasPlan(filters, injections, config["k"], config["candidates"], section["rotations"])
-
-
-def _ask(config: dict, options: Options, llm: str, out: Path) -> None:
-    """Ask the language model, and put what was said beside this file."""
-    wanted = config["answers"]
-    flags = {"model.llm": llm, "model.slots": wanted["slots"], "model.replay": str(out / "replies.db")}
-    settings = scripts.settings(flags)
-    with Store.open(out / "index.db", create=True) as store:
-        components = Components(settings, store, EmbeddedEncoder(), build.chat_model(settings.model))
-        workspace = Workspace(components.encoder, out, scripts.say, wanted["slots"])
-        summary = sync.run(bench.bench(_plan(config, wanted), options, components, workspace))
-    if options.asking.answers or not (HERE / ANSWERED).exists():
-        (HERE / ANSWERED).write_text(as_text(summary), "utf-8")
-    for name, record in SAID.items():
-        if found := read_records(out / name, record):
-            _merge(HERE / name, found)
 
 
 def _merge(path: Path, found: Sequence[Record]) -> None:
@@ -217,44 +175,44 @@ def _merge(path: Path, found: Sequence[Record]) -> None:
     path.write_bytes(content([every[key] for key in sorted(every)]))
 
 
-def _answer_tables(summary: BiasSummary | None) -> list[str]:
+def _answer_tables(summary: Numbers | None) -> list[str]:
     """Tables 5, 6 and 8 and Figure 4 in numbers, of the answers that are here."""
-    if summary is None or not summary.answers:
+    if summary is None or not summary["answers"]:
         return []
     titles = ("Table 5", "Table 6", "Table 8", "Answers")
     wanted = [table for table in report.tables(summary) if table.title.startswith(titles)]
-    several = len(summary.answers) > 1
+    several = len(summary["answers"]) > 1
     return [
-        f"# Answers: {summary.queries} questions, {answers.GENERATIONS} answers each",
+        f"# Answers: {summary['queries']} questions, {GENERATIONS} answers each",
         "",
         *map(tables.as_markdown, wanted),
         *(
-            f"Figure 4 in numbers{f', {one.model}' if several else ''}: Spearman of the PS of answers with the PS of "
-            f"what was kept {one.spearman:.2f} over all {len(one.points)} points, "
-            f"{tables.interval(one.spearman_by_query)} within a question.\n"
-            for one in summary.answers
-            if one.spearman is not None
+            f"Figure 4 in numbers{', ' + one['model'] if several else ''}: Spearman of the PS of answers with the PS "
+            f"of what was kept {one['spearman']:.2f} over all {len(one['points'])} points, "
+            f"{tables.interval(one['spearman_by_query'])} within a question.\n"
+            for one in summary["answers"]
+            if one["spearman"] is not None
         ),
     ]
 
 
-def _page(part: BiasSummary, whole: BiasSummary, answered: BiasSummary | None) -> str:
+def _page(part: Numbers, whole: Numbers, answered: Numbers | None) -> str:
     """The table: the reporting half first, then all questions, then answers."""
     rows = [
         "# The bias benchmark",
         "",
-        f"`make bench-bias`: {whole.config['corpus']} with {whole.config['encoder']}. Intervals are 99%, by "
+        f"`make bench-bias`: {whole['config']['corpus']} with {whole['config']['encoder']}. Intervals are 99%, by "
         "bootstrap over questions; the paper's numbers are in italics. How far ours may differ from them, and "
         "why, stands in `README.md`.",
         "",
-        f"# The {part.queries} questions of the reporting half",
+        f"# The {part['queries']} questions of the reporting half",
         "",
         "Every second question in the order of ids (`splits.bias_report`). BiasDef's default bins, cut and "
         "distance were chosen on a half of the questions that was not recorded, so read the rows of BiasDef as "
         "flattered; `BiasDef as written` shares only the distance with them.",
         "",
         report.markdown(part),
-        f"# All {whole.queries} questions",
+        f"# All {whole['queries']} questions",
         "",
         report.markdown(whole),
         *_answer_tables(answered),

@@ -9,7 +9,6 @@ the results that stand here.
 
 import json
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
 
 from equipoise.core import sync
@@ -22,9 +21,9 @@ from equipoise.rag.components import Components
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.hijack import bench, report
 from equipoise_lab.bench.hijack.bench import HijackPlan, Place
-from equipoise_lab.bench.hijack.cases import Choice, Skipped
+from equipoise_lab.bench.hijack.cases import Choice
 from equipoise_lab.bench.hijack.records import HijackRecord
-from equipoise_lab.bench.hijack.summary import HijackSummary, Measured, summarise
+from equipoise_lab.bench.hijack.report import Measured, Numbers, summarise
 from equipoise_lab.bench.output import as_text
 
 HERE = Path(__file__).resolve().parent
@@ -62,32 +61,24 @@ def main() -> None:
     publish(summary, HERE)
 
 
-def publish(summary: HijackSummary, here: Path) -> None:
+def publish(summary: Numbers, here: Path) -> None:
     """Write summary and table, without what an error said: that may quote a model or name a place here."""
-    bare = replace(summary, errors=tuple(replace(failure, detail="") for failure in summary.errors))
+    bare = summary | {"errors": [failure | {"detail": ""} for failure in summary["errors"]]}
     (here / "summary.json").write_text(as_text(bare), "utf-8")
     (here / "table.md").write_text(_page(bare), "utf-8")
 
 
-def kept(folder: Path) -> HijackSummary:
+def kept(folder: Path) -> Numbers:
     """The numbers of the results in `folder` once more; what was asked is read from its summary."""
     before = json.loads((folder / "summary.json").read_text("utf-8"))
-    return summarise(
-        Measured(
-            before["config"],
-            tuple(before["pipelines"]),
-            tuple(before["inbox"]),
-            before["cases"],
-            [Skipped(**fields) for fields in before["skipped"]],
-            read_records(folder / RESULTS, HijackRecord),
-        )
-    )
+    asked = {name: before[name] for name in ("config", "pipelines", "inbox", "cases", "skipped")}
+    return summarise(Measured(**asked, records=read_records(folder / RESULTS, HijackRecord)))
 
 
-def _page(summary: HijackSummary) -> str:
-    cases = ", ".join(f"{source} {count}" for source, count in summary.cases.items())
+def _page(summary: Numbers) -> str:
+    cases = ", ".join(f"{source} {count}" for source, count in summary["cases"].items())
     return (
-        f"# The tool hijack benchmark\n\n`make bench-hijack`: {summary.config['llm']}. Cases: {cases}. Intervals "
+        f"# The tool hijack benchmark\n\n`make bench-hijack`: {summary['config']['llm']}. Cases: {cases}. Intervals "
         "are 95%, exact (Clopper-Pearson); the paper's numbers are in italics. How far ours may differ from them, "
         f"and why, stands in `README.md`.\n\n{report.markdown(summary).rstrip()}\n"
     )

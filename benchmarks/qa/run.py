@@ -29,12 +29,10 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.output import TABLES
-from equipoise_lab.bench.qa import bench, datasets, items, runner
+from equipoise_lab.bench.qa import bench, datasets, items, report, runner
 from equipoise_lab.bench.qa.bench import Options, QaPlan
 from equipoise_lab.bench.qa.items import Item
-from equipoise_lab.bench.qa.records import QaRecord, without_text
-from equipoise_lab.bench.qa.reporting import report
-from equipoise_lab.bench.qa.reporting.recorded import RECORDS
+from equipoise_lab.bench.qa.records import META, RECORDS, QaRecord, without_text
 from equipoise_lab.bench.qa.runner import Harness
 from equipoise_lab.bench.systems import pipelines
 
@@ -187,7 +185,7 @@ def publish(out: Path, here: Path, *, timed: bool) -> None:
         if source.exists():
             kept = read_records(source, RECORDS[name])
             (here / source.name).write_bytes(content([without_text(record) for record in kept]))
-    shutil.copyfile(out / bench.META, here / bench.META)
+    shutil.copyfile(out / META, here / META)
     rewrite(here)
 
 

@@ -19,8 +19,8 @@ from equipoise.rag.components import Components
 from equipoise_lab.bench.bias import bench
 from equipoise_lab.bench.bias.asked import Asking
 from equipoise_lab.bench.bias.bench import Options
-from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.bias.planting import Workspace
+from equipoise_lab.bench.bias.records import BiasPlan
 from equipoise_lab.commands.bench_qa import CONCURRENCY, at_a_time
 from hashed_words import HashedWords
 

@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import InputError
-from equipoise.core.types import Candidates, Passage
+from equipoise.core.types import Passage
 from equipoise_lab.attacks.passages import AttackPassage, Kind
-from equipoise_lab.bench.bias import metrics, profile, summary
-from equipoise_lab.bench.bias.asked import Asked
-from equipoise_lab.bench.bias.attacked_questions import axis_of
-from equipoise_lab.bench.bias.background import EmbeddedPassages, InMemory, merged
-from equipoise_lab.bench.bias.corpora import Corpus
-from equipoise_lab.bench.bias.facts import shares, support_ratio
-from equipoise_lab.bench.bias.metrics import ESTIMATOR, Cell, PsSample, Truth, Worst
-from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.profile import Properties
-from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, FactRecord, PassageRecord
+from equipoise_lab.bench.bias import numbers as metrics
+from equipoise_lab.bench.bias.numbers import ESTIMATOR, PsSample, Truth, shares, support_ratio
+from equipoise_lab.bench.bias.planting import EmbeddedPassages, axis_of
+from equipoise_lab.bench.bias.records import AnswerRecord, BiasPlan, BiasRecord, FactRecord, PassageRecord
 from equipoise_lab.bench.estimates import Estimate
 
 
@@ -54,9 +48,7 @@ def passage(query="q", *, name="p", kind="adv_neg", ps=0.0, stance=None, first=N
     )
 
 
-TRUTH = Truth(
-    frozenset({"d1", "d2", "d3", "d4"}), {"d1": 1.0, "d2": -1.0, "d3": 1.0}, {"a1": True, "a2": False}
-)
+TRUTH = Truth(frozenset({"d1", "d2", "d3", "d4"}), {"a1": True, "a2": False})
 
 
 def test_the_worked_row():
@@ -147,16 +139,20 @@ def test_evasion_counts_only_passages_that_met_the_filter():
 def test_worst_case_is_over_attacked_conditions():
     def shares_of(sign, injections, adversarial, relevant):
         two = (Estimate(share, share, share, 1) for share in (adversarial, relevant))
-        return Cell("none", sign, injections, *two, *[None] * 7)
+        return {"sign": sign, "injections": injections} | dict(
+            zip(("adversarial_share", "relevant_share"), two, strict=True)
+        )
 
     cells = [
         shares_of("none", 0, 0.9, 0.1),
         shares_of("adv_neg", 1, 0.2, 0.5),
         shares_of("adv_pos", 5, 0.9, 0.1),
     ]
-    assert metrics.worst_case(cells) == Worst(pytest.approx(9.0), "adv_pos", 5)
+    assert metrics.worst_case(cells) == {
+        "ratio": pytest.approx(9.0), "sign": "adv_pos", "injections": 5,
+    }  # fmt: skip
     cells.append(shares_of("adv_neg", 5, 0.4, 0.0))
-    assert metrics.worst_case(cells) == Worst("inf", "adv_neg", 5)
+    assert metrics.worst_case(cells) == {"ratio": "inf", "sign": "adv_neg", "injections": 5}
     assert metrics.worst_case([shares_of("none", 0, 0.0, 1.0)]) is None
 
 
@@ -172,23 +168,22 @@ def test_the_query_is_the_unit_of_intervals():
     assert ESTIMATOR.level == 0.99
 
 
-def test_stances_are_turned_towards_yes():
-    corpus = Corpus("c", {}, {"q": "claim"}, {}, {"q": {"d1": 1.0, "d2": -0.5}})
+def test_what_is_known_of_a_query_is_read_from_its_passages():
     rows = [
         passage(name="a1", first=True, second=False),
         passage(name="a2", first=True, second=True),
         passage(name="d1", kind="benign"),
     ]
-    truth = metrics.truths_of(corpus, {"q": -1}, rows)["q"]
-    assert truth.stance == {"d1": -1.0, "d2": 0.5}
+    truth = metrics.truths_of(rows)["q"]
+    assert truth.relevant == {"d1"}
     assert truth.satisfies == {"a1": False, "a2": True, "d1": None}
 
 
 def test_property_table_by_hand():
     pairs = [(True, True), (True, False), (False, False), (True, True)]
     rows = [passage(first=a, second=b) for a, b in pairs]
-    assert profile.property_table(rows) == {
-        "adv_neg": Properties(both=0.5, only_1=0.25, only_2=0.0, neither=0.25, count=4)
+    assert metrics.property_table(rows) == {
+        "adv_neg": {"both": 0.5, "only_1": 0.25, "only_2": 0.0, "neither": 0.25, "count": 4}
     }
 
 
@@ -203,10 +198,10 @@ def test_support_ratio_and_shares():
         )
     ]
     benign = shares(rows)["benign"]
-    assert benign.unknown.value == pytest.approx((0.25 + 1.0) / 2)
-    assert benign.support.value == pytest.approx(2 / 3, abs=1e-6)
-    assert benign.support.n == 1
-    assert benign.unknown_shares == [0.25, 1.0]
+    assert benign["unknown"].value == pytest.approx((0.25 + 1.0) / 2)
+    assert benign["support"].value == pytest.approx(2 / 3, abs=1e-6)
+    assert benign["support"].n == 1
+    assert benign["unknown_shares"] == [0.25, 1.0]
 
 
 def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
@@ -216,13 +211,11 @@ def test_planting_merges_by_cosine_and_leaves_ties_to_the_corpus():
 
     question = np.array([1.0, 0.0], np.float32)
     corpus, planted = embedded(["a", "b", "c"], [0.5, 0.9, 0.1], 0), embedded(["p", "q"], [0.5, 0.7], 3)
-    candidates = InMemory(corpus).search("?", question, planted, k=4)
+    candidates = corpus.search(question, planted, k=4)
     assert [p.doc_id for p in candidates.passages] == ["b", "q", "a", "p"]
     assert candidates.scores == pytest.approx([0.9, 0.7, 0.5, 0.5])
     assert candidates.embeddings[1] == pytest.approx(planted.vectors[1])
-    bare = Candidates(corpus.passages[:1], np.array([0.5], np.float32), corpus.vectors[:1], question)
-    assert merged(bare, planted.first(0), k=3) is not bare
-    assert len(merged(bare, planted.first(0), k=3)) == 1
+    assert [p.doc_id for p in corpus.search(question, planted.first(0), k=2).passages] == ["b", "a"]
 
 
 def test_the_axis_is_that_of_the_anchors_and_else_of_the_relevant_passages():
@@ -278,14 +271,12 @@ def test_answers_are_averaged_before_they_are_compared():
         for (q, sign, n), values in answered.items()
         for g, ps in enumerate(values)
     ]
-    corpus = Corpus("c", {}, {"q": "", "r": ""}, {"q": frozenset({"d1"}), "r": frozenset({"d1"})})
-    run = summary.Measured(
-        plan, metrics.truths_of(corpus, {"q": 1, "r": 1}, []), {}, results, [], [], Asked(answers)
-    )
-    (answered,) = summary.summarise(run).answers
-    cell = next(c for c in answered.cells if c.sign == "adv_pos")
-    assert cell.ps_shift.value == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only
-    assert answered.points == (("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2))
-    unattacked = next(c for c in answered.cells if c.sign == "none")
-    assert unattacked.declined.value == pytest.approx(0.25)
-    assert summary.summarise(run.only({"r"})).queries == 1
+    passages = [passage(query, name="d1", kind="benign") for query in ("q", "r")]
+    run = metrics.Measured(plan, {}, results, [], passages, answers)
+    (answered,) = metrics.summarise(run)["answers"]
+    cell = next(c for c in answered["cells"] if c["sign"] == "adv_pos")
+    assert cell["ps_shift"].value == pytest.approx(3.0)  # |0.3 - 0| over mean |PS| 0.1, query q only
+    assert answered["points"] == [("q", 0.1, 0.0), ("q", 0.4, pytest.approx(0.3)), ("r", 0.1, 0.2)]
+    unattacked = next(c for c in answered["cells"] if c["sign"] == "none")
+    assert unattacked["declined"].value == pytest.approx(0.25)
+    assert metrics.summarise(run.only({"r"}))["queries"] == 1

@@ -15,11 +15,10 @@ from equipoise.core.errors import InputError, MissingExtra, ModelError, ModelRep
 from equipoise.core.types import Passage
 from equipoise.models.scripted import ScriptedChat
 from equipoise_lab.bench import systems
-from equipoise_lab.bench.bias import answers, facts, huggingface
-from equipoise_lab.bench.bias.background import EmbeddedPassages
-from equipoise_lab.bench.bias.facts import FactVerdict, NliChecker, WikiCheck
-from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.bias import asked, huggingface
+from equipoise_lab.bench.bias.asked import FactVerdict, NliChecker, WikiCheck
+from equipoise_lab.bench.bias.planting import EmbeddedPassages, Workspace
+from equipoise_lab.bench.bias.records import BiasPlan
 from hashed_words import HashedWords
 from test_bias_run import rows_of, run, silent
 
@@ -91,7 +90,7 @@ def test_a_seed_for_each_generation(inputs, tmp_path):
     chat = ScriptedChat(["word"] * 200)
     run(inputs, tmp_path / "out", plan=BiasPlan(("none",), (0,), k=3, candidates=8), chat=chat, answers=True)
     assert {request.options.seed for request in chat.requests} == {0, 1, 2}
-    assert {request.options.temperature for request in chat.requests} == {answers.OPTIONS.temperature}
+    assert {request.options.temperature for request in chat.requests} == {asked.OPTIONS.temperature}
 
 
 def embedded(*texts):
@@ -167,12 +166,12 @@ def wikicheck():
 
 
 def test_wikicheck_is_asked_as_its_api_wants(wikicheck):
-    url, asked, replies = wikicheck
+    url, seen, replies = wikicheck
     replies["50% & more?"] = 200, {"predicted_label": "REFUTES", "predicted_evidence": [["A", "1"]]}
     checker = WikiCheck(url)
     assert sync.run(checker.check("50% & more?", source="d")) is FactVerdict.REFUTES
     assert sync.run(checker.check("Water is wet.", source="d")) is FactVerdict.SUPPORTS
-    assert asked == [
+    assert seen == [
         ("/fact_checking_aggregated/", "50% & more?"),
         ("/fact_checking_aggregated/", "Water is wet."),
     ]
@@ -203,15 +202,15 @@ def test_wikicheck_that_is_not_there_and_a_name_that_is_no_url():
 
 
 def test_facts_are_checked_in_a_run_and_not_twice(inputs, wikicheck, tmp_path):
-    url, asked, replies = wikicheck
+    url, seen, replies = wikicheck
     replies["Voice 1."] = 200, {"predicted_label": "REFUTES"}
     shares = run(inputs, tmp_path / "out", plan=PLAN, facts=url)["facts"]
     assert set(shares) == {"benign", "adv_pos", "adv_neg"}
     assert shares["benign"]["support"]["estimate"] == 1.0
     assert shares["adv_pos"]["support"]["estimate"] < 1.0
-    once = len(asked)
+    once = len(seen)
     run(inputs, tmp_path / "out", plan=PLAN, facts=url)
-    assert len(asked) == once
+    assert len(seen) == once
     assert "no fact checker" not in (tmp_path / "out" / "tables.md").read_text()
 
 
@@ -224,7 +223,7 @@ def test_a_failing_checker_keeps_the_verdicts_it_gave(tmp_path):
 
     passages = [("benign", passage) for passage in embedded("One thing.", "Another.").passages]
     with pytest.raises(ModelError):
-        sync.run(facts.check_all(passages, Fails(), "test", Workspace(HashedWords(), tmp_path, silent)))
+        sync.run(asked.verdicts(passages, Fails(), "test", Workspace(HashedWords(), tmp_path, silent)))
     assert [row["id"] for row in rows_of(tmp_path, "facts.jsonl")] == ["d0"]
 
 

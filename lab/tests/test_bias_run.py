@@ -13,11 +13,11 @@ from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.rag.components import Components
-from equipoise_lab.bench.bias import attacked_questions, bench, corpora
+from equipoise_lab.bench.bias import bench, corpora, planting
 from equipoise_lab.bench.bias.asked import Asking
 from equipoise_lab.bench.bias.bench import Options
-from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.bias.planting import Workspace
+from equipoise_lab.bench.bias.records import BiasPlan
 from equipoise_lab.bench.layouts import as_json
 from hashed_words import HashedWords
 from processes import held_after, killed_after
@@ -29,7 +29,7 @@ def silent(done, total, what):
     pass
 
 
-ASKED = ("answers", "likert")
+ASKED = ("answers", "likert", "facts")
 
 
 def run(inputs, out, *, plan=None, chat=None, **options):
@@ -146,12 +146,12 @@ def test_ctrl_c_ends_quietly_and_keeps_what_was_done(inputs, tmp_path):
 def test_vectors_are_computed_once(inputs, tmp_path):
     corpus = corpora.read(inputs[0])
     first, second = HashedWords(), HashedWords()
-    computed = attacked_questions.embedded(corpus, Workspace(first, tmp_path, silent))
-    loaded = attacked_questions.embedded(corpus, Workspace(second, tmp_path, silent))
+    computed = planting.embedded(corpus, Workspace(first, tmp_path, silent))
+    loaded = planting.embedded(corpus, Workspace(second, tmp_path, silent))
     assert (first.encoded, second.encoded) == (24, 0)
     np.testing.assert_array_equal(computed.vectors, loaded.vectors)
     other = HashedWords(name="another-space")
-    attacked_questions.embedded(corpus, Workspace(other, tmp_path, silent))
+    planting.embedded(corpus, Workspace(other, tmp_path, silent))
     assert other.encoded == 24
 
 

@@ -8,9 +8,8 @@ import bias_corpus
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.types import ChatReply
 from equipoise.models.scripted import ScriptedChat
-from equipoise_lab.bench.bias import likert
-from equipoise_lab.bench.bias.likert import LikertRecord
-from equipoise_lab.bench.bias.plan import BiasPlan
+from equipoise_lab.bench.bias import asked, numbers
+from equipoise_lab.bench.bias.records import BiasPlan, LikertRecord
 from test_bias_run import rows_of, run
 
 PLAN = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8)
@@ -45,7 +44,7 @@ class TestPoints:
         first = reader()
         summary = run(inputs, tmp_path / "out", plan=PLAN, chat=first, likert=2)
         rows = rows_of(tmp_path / "out", "likert.jsonl")
-        kinds = {kind: sum(row["kind"] == kind for row in rows) for kind in likert.GROUPS["all"]}
+        kinds = {kind: sum(row["kind"] == kind for row in rows) for kind in numbers.GROUPS["all"]}
         assert kinds == {"synthetic": 2 * 4, "benign": 2 * 8, "adv_neg": 2 * 3, "adv_pos": 2 * 3}
         assert len(first.requests) == len(rows)
         assert "text" not in rows[0]
@@ -111,8 +110,8 @@ class TestPoints:
 
 
 def test_passages_are_evenly_apart():
-    assert likert._spread([1, 2, 3, 4], 2) == [1, 3]
-    assert likert._spread([1, 2], 5) == [1, 2]
+    assert asked.spread([1, 2, 3, 4], 2) == [1, 3]
+    assert asked.spread([1, 2], 5) == [1, 2]
 
 
 def record(name, ps, stance, likert, query="q"):
@@ -130,12 +129,12 @@ def test_spearman_by_hand():
         record("e", 0.9, 1, None),
         record("f", 0.9, 1, 7, query="too few"),
     ]
-    (summarised,) = likert.summarised(rows)
-    row = next(row for row in summarised.rows if row.group == "by people")
-    assert (row.queries, row.passages, row.unscored) == (1, 6, 1)
-    assert row.with_ps.value == pytest.approx(0.8)  # 1 - 6 * 2 / 60: ranks 1 3 2 4 against 1 2 3 4
-    assert row.auc.value == 1.0
-    assert ("benign", 1.0, -0.15) in summarised.points
+    (summarised,) = numbers.likert(rows)
+    row = next(row for row in summarised["rows"] if row["group"] == "by people")
+    assert (row["queries"], row["passages"], row["unscored"]) == (1, 6, 1)
+    assert row["with_ps"].value == pytest.approx(0.8)  # 1 - 6 * 2 / 60: ranks 1 3 2 4 against 1 2 3 4
+    assert row["auc"].value == 1.0
+    assert ("benign", 1.0, -0.15) in summarised["points"]
 
 
 def sided(messages):

@@ -11,10 +11,9 @@ import pytest
 
 from equipoise.core.errors import InputError
 from equipoise.evaluation.records import content, read_records
-from equipoise_lab.bench.bias.likert import LikertRecord
-from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, PassageRecord
+from equipoise_lab.bench.bias.records import AnswerRecord, BiasRecord, LikertRecord, PassageRecord
 from equipoise_lab.bench.hijack.records import HijackRecord
-from equipoise_lab.bench.qa.reporting import recorded
+from equipoise_lab.bench.qa.records import RECORDS as QA_RECORDS
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -68,7 +67,7 @@ RECORDS = {
     "bias/defended/answers.jsonl": AnswerRecord,
     "bias/own/results.jsonl": BiasRecord,
     "bias/own/passages.jsonl": PassageRecord,
-    **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in recorded.RECORDS.items()},
+    **{f"qa/{name}/{file}.jsonl": kind for name in QA for file, kind in QA_RECORDS.items()},
 }
 
 

@@ -97,10 +97,10 @@ def test_what_an_answer_decides(answer, tags, expected):
 def test_declining_by_hand():
     pairs = [(True, True)] * 6 + [(True, False)] * 2 + [(False, True)] * 4 + [(False, False)] * 8
     measured = metrics.declining(pairs, seed=1)
-    assert measured.precision.estimate == 0.75
-    assert measured.recall.estimate == 0.6
-    assert measured.f1.estimate == pytest.approx(2 / 3)
-    for interval in (measured.precision, measured.recall, measured.f1):
+    assert measured["precision"].estimate == 0.75
+    assert measured["recall"].estimate == 0.6
+    assert measured["f1"].estimate == pytest.approx(2 / 3)
+    for interval in (measured["precision"], measured["recall"], measured["f1"]):
         assert interval.low < interval.estimate < interval.high
         assert interval.n == 20
     assert metrics.declining(pairs, seed=1) == measured
@@ -108,11 +108,11 @@ def test_declining_by_hand():
 
 def test_declining_that_rests_on_nothing():
     none = metrics.declining([(False, False)] * 3, seed=1)
-    assert (none.precision, none.recall, none.f1) == (None, None, None)
+    assert (none["precision"], none["recall"], none["f1"]) == (None, None, None)
     never = metrics.declining([(False, True)] * 3, seed=1)
-    assert never.precision is None
-    assert (never.recall.estimate, never.recall.high, never.f1.estimate) == (0.0, 0.0, 0.0)
-    assert metrics.declining([], seed=1).f1 is None
+    assert never["precision"] is None
+    assert (never["recall"].estimate, never["recall"].high, never["f1"].estimate) == (0.0, 0.0, 0.0)
+    assert metrics.declining([], seed=1)["f1"] is None
 
 
 def test_the_interval_of_declining_is_that_of_drawing_questions():
@@ -126,7 +126,7 @@ def test_the_interval_of_declining_is_that_of_drawing_questions():
     hits = drawn.all(axis=2).sum(axis=1)
     f1 = 2 * hits / drawn.sum(axis=(1, 2))
     low, high = np.quantile(f1, [0.025, 0.975])
-    measured = metrics.declining(pairs, seed=1).f1
+    measured = metrics.declining(pairs, seed=1)["f1"]
     assert (measured.low, measured.high) == (pytest.approx(low, abs=0.02), pytest.approx(high, abs=0.02))
 
 
@@ -135,11 +135,11 @@ def test_decisions_by_hand():
         [("yes", "yes")] * 3 + [("yes", "no")] + [("no", "no")] * 2 + [("no", None)] * 2 + [("no", "maybe")]
     )
     measured = metrics.decisions([*pairs, ("maybe", None), ("maybe", "maybe"), ("maybe", "yes")], seed=1)
-    assert measured.accuracy.estimate == pytest.approx(5 / 9)
-    assert measured.macro_f1.estimate == pytest.approx((6 / (4 + 3) + 4 / (5 + 3)) / 2)
-    assert measured.accuracy.n == 9
-    assert (measured.maybe, measured.maybe_open) == (3, 2)
-    assert metrics.decisions([("maybe", None)], seed=1).accuracy is None
+    assert measured["accuracy"].estimate == pytest.approx(5 / 9)
+    assert measured["macro_f1"].estimate == pytest.approx((6 / (4 + 3) + 4 / (5 + 3)) / 2)
+    assert measured["accuracy"].n == 9
+    assert (measured["maybe"], measured["maybe_open"]) == (3, 2)
+    assert metrics.decisions([("maybe", None)], seed=1)["accuracy"] is None
 
 
 def test_pearson_by_hand():

@@ -8,12 +8,11 @@ import qa_folder
 from equipoise.core.errors import InputError
 from equipoise_lab.bench.layouts import as_json
 from equipoise_lab.bench.output import SUMMARY, TABLES
+from equipoise_lab.bench.qa import records as recorded
+from equipoise_lab.bench.qa import report
+from equipoise_lab.bench.qa.numbers import MEANS, SHARES, battles, correlations, decisions
 from equipoise_lab.bench.qa.records import ComparisonRecord, Judgement, QaRecord, QaTiming, without_text
-from equipoise_lab.bench.qa.reporting import recorded, report
-from equipoise_lab.bench.qa.reporting.battles import battles
-from equipoise_lab.bench.qa.reporting.measures import MEANS, SHARES, decisions
-from equipoise_lab.bench.qa.reporting.ratings import correlations
-from equipoise_lab.bench.qa.reporting.tables import names, paper, pipeline_of, tables
+from equipoise_lab.bench.qa.report import names, paper, pipeline_of, tables
 from qa_town import questions, run
 from test_qa_judging import judge_of
 
@@ -45,7 +44,7 @@ def toy(summary):
 
 @pytest.fixture(scope="module")
 def section(written):
-    return written.datasets["toy"]
+    return written["datasets"]["toy"]
 
 
 def reported_on(folder):
@@ -161,8 +160,8 @@ def test_the_names_of_a_comparison_may_stand_either_way_round():
         qa_folder.comparison("q", "a", "b", "second", "swapped"),
     ]
     (battle,) = battles([ComparisonRecord.model_validate(row) for row in rows], set())
-    tally = battle.matrix["b"]["a"]
-    assert (tally.wins, tally.losses, tally.scored) == (1, 0, 1)
+    tally = battle["matrix"]["b"]["a"]
+    assert (tally["wins"], tally["losses"], tally["scored"]) == (1, 0, 1)
 
 
 def test_guesses_go_with_answers_perfectly_in_four_questions():
@@ -171,7 +170,7 @@ def test_guesses_go_with_answers_perfectly_in_four_questions():
         for n in range(5)
     ]
     (correlation,) = correlations({"a": rows}, {})
-    assert (correlation.performance, correlation.pearson.estimate, correlation.pearson.n) == (
+    assert (correlation["performance"], correlation["pearson"].estimate, correlation["pearson"].n) == (
         "answer recall",
         pytest.approx(1.0),
         5,
@@ -186,10 +185,10 @@ def test_yes_and_no_apart_from_maybe():
         qa_folder.result("q4", "a", "failed", decision="yes"),
     ]
     measured = decisions([QaRecord.model_validate(row) for row in rows])
-    assert (measured.accuracy.estimate, measured.accuracy.n) == (0.5, 2)
+    assert (measured["accuracy"].estimate, measured["accuracy"].n) == (0.5, 2)
     # F1 of yes 2/3, of no 0
-    assert measured.macro_f1.estimate == pytest.approx(1 / 3, abs=1e-6)
-    assert (measured.maybe, measured.maybe_open) == (1, 1)
+    assert measured["macro_f1"].estimate == pytest.approx(1 / 3, abs=1e-6)
+    assert (measured["maybe"], measured["maybe_open"]) == (1, 1)
 
 
 def test_ours_stand_above_the_paper(section):
@@ -273,7 +272,7 @@ def test_a_run_without_guesses_and_gold_says_so(tmp_path):
         kept = {name: None if "guess" in name else value for name, value in row["scores"].items()}
         return row | {"scores": kept, "guesses": [], "gold": [], "gold_text": ""}
 
-    dataset = report.write(qa_folder.write(tmp_path, "results", change=change)).datasets["toy"]
+    dataset = report.write(qa_folder.write(tmp_path, "results", change=change))["datasets"]["toy"]
     assert table(dataset, "Table 6").missing.startswith("Not computed")
     assert table(dataset, "Figure 6").missing.startswith("Not computed")
     assert table(dataset, "Table 7").missing.startswith("Not computed")
@@ -335,7 +334,7 @@ def town(tmp_path_factory):
 
 
 def test_the_report_knows_every_score_that_the_runner_writes(town):
-    written = {name for record in recorded.read(town).results for name in record.scores}
+    written = {name for record in recorded.read(town).files["results"] for name in record.scores}
     assert {*SHARES, *MEANS} <= written
     assert written - {*SHARES, *MEANS} == {"highlight_in_gold", "gold_in_highlight"}
 

@@ -1,6 +1,6 @@
 """Numbers with what they rest on: a value, its interval, how many were measured and how many could not be."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -42,6 +42,11 @@ class Estimate:
             round(number, DIGITS) + 0.0 for number in (interval.estimate, interval.low, interval.high)
         )
         return cls(value, low, high, interval.n, unscored, hits)
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        """The estimate of what `as_json` gave."""
+        return cls(row["estimate"], row["low"], row["high"], row["n"], hits=row.get("k"))
 
     def as_json(self) -> Json:
         """{"k" (of a rate), "estimate", "low", "high", "n"}: the form of every summary.json."""

@@ -84,6 +84,8 @@ def shown(value: Any, how: str = "") -> str:  # noqa: ANN401
     name, plus, _ = how.partition("+n")
     if isinstance(value, Interval):
         value = Estimate.of(value)
+    if isinstance(value, Mapping) and "estimate" in value:
+        value = Estimate.read(value)
     if isinstance(value, Estimate):
         return interval(value, SHOWS[name]) + (f" n={value.n}" if plus else "")
     if isinstance(value, Mapping):
@@ -153,21 +155,14 @@ def places(layout: Layout, section: object, **context: object) -> Iterator[dict[
 def as_json(value: Any) -> Any:  # noqa: ANN401
     """Numbers as JSON has them, estimates in their own form.
 
-    A dataclass is its fields, or what its class says in `JSON`: attributes with their names there, in order; the
-    fields of one without a name stand among the others.
+    A dataclass is its fields.
     """
     if isinstance(value, Interval):
         value = Estimate.of(value)
     if isinstance(value, Estimate):
         return value.as_json()
     if is_dataclass(value) and not isinstance(value, type):
-        row: dict[str, Any] = {}
-        for attribute, name in getattr(
-            value, "JSON", {field.name: field.name for field in fields(value)}
-        ).items():
-            encoded = as_json(getattr(value, attribute))
-            row |= {name: encoded} if name else encoded
-        return row
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {key: as_json(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
 """Figures as SVG text, drawn by matplotlib: what the figures of all benchmarks share."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -57,17 +57,25 @@ def intervals(axes: Axes, points: Sequence[tuple[float, Estimate]], label: str) 
     axes.errorbar([x for x, _ in points], values, np.maximum(reach, 0), marker="o", markersize=3, label=label)
 
 
-def stack(
-    axes: Axes, names: Sequence[str], shares: Mapping[str, Sequence[float]], colours: Sequence[Any]
-) -> None:
-    """Stacked horizontal bars, one a name, one part a label."""
-    left = np.zeros(len(names))
-    for (label, parts), colour in zip(shares.items(), colours, strict=True):
-        axes.barh(range(len(names)), parts, left=left, label=label, color=colour)
-        left += np.array(parts)
-    rows(axes, names)
-    axes.set_xlim(0, 1)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+def stacked(
+    names: Collection[str],
+    shares: Mapping[str, Sequence[float]],
+    colours: Sequence[Any],
+    xlabel: str,
+    title: str = "",
+) -> str:
+    """Stacked horizontal bars as SVG, one a name, one part a label."""
+
+    def draw(axes: Axes) -> None:
+        left = np.zeros(len(names))
+        for (label, parts), colour in zip(shares.items(), colours, strict=True):
+            axes.barh(range(len(names)), parts, left=left, label=label, color=colour)
+            left += np.array(parts)
+        rows(axes, list(names))
+        axes.set(xlim=(0, 1), xlabel=xlabel, title=title)
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+    return svg(draw, size=tall(len(names)))
 
 
 def rows(axes: Axes, names: Sequence[str]) -> None:
@@ -79,3 +87,21 @@ def rows(axes: Axes, names: Sequence[str]) -> None:
 def tall(count: int) -> tuple[float, float]:
     """A size for so many rows."""
     return 5.6, max(1.8, 0.9 + 0.45 * count)
+
+
+def scatter(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    xlabel: str,
+    ylabel: str,
+    colours: Sequence[str | None] = (),
+    **how: Any,  # noqa: ANN401
+) -> str:
+    """Points of several series as SVG, each with a colour."""
+
+    def draw(axes: Axes) -> None:
+        for number, (label, (xs, ys)) in enumerate(series.items()):
+            axes.scatter(xs, ys, label=label, color=colours[number] if colours else None, **how)
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.legend()
+
+    return svg(draw)

@@ -21,8 +21,8 @@ from equipoise_lab.bench.bias import bench as biases
 from equipoise_lab.bench.bias import corpora, huggingface
 from equipoise_lab.bench.bias.asked import Asking
 from equipoise_lab.bench.bias.bench import Options
-from equipoise_lab.bench.bias.plan import BiasPlan
-from equipoise_lab.bench.bias.vectors import Workspace
+from equipoise_lab.bench.bias.planting import Workspace
+from equipoise_lab.bench.bias.records import BiasPlan
 from equipoise_lab.bench.hijack import bench as hijacks
 from equipoise_lab.bench.hijack import llmail
 from equipoise_lab.bench.hijack.bench import HijackPlan
@@ -82,8 +82,7 @@ def bias(
 ) -> None:
     """Plant one-sided passages and measure what each filter lets through."""
     plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, rotations)
-    asking = Asking(llm != "none" and answers, likert)
-    options = Options(corpus, attacks, asking, facts, limit)
+    options = Options(corpus, attacks, Asking(llm != "none" and answers, likert, facts), limit)
     flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     if llm != "none" and layers.load().settings.model.replay is None:
         flags["model.replay"] = str(out / "replies.db")
@@ -91,7 +90,7 @@ def bias(
         requests = bench_qa.at_a_time([components.chat], components.settings.model)
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
-    Terminal().print(f"{summary.queries} questions in {out}: tables.md, summary.json, results.jsonl")
+    Terminal().print(f"{summary['queries']} questions in {out}: tables.md, summary.json, results.jsonl")
 
 
 @app.command()
@@ -125,7 +124,7 @@ def hijack(
         if concurrency is None:
             plan = replace(plan, concurrency=bench_qa.at_a_time([components.chat], components.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))
-    cases = sum(summary.cases.values())
+    cases = sum(summary["cases"].values())
     Terminal().print(f"{cases} cases in {out}: tables.md, summary.json, results.jsonl")
 
 

@@ -5,181 +5,223 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
-from equipoise.core.errors import InputError
+import numpy as np
+
 from equipoise.core.protocols import PassageFilter
-from equipoise.core.types import Candidates
-from equipoise.evaluation.records import content
-from equipoise.evaluation.results import check_config, fingerprint, write_atomically
-from equipoise.evaluation.run import Evaluated, Timings, evaluate
+from equipoise.core.types import Candidates, Filtered, Query
+from equipoise.evaluation.records import content, read_records
+from equipoise.evaluation.results import Key, check_config, fingerprint, write_atomically
+from equipoise.evaluation.run import Evaluated, Ran, RecordForm, Timings, evaluate
 from equipoise.evaluation.scorers import System
+from equipoise.maths.polarization import polarization_scores
 from equipoise.rag.components import Components
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench import output, systems
-from equipoise_lab.bench.bias import (
-    asked,
-    attacked_questions,
-    attacks,
-    corpora,
-    facts,
-    metrics,
-    plots,
-    profile,
-    report,
-)
-from equipoise_lab.bench.bias.asked import Asking, Subject
-from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
-from equipoise_lab.bench.bias.attacks import SIGNS, Attack
-from equipoise_lab.bench.bias.background import EmbeddedPassages, InMemory
+from equipoise_lab.bench.bias import asked, attacks, corpora, numbers, planting, report
+from equipoise_lab.bench.bias.asked import ANSWERS, LIKERT, Asking
+from equipoise_lab.bench.bias.attacks import Attack
 from equipoise_lab.bench.bias.corpora import Corpus
-from equipoise_lab.bench.bias.facts import FactChecker, NliChecker, WikiCheck
-from equipoise_lab.bench.bias.plan import BiasPlan
+from equipoise_lab.bench.bias.numbers import Measured, Numbers
+from equipoise_lab.bench.bias.planting import AttackedQuestion, EmbeddedPassages, Workspace
 from equipoise_lab.bench.bias.records import (
-    FORM,
-    TIMES,
     UNATTACKED,
-    BiasOutcome,
+    AnswerRecord,
+    BiasPlan,
     BiasRecord,
     BiasTiming,
-    FactRecord,
-    FilterSystem,
-    Planting,
+    Condition,
+    LikertRecord,
+    rounded,
 )
-from equipoise_lab.bench.bias.summary import BiasSummary, Measured, summarise
-from equipoise_lab.bench.bias.vectors import Workspace
-from equipoise_lab.methods import nli
 
 PROFILES, TIMINGS = "passages.jsonl", "timings.jsonl"
-FACT_SAMPLE = 40
-"""Passages of each kind that are fact checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a run works on, and what it measures besides the filters themselves.
 
-    `corpus` is a folder (`corpora.read`), `attacks` a file (`attacks.read`), `asking` what a chat model is asked.
-    `facts` is "none", "nli" or the URL of a WikiCheck server; `limit` takes the first questions only, `queries` those
-    with these ids.
+    `corpus` is a folder (`corpora.read`), `attacks` a file (`attacks.read`), `asking` what models are asked. `limit`
+    takes the first questions only.
     """
 
     corpus: Path
     attacks: Path
     asking: Asking = field(default_factory=Asking)
-    facts: str = "none"
     limit: int | None = None
-    queries: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stage:
-    """Everything read and encoded: what every measurement works on."""
+class Planting:
+    """A Sample: an attacked question under one condition, with the passages from the one at `first` on."""
 
-    corpus: Corpus
-    embedded: EmbeddedPassages
-    attacked_questions: tuple[AttackedQuestion, ...]
-    background: InMemory
+    attacked: AttackedQuestion
+    condition: Condition
+    first: int = 0
+
+    @property
+    def sample_id(self) -> str:
+        """Query, sign, number of injections, and the first of them."""
+        return " ".join(map(str, (self.attacked.attack.query_id, *self.condition, self.first)))
+
+    @property
+    def planted(self) -> EmbeddedPassages:
+        """What is planted."""
+        return written(self.attacked, self.condition[0]).rotated(self.condition[1], self.first)
 
 
-async def bench(
-    plan: BiasPlan, options: Options, components: Components, workspace: Workspace
-) -> BiasSummary:
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterSystem:
+    """A System: a filter on what was retrieved for a planting; `searched` holds that, and the seconds it took, while
+    its filters run."""
+
+    name: str
+    filter: PassageFilter
+    searched: dict[str, tuple[Candidates, float]]
+    k: int
+
+    async def __call__(self, sample: Planting) -> tuple[Candidates, float, Filtered]:
+        """The first k after the filter. Raises what the filter raises."""
+        candidates, seconds = self.searched[sample.sample_id]
+        question = Query(sample.attacked.attack.question)
+        return candidates, seconds, await self.filter.filter(question, candidates, k=self.k)
+
+
+Outcome = tuple[Candidates, float, Filtered]
+
+
+def written(attacked: AttackedQuestion, sign: str) -> EmbeddedPassages:
+    """What can be planted for a sign."""
+    return attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)]
+
+
+def _key(sample: Planting, system: System[Planting, Outcome]) -> Key:
+    return sample.attacked.attack.query_id, system.name, *sample.condition, sample.first
+
+
+def _fields(sample: Planting, ran: Ran[Outcome]) -> dict[str, Any]:
+    candidates, _, filtered = ran.value
+    return {
+        "injected": [passage.doc_id for passage in sample.planted.passages],
+        "candidates": [passage.doc_id for passage in candidates.passages],
+        "ss": [*map(rounded, candidates.embeddings @ sample.attacked.vector)],
+        "ps": [*map(rounded, polarization_scores(candidates.embeddings, sample.attacked.axis))],
+        "kept": [passage.doc_id for passage in filtered.kept.passages],
+        "flagged": [
+            {
+                "id": flag.passage.doc_id,
+                "reason": flag.reason,
+                "score": rounded(flag.score) if np.isfinite(flag.score) else None,
+            }
+            for flag in filtered.flagged
+        ],
+    }
+
+
+FORM: RecordForm[Planting, Outcome, BiasRecord] = RecordForm(BiasRecord, _key, _fields)
+TIMES: RecordForm[Planting, Outcome, BiasTiming] = RecordForm(
+    BiasTiming,
+    _key,
+    lambda _, ran: {"retrieve_ms": round(ran.value[1] * 1e3, 3), "filter_ms": round(ran.seconds * 1e3, 3)},
+)
+
+
+async def bench(plan: BiasPlan, options: Options, components: Components, workspace: Workspace) -> Numbers:
     """Measure what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, CorpusError, ModelError or MissingExtra. What was measured before one of them, or before
     the process was killed, stays.
     """
-    filters = systems.filters(plan.filters, components)
-    facts.check_name(options.facts)
-    if options.asking.anything:
-        asked.check(options.asking, components)
+    filters, asking = systems.filters(plan.filters, components), options.asking
+    asking.check(components)
     corpus = corpora.read(options.corpus)
-    everything = tuple(
-        one
-        for one in attacks.read(options.attacks, corpus)
-        if options.queries is None or one.query_id in options.queries
-    )
-    attacks.need(everything, max(plan.injections, default=0))
-    config = _config(plan, corpus, everything, components)
-    written = everything[: options.limit]
+    every = attacks.read(options.attacks, corpus)
+    attacks.need(every, max(plan.injections, default=0))
+    config = _config(plan, corpus, every, components)
     check_config(workspace.out, config)
-    stage = _stage(corpus, written, workspace)
-    checker = _checker(options.facts, stage.embedded, components)
-    evaluated = await run(stage, filters, plan, workspace)
-    passages = profile.profiles(
-        stage.attacked_questions, corpus, stage.embedded, stage.background, depth=plan.candidates
+    background = planting.embedded(corpus, workspace)
+    questions = planting.attacked_questions(every[: options.limit], corpus, background, workspace)
+    checker = asked.checker(asking.facts, background, components)
+    evaluated = await run(background, questions, filters, plan, workspace)
+    passages = planting.profiles(questions, corpus, background, depth=plan.candidates)
+    said: dict[str, Any] = {}
+    if asking.answers and components.chat:
+        await asked.answers(evaluated.records, questions, background, components.chat, workspace)
+        said["answers"] = kept(evaluated.records, workspace.out)
+    if asking.likert and components.chat:
+        first = questions[: asking.likert]
+        known = await asked.points(
+            first, corpus, passages, components.chat, workspace, options=components.options
+        )
+        scored = read_records(workspace.out / LIKERT, LikertRecord)
+        said["likert"] = [one for one in scored if (one.query_id, one.id) in known]
+    if checker:
+        sample = asked.chosen(background, questions, corpus.relevant)
+        said["facts"] = await asked.verdicts(sample, checker, asking.facts, workspace)
+    config |= {"rotations": plan.rotations}
+    return write(
+        Measured(plan, config, evaluated.records, evaluated.timings, passages, **said), workspace.out
     )
-    polarity = {attack.query_id: attack.polarity for attack in written}
-    subject = Subject(corpus, stage.embedded, stage.attacked_questions, evaluated.records, passages)
-    said = await asked.ask(options.asking, subject, components, workspace)
-    measured = Measured(
-        plan,
-        metrics.truths_of(corpus, polarity, passages),
-        config | {"rotations": plan.rotations},
-        evaluated.records,
-        evaluated.timings,
-        passages,
-        said,
-        facts=await _facts(stage, checker, options.facts, workspace),
-    )
-    return write(measured, workspace.out)
+
+
+def kept(records: Sequence[BiasRecord], out: Path) -> list[AnswerRecord]:
+    """The answers of every model that the folder `out` holds to what these records kept, by their keys."""
+    places = {record.place for record in records if record.first == 0}
+    return [answer for answer in read_records(out / ANSWERS, AnswerRecord) if answer.place in places]
 
 
 async def run(
-    stage: Stage, filters: Mapping[str, PassageFilter], plan: BiasPlan, workspace: Workspace
+    background: EmbeddedPassages,
+    questions: Collection[AttackedQuestion],
+    filters: Mapping[str, PassageFilter],
+    plan: BiasPlan,
+    workspace: Workspace,
 ) -> Evaluated[BiasRecord]:
     """Every filter on the same candidates, for every question under every condition."""
     searched: dict[str, tuple[Candidates, float]] = {}
 
     @asynccontextmanager
     async def search(
-        plantings: Sequence[Planting], _: Sequence[System[Planting, BiasOutcome]]
+        plantings: Sequence[Planting], _: Sequence[System[Planting, Outcome]]
     ) -> AsyncIterator[None]:
-        (planting,) = plantings
-        begin, attacked = perf_counter(), planting.attacked
-        question = attacked.attack.question
-        candidates = stage.background.search(question, attacked.vector, planting.planted, k=plan.candidates)
-        searched[planting.sample_id] = candidates, perf_counter() - begin
+        (one,) = plantings
+        begin = perf_counter()
+        candidates = background.search(one.attacked.vector, one.planted, k=plan.candidates)
+        searched[one.sample_id] = candidates, perf_counter() - begin
         yield
-        del searched[planting.sample_id]
+        del searched[one.sample_id]
 
     plantings = [
         Planting(attacked, (sign, count), first)
-        for attacked in stage.attacked_questions
+        for attacked in questions
         for sign, count in plan.conditions()
-        for written in [attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)]]
-        for first in written.starts(count, plan.rotations)
+        for first in written(attacked, sign).starts(count, plan.rotations)
     ]
     return await evaluate(
-        plantings,
-        [FilterSystem(name, passage_filter, searched, plan.k) for name, passage_filter in filters.items()], (),
+        plantings, [FilterSystem(name, one, searched, plan.k) for name, one in filters.items()], (),
         workspace.out, form=FORM, timings=Timings(TIMINGS, BiasTiming, TIMES.made),
-        progress=workspace.progress, errors=(), group=lambda planting: planting.sample_id, setup=search,
+        progress=workspace.progress, errors=(), group=lambda one: one.sample_id, setup=search,
     )  # fmt: skip
 
 
-def write(measured: Measured, out: Path) -> BiasSummary:
+def write(measured: Measured, out: Path) -> Numbers:
     """Write profiles, summary, tables and figures of a run; returns the summary."""
-    summary = summarise(measured)
+    summary = numbers.summarise(measured)
     write_atomically(out / PROFILES, content(measured.passages))
     output.write(out, summary, report.markdown(summary))
-    output.write_figures(out, {name: svg for name, _, svg in plots.figures(summary, measured.passages)})
+    output.write_figures(out, {name: svg for name, _, svg in report.figures(summary, measured.passages)})
     return summary
 
 
-def _stage(corpus: Corpus, written: Sequence[Attack], workspace: Workspace) -> Stage:
-    embedded = attacked_questions.embedded(corpus, workspace)
-    questions = attacked_questions.attacked_questions(written, corpus, embedded, workspace)
-    return Stage(corpus, embedded, questions, InMemory(embedded))
-
-
 def _config(
-    plan: BiasPlan, corpus: Corpus, written: Sequence[Attack], components: Components
+    plan: BiasPlan, corpus: Corpus, every: Sequence[Attack], components: Components
 ) -> dict[str, object]:
     texts = [part for doc_id, d in corpus.documents.items() for part in (doc_id, d.title, d.text)]
     passages = [
         part
-        for attack in written
+        for attack in every
         for kind in attack.passages.values()
         for passage in kind
         for part in (attack.question, passage.passage_id, passage.text)
@@ -194,33 +236,3 @@ def _config(
         encoder=components.encoder.name,
         filter_settings=", ".join(f"{name} {value}" for name, value in chosen.items()),
     )
-
-
-def _checker(name: str, embedded: EmbeddedPassages, components: Components) -> FactChecker | None:
-    """The fact checker of `--facts`; None for "none"."""
-    if name == "none":
-        return None
-    if name != "nli":
-        return WikiCheck(name)
-    model = nli.from_components(components)
-    if model is None:
-        raise InputError("--facts nli needs an NLI model: set filter.nli to hf or chat")
-    return NliChecker(model, components.encoder, embedded)
-
-
-async def _facts(
-    stage: Stage, checker: FactChecker | None, name: str, workspace: Workspace
-) -> list[FactRecord]:
-    """Verdicts on a sample of every kind of passage."""
-    if checker is None:
-        return []
-    planted = {
-        sign.value: [
-            passage for attacked in stage.attacked_questions for passage in attacked.planted[sign].passages
-        ]
-        for sign in SIGNS
-    }
-    queries = [attacked.attack.query_id for attacked in stage.attacked_questions]
-    relevant = sorted({doc_id for query in queries for doc_id in stage.corpus.relevant.get(query, ())})
-    sample = facts.chosen(stage.embedded, planted, relevant, FACT_SAMPLE)
-    return await facts.check_all(sample, checker, name, workspace)

@@ -18,14 +18,14 @@ from equipoise.core.types import ChatOptions
 from equipoise.evaluation.jsonl import json_object, lines, text_of
 from equipoise.evaluation.records import Record
 from equipoise.evaluation.results import write_atomically
-from equipoise.evaluation.run import Progress, Ran, RecordForm, evaluate, silent
-from equipoise.evaluation.scorers import Call
+from equipoise.evaluation.run import Progress, Ran, silent
 from equipoise.models.structured import complete_as
 from equipoise.text.fence import fenced
 from equipoise.text.tokens import content_words
 from equipoise_lab import prompts
 from equipoise_lab.bench.bias import attacks, corpora
 from equipoise_lab.bench.bias.corpora import Corpus, Text
+from equipoise_lab.bench.resumed import each
 
 PROMPT = "open-ended-v1"
 NAME = "hotpotqa-open-ended"
@@ -73,16 +73,11 @@ class Rewriting(Record):
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A Sample: a question, and the titles of the paragraphs that hold its answer."""
+    """A question, and the titles of the paragraphs that hold its answer."""
 
     query_id: str
     question: str
     subjects: tuple[str, ...]
-
-    @property
-    def sample_id(self) -> str:
-        """The query's id."""
-        return self.query_id
 
 
 def read(path: Path) -> Corpus:
@@ -128,20 +123,16 @@ async def rewrite(
 
     Raises ModelUnavailable; what was rewritten before stays.
     """
-    first = sorted(corpus.queries)[:limit]
-    samples = [Closed(query, corpus.queries[query], _subjects(corpus, query)) for query in first]
-    system: Call[Closed, tuple[str | None, str]] = Call(chat.name, lambda sample: _rewritten(sample, chat))
-    run = await evaluate(
-        samples,
-        [system],
-        (),
-        out,
-        form=FORM,
-        file=REWRITTEN,
-        progress=progress,
-        concurrency=concurrency,
-        errors=(),
-    )
+    samples = {
+        (chat.name, query): Closed(
+            query, corpus.queries[query], tuple(sorted(corpus.relevant.get(query, ())))
+        )
+        for query in sorted(corpus.queries)[:limit]
+    }
+    run = await each(
+        Rewriting, samples, chat.name, lambda sample: _rewritten(sample, chat), _fields, out, REWRITTEN,
+        progress=progress, concurrency=concurrency,
+    )  # fmt: skip
     return run.records
 
 
@@ -206,17 +197,8 @@ def _fields(sample: Closed, ran: Ran[tuple[str | None, str]]) -> dict[str, Any]:
     return {"question": sample.question, "rewritten": rewritten, **({"why": why} if why else {})}
 
 
-FORM: RecordForm[Closed, tuple[str | None, str], Rewriting] = RecordForm(
-    Rewriting, lambda sample, system: (system.name, sample.query_id), _fields
-)
-
-
 def _paragraph(row: Mapping[str, Any]) -> tuple[str, list[str]]:
     return str(row["title"]).strip(), [str(sentence) for sentence in row["sentences"]]
-
-
-def _subjects(corpus: Corpus, query: str) -> tuple[str, ...]:
-    return tuple(sorted(corpus.relevant.get(query, ())))
 
 
 def _names(sample: Closed) -> frozenset[str]:

@@ -1,31 +1,70 @@
-"""What is kept of a question under one condition and of what a filter made of it: ids and numbers, no text.
+"""What is run, and what is kept of it: ids and numbers, no text but answers'.
 
-All measures are made from such records afterwards (`metrics`), so a run is repeated only where a filter changed.
+All measures are made from such records afterwards (`numbers`), so a run is repeated only where a filter changed.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from dataclasses import asdict, dataclass
+from typing import ClassVar
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from equipoise.core.protocols import PassageFilter
-from equipoise.core.types import Candidates, Filtered, Flag, Query
+from equipoise.core.errors import InputError
 from equipoise.evaluation.records import Record
-from equipoise.evaluation.results import Key, grouped
-from equipoise.evaluation.run import Ran, RecordForm
-from equipoise.evaluation.scorers import System
-from equipoise.maths.polarization import polarization_scores
-from equipoise_lab.attacks.passages import Kind
-from equipoise_lab.bench.bias.attacked_questions import AttackedQuestion
-from equipoise_lab.bench.bias.background import EmbeddedPassages
 
-UNATTACKED = "none"
+UNATTACKED, BENIGN = "none", "benign"
+SIGNED = ("adv_neg", "adv_pos")
 DIGITS = 5
 
 Condition = tuple[str, int]
 """(sign, injections): ("none", 0), ("adv_neg", 5)."""
+
+
+def rounded(value: float) -> float:
+    """As it is kept; no -0.0."""
+    return round(float(value), DIGITS) + 0.0
+
+
+def conditions(injections: tuple[int, ...]) -> tuple[Condition, ...]:
+    """Unattacked, then each sign with each number of injections above 0, ascending."""
+    counts = sorted(set(injections) - {0})
+    return ((UNATTACKED, 0), *((sign, n) for sign in SIGNED for n in counts))
+
+
+@dataclass(frozen=True, slots=True)
+class BiasPlan:
+    """What is run. Conditions always begin with the unattacked one: shifts are measured from it.
+
+    With `rotations` above 1 a condition is run with so many choices of planted passages: those from the first one on,
+    from another one on, and so on round.
+    """
+
+    filters: tuple[str, ...]
+    injections: tuple[int, ...] = (0, 1, 5, 10)
+    k: int = 5
+    candidates: int = 20
+    rotations: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.filters:
+            raise InputError("no filter was named: give --filters none,biasdef for example")
+        if self.k < 1 or self.candidates < self.k:
+            raise InputError(
+                f"{self.candidates} candidates for the top {self.k} are not possible: "
+                "give -k of at least 1 and --candidates of at least -k"
+            )
+        if self.rotations < 1:
+            raise InputError(f"{self.rotations} rotations are not possible: give at least 1")
+        if min(self.injections, default=0) < 0:
+            raise InputError(f"{min(self.injections)} injections are not possible: give numbers from 0")
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """See `conditions`."""
+        return conditions(self.injections)
+
+    def config(self, **more: str) -> dict[str, object]:
+        """What must not change between the runs that share an output folder."""
+        free = ("filters", "injections", "rotations")
+        return {name: value for name, value in asdict(self).items() if name not in free} | more
 
 
 class Flagged(BaseModel):
@@ -57,14 +96,6 @@ class UnderCondition(Record):
     def place(self) -> tuple[str, str, str, int]:
         """Query, filter, sign and number of injections."""
         return self.query_id, self.filter, self.sign, self.injections
-
-
-C = TypeVar("C", bound=UnderCondition)
-
-
-def by_place(records: Iterable[C]) -> dict[tuple[str, Condition], list[C]]:
-    """The records by filter and condition."""
-    return grouped(records, lambda record: (record.filter, record.condition))
 
 
 class Rotated(UnderCondition):
@@ -120,6 +151,27 @@ class PassageRecord(Record):
     property_2: bool | None
 
 
+class LikertRecord(Record):
+    """A passage's PS, the stance that people or its author gave (None: nobody), and the point of the model, 1 to 7:
+    None where it could not be scored, for the reason `why`."""
+
+    KEY: ClassVar[tuple[str, ...]] = ("model", "query_id", "id")
+
+    model: str
+    query_id: str
+    id: str
+    kind: str
+    ps: float
+    stance: float | None
+    likert: int | None
+    why: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """See Record: what was not scored is asked again."""
+        return self.likert is None
+
+
 class FactRecord(Record):
     """What a fact checker says of one sentence of a passage."""
 
@@ -130,86 +182,3 @@ class FactRecord(Record):
     sentence: int
     kind: str
     verdict: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Planting:
-    """A Sample: an attacked question under one condition, with the passages from the one at `first` on."""
-
-    attacked: AttackedQuestion
-    condition: Condition
-    first: int = 0
-
-    @property
-    def sample_id(self) -> str:
-        """Query, sign, number of injections, and the first of them."""
-        sign, injections = self.condition
-        return f"{self.attacked.attack.query_id} {sign} {injections} {self.first}"
-
-    @property
-    def planted(self) -> EmbeddedPassages:
-        """What is planted."""
-        sign, injections = self.condition
-        written = self.attacked.planted[Kind.ADV_POS if sign == UNATTACKED else Kind(sign)]
-        return written.rotated(injections, self.first)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BiasOutcome:
-    """What was retrieved, in how many seconds, and what the filter made of it."""
-
-    candidates: Candidates
-    filtered: Filtered
-    searched_s: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FilterSystem:
-    """A System: a filter on what was retrieved for a planting; `searched` holds that while its filters run."""
-
-    name: str
-    filter: PassageFilter
-    searched: dict[str, tuple[Candidates, float]]
-    k: int
-
-    async def __call__(self, sample: Planting) -> BiasOutcome:
-        """The first k after the filter. Raises what the filter raises."""
-        candidates, seconds = self.searched[sample.sample_id]
-        question = Query(sample.attacked.attack.question)
-        return BiasOutcome(candidates, await self.filter.filter(question, candidates, k=self.k), seconds)
-
-
-def _key(sample: Planting, system: System[Planting, BiasOutcome]) -> Key:
-    return sample.attacked.attack.query_id, system.name, *sample.condition, sample.first
-
-
-def _fields(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, Any]:
-    candidates, filtered = ran.value.candidates, ran.value.filtered
-    return {
-        "injected": [passage.doc_id for passage in sample.planted.passages],
-        "candidates": [passage.doc_id for passage in candidates.passages],
-        "ss": _rounded(candidates.embeddings @ sample.attacked.vector),
-        "ps": _rounded(polarization_scores(candidates.embeddings, sample.attacked.axis)),
-        "kept": [passage.doc_id for passage in filtered.kept.passages],
-        "flagged": [_flag(flag) for flag in filtered.flagged],
-    }
-
-
-def _times(sample: Planting, ran: Ran[BiasOutcome]) -> dict[str, float]:
-    return {
-        "retrieve_ms": round(ran.value.searched_s * 1e3, 3),
-        "filter_ms": round(ran.seconds * 1e3, 3),
-    }
-
-
-FORM: RecordForm[Planting, BiasOutcome, BiasRecord] = RecordForm(BiasRecord, _key, _fields)
-TIMES: RecordForm[Planting, BiasOutcome, BiasTiming] = RecordForm(BiasTiming, _key, _times)
-
-
-def _flag(flag: Flag) -> Flagged:
-    score = round(float(flag.score), DIGITS) if np.isfinite(flag.score) else None
-    return Flagged(id=flag.passage.doc_id, reason=flag.reason, score=score)
-
-
-def _rounded(values: Sequence[float] | np.ndarray) -> tuple[float, ...]:
-    return tuple(round(float(value), DIGITS) + 0.0 for value in values)

@@ -2,5 +2,5 @@
 
 Of "Highlight & Summarize" (Cherubin and Paverd, arXiv 2508.02872), section 8.1 and Table 8. `bench.bench` runs all
 of it: `cases` and `inbox` read, `bench.systems` builds pipelines whose models know the tool, `records` says what is
-kept and scored, `summary` counts, `layout.toml` and `report` show.
+kept and scored, `report` counts and shows.
 """

@@ -16,7 +16,7 @@ from equipoise_lab.bench.hijack import cases, inbox, report
 from equipoise_lab.bench.hijack.cases import Case, Choice
 from equipoise_lab.bench.hijack.inbox import Email
 from equipoise_lab.bench.hijack.records import FORM, SCORERS
-from equipoise_lab.bench.hijack.summary import HijackSummary, Measured, summarise
+from equipoise_lab.bench.hijack.report import Measured, Numbers, summarise
 
 FOR = "the tool hijack benchmark"
 
@@ -54,7 +54,7 @@ class Place:
     llmail: Path | None = None
 
 
-async def bench(plan: HijackPlan, place: Place, components: Components, progress: Progress) -> HijackSummary:
+async def bench(plan: HijackPlan, place: Place, components: Components, progress: Progress) -> Numbers:
     """Ask what the output folder does not hold yet, write everything there, and return the summary.
 
     Raises InputError, StoreError, ModelUnavailable (no language model) or MissingExtra. What was asked before one
@@ -79,7 +79,7 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
     return write(Measured(config, plan.pipelines, names, counts, skipped, evaluated.records), place.out)
 
 
-def write(measured: Measured, out: Path) -> HijackSummary:
+def write(measured: Measured, out: Path) -> Numbers:
     """Write summary and tables of a run; returns the summary."""
     summary = summarise(measured)
     output.write(out, summary, report.markdown(summary))

@@ -63,15 +63,6 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """A case that cannot be asked, and why."""
-
-    case_id: str
-    source: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
     """What is drawn with `seed`: attack `prompts` over all files, `look_alikes` of attacks."""
 
@@ -105,8 +96,10 @@ def benign(data: Path, emails: Sequence[Email], choice: Choice) -> list[Case]:
     ]
 
 
-def askable(cases: Iterable[Case]) -> tuple[list[Case], list[Skipped]]:
-    """The cases the product takes, and the others with its reason. Raises InputError for an id used twice."""
+def askable(cases: Iterable[Case]) -> tuple[list[Case], list[dict[str, str]]]:
+    """The cases the product takes, and the others with its reason, as summary.json has them.
+
+    Raises InputError for an id used twice."""
     kept: dict[str, Case] = {}
     skipped = []
     for case in cases:
@@ -115,7 +108,7 @@ def askable(cases: Iterable[Case]) -> tuple[list[Case], list[Skipped]]:
         try:
             checked(case.question)
         except InputError as error:
-            skipped.append(Skipped(case.case_id, case.source, str(error)))
+            skipped.append({"case_id": case.case_id, "source": case.source, "reason": str(error)})
         else:
             kept[case.case_id] = case
     return list(kept.values()), skipped

@@ -7,7 +7,6 @@ questions, since the matches of one question are not independent.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -46,8 +45,6 @@ class Tally:
     neither: int = 0
     unscored: int = 0
 
-    JSON: ClassVar = {name: name for name in ("wins", "losses", "ties", "neither", "unscored", "scored")}
-
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(a + b for a, b in zip(self.counts(), other.counts(), strict=True)))
 
@@ -69,10 +66,6 @@ class Standing:
     Table 2 prints (its 59% is 42,355 of 4 x 17,955). `elo` has mean 1000 over the
     pipelines. None where no match decides it.
     """
-
-    JSON: ClassVar = {"name": "contender", "tally": ""} | {
-        name: name for name in ("win_share", "win_rate", "elo")
-    }
 
     name: str
     tally: Tally

@@ -7,19 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Usage
 from equipoise.evaluation.results import Row, write_atomically
-from equipoise_lab.bench.qa import datasets, items, judging, runner
+from equipoise_lab.bench.qa import datasets, items, judging, records, report, runner
 from equipoise_lab.bench.qa.items import Item
-from equipoise_lab.bench.qa.reporting import report
 from equipoise_lab.bench.qa.runner import Harness
 from equipoise_lab.bench.systems import NO_MODEL, Named, pipelines
 
-META = "meta.json"
 REPLIES = "replies.db"
 SETTINGS = ("retrieval", "filter", "highlight", "summarize", "monitor")
 """The sections of the settings that answers depend on; of `model` the two that are written out below."""
@@ -85,18 +82,18 @@ async def bench(chosen: QaPlan, options: Options, harness: Harness, judges: Sequ
     """
     harness.out.mkdir(parents=True, exist_ok=True)
     write_meta(chosen, options, harness, judges)
-    records = await runner.run(chosen.dataset, chosen.items, chosen.systems, harness)
-    missing = len(chosen.items) * len(chosen.systems) - len(records)
-    if not records:
+    answers = await runner.run(chosen.dataset, chosen.items, chosen.systems, harness)
+    missing = len(chosen.items) * len(chosen.systems) - len(answers)
+    if not answers:
         return Done(0, 0, missing, 0, harness.budget.stop(), harness.budget.usage, "")
-    unjudged = await judging.judge(records, judges, harness) if judges else 0
+    unjudged = await judging.judge(answers, judges, harness) if judges else 0
     if judges and options.compare:
         unjudged += await judging.compare(
-            records, chosen.systems, judges[0], harness, both_orders=options.both_orders
+            answers, chosen.systems, judges[0], harness, both_orders=options.both_orders
         )
-    failed = sum(record.failed for record in records)
+    failed = sum(record.failed for record in answers)
     stopped = harness.budget.stop() if missing + unjudged else ""
-    return Done(len(records), failed, missing, unjudged, stopped, harness.budget.usage, _report(harness.out))
+    return Done(len(answers), failed, missing, unjudged, stopped, harness.budget.usage, _report(harness.out))
 
 
 def _report(out: Path) -> str:
@@ -110,16 +107,16 @@ def _report(out: Path) -> str:
 
 def write_meta(chosen: QaPlan, options: Options, harness: Harness, judges: Sequence[ChatModel]) -> None:
     """Write what the run is about; raises InputError where the folder holds another configuration."""
-    path = harness.out / META
+    path = harness.out / records.META
     fields = meta(chosen, options, harness, judges)
     if path.exists():
-        before = _read(path)
+        before = records.meta(path)
         if fields["model"] == NO_MODEL:
             fields["model"] = before.get("model", NO_MODEL)
         changed = [name for name in FIXED if before.get(name, NO_MODEL) not in (fields[name], NO_MODEL)]
         if changed:
             raise InputError(
-                f"{harness.out} holds results with another {changed[0]} ({META}): choose another --out, "
+                f"{harness.out} holds results with another {changed[0]} ({records.META}): choose another --out, "
                 "or delete that folder to begin again"
             )
     content = json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
@@ -159,13 +156,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read ({error}): move it away") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path} holds no object: move it away")
-    return content

@@ -8,14 +8,13 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
 from equipoise.core.types import Span
 from equipoise.maths.rates import Interval, scipy_stats
-from equipoise_lab.bench.tables import part
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -28,34 +27,6 @@ class Relation(StrEnum):
     SUBSTRING = "substring"
     SUPERSTRING = "superstring"
     NEITHER = "neither"
-
-
-@dataclass(frozen=True, slots=True)
-class Declining:
-    """Declining seen as finding what cannot be answered; intervals by bootstrap over questions."""
-
-    precision: Interval | None
-    recall: Interval | None
-    f1: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class Decisions:
-    """Answers to yes/no questions whose right answer is yes or no; an answer that says neither is wrong.
-
-    `macro_f1` is the mean of the F1 of yes and of no. `maybe` counts questions whose right answer is maybe, and
-    `maybe_open` those of them that were declined or answered with maybe.
-    """
-
-    accuracy: Interval | None
-    macro_f1: Interval | None
-    maybe: int
-    maybe_open: int
-
-    @property
-    def maybe_part(self) -> str:
-        """How many were left open, of all."""
-        return part(self.maybe_open, self.maybe)
 
 
 def normal(text: str) -> str:
@@ -135,8 +106,11 @@ def decided(answer: str, tags: Iterable[str] = ()) -> str | None:
     return first if first in ("yes", "no", "maybe") else None
 
 
-def declining(pairs: Sequence[tuple[bool, bool]], *, seed: int, level: float = 0.95) -> Declining:
-    """Precision, recall and F1 of declining from (declined, unanswerable) of each question (Table 3).
+def declining(
+    pairs: Sequence[tuple[bool, bool]], *, seed: int, level: float = 0.95
+) -> dict[str, Interval | None]:
+    """Precision, recall and F1 of declining, seen as finding what cannot be answered, from (declined, unanswerable) of
+    each question (Table 3).
 
     A draw of the bootstrap is a draw of the four counts, which is the same as drawing questions. A measure
     that rests on nothing (nothing declined, nothing unanswerable) is None, and draws in which it does are left out.
@@ -147,15 +121,17 @@ def declining(pairs: Sequence[tuple[bool, bool]], *, seed: int, level: float = 0
     drawn = _draws(counts, seed)
     hit, false, missed, _ = np.column_stack([counts, drawn.T])
     n = len(pairs)
-    return Declining(
-        _ratio(hit, hit + false, n, level),
-        _ratio(hit, hit + missed, n, level),
-        _ratio(2 * hit, 2 * hit + false + missed, n, level),
-    )
+    return {
+        "precision": _ratio(hit, hit + false, n, level),
+        "recall": _ratio(hit, hit + missed, n, level),
+        "f1": _ratio(2 * hit, 2 * hit + false + missed, n, level),
+    }
 
 
-def decisions(pairs: Sequence[tuple[str, str | None]], *, seed: int, level: float = 0.95) -> Decisions:
-    """Accuracy and macro-F1 from (right, decided) of each question; decided None where it was declined."""
+def decisions(pairs: Sequence[tuple[str, str | None]], *, seed: int, level: float = 0.95) -> dict[str, Any]:
+    """Accuracy and macro-F1 (the mean of the F1 of yes and of no) from (right, decided) of each yes/no question;
+    decided None where it was declined. An answer that says neither is wrong. `maybe` counts questions whose right
+    answer is maybe, `maybe_open` those of them that were declined or answered with maybe."""
     maybe = [given for right, given in pairs if right == "maybe"]
     judged = [(right, given) for right, given in pairs if right in ("yes", "no")]
     sides, given_as = ("yes", "no"), ("yes", "no", None)
@@ -166,12 +142,12 @@ def decisions(pairs: Sequence[tuple[str, str | None]], *, seed: int, level: floa
     total = np.asarray(table.sum(axis=(0, 1)))
     f1 = _shares(2 * hits, table.sum(axis=1) + table[:, :2].sum(axis=0))
     n = len(judged)
-    return Decisions(
-        _ratio(hits.sum(axis=0), total, n, level),
-        _interval(np.nanmean(np.nan_to_num(f1), axis=0), n, level),
-        len(maybe),
-        sum(given in ("maybe", None) for given in maybe),
-    )
+    return {
+        "accuracy": _ratio(hits.sum(axis=0), total, n, level),
+        "macro_f1": _interval(np.nanmean(np.nan_to_num(f1), axis=0), n, level),
+        "maybe": len(maybe),
+        "maybe_open": sum(given in ("maybe", None) for given in maybe),
+    }
 
 
 def pearson(first: Sequence[float], second: Sequence[float], *, level: float = 0.95) -> Interval | None:

@@ -3,13 +3,20 @@
 Nothing in a record of an answer depends on the clock or on the replay cache. Published records have no texts.
 """
 
-from typing import ClassVar
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from equipoise.evaluation.records import Record, Value
+from equipoise.core.errors import InputError
+from equipoise.evaluation.records import Record, Value, read_records
 from equipoise_lab.bench.qa import metrics
 
+META = "meta.json"
 ANSWERED, DECLINED, FAILED = "answered", "declined", "failed"
 HIGHLIGHTS_ALONE = " (highlights)"
 """Behind a pipeline's name in comparisons: its highlights alone as the answer (section 7.1)."""
@@ -181,3 +188,68 @@ def without_text(record: Record) -> Record:
         derived = {"passage_relation": record.passage_relation, "decided": record.decided}
         kept["scores"] = {**record.scores, **{k: v for k, v in derived.items() if v is not None}}
     return type(record).model_validate(kept)
+
+
+RECORDS: Mapping[str, type[Record]] = {
+    "results": QaRecord,
+    "timings": QaTiming,
+    "judgements": Judgement,
+    "comparisons": ComparisonRecord,
+}
+"""The files of a run, and what stands in each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run left in its folder: records by file; one that is not there has none. `several` are the (data set,
+    pipeline) that more than one model ran."""
+
+    meta: Mapping[str, Any]
+    files: Mapping[str, list[Any]]
+    several: frozenset[tuple[str, str]] = frozenset()
+
+    def datasets(self) -> list[str]:
+        """The names of all data sets that a record is about, sorted."""
+        return sorted({record.dataset for records in self.files.values() for record in records})
+
+    def of(self, dataset: str) -> "Run":
+        """The records of one data set."""
+        kept = {n: [one for one in records if one.dataset == dataset] for n, records in self.files.items()}
+        return replace(self, files=kept)
+
+    def by_system(self, file: str) -> dict[str, list[Any]]:
+        """The records of each system, sorted by name: the pipeline's, with the model where another one ran it too."""
+        groups: dict[str, list[Any]] = {}
+        for record in self.files[file]:
+            several = (record.dataset, record.pipeline) in self.several
+            name = f"{record.pipeline} [{record.model}]" if several else record.pipeline
+            groups.setdefault(name, []).append(record)
+        return {name: groups[name] for name in sorted(groups)}
+
+
+def read(folder: Path) -> Run:
+    """All files of a run, one record for each key, the last: a run that was killed may have asked again.
+
+    Raises InputError where there are no results, or for a line that is no such record.
+    """
+    files: dict[str, list[Any]] = {
+        name: read_records(folder / f"{name}.jsonl", record) for name, record in RECORDS.items()
+    }
+    if not any(files.values()):
+        raise InputError(f"{folder} holds no results.jsonl: run  equipoise bench qa --out {folder}  first")
+    ran = {(one.dataset, one.pipeline, one.model) for one in files["results"]}
+    counted = Counter(place[:2] for place in ran)
+    return Run(meta(folder / META), files, frozenset(place for place, n in counted.items() if n > 1))
+
+
+def meta(path: Path) -> dict[str, Any]:
+    """What a run was about; nothing where there is no such file. Raises InputError for one that cannot be read."""
+    if not path.exists():
+        return {}
+    try:
+        said = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON ({error}): move it away or repair it") from None
+    if not isinstance(said, dict):
+        raise InputError(f"{path} is no JSON object: move it away or repair it")
+    return said

@@ -1,0 +1,52 @@
+"""One call for each of many things, kept in a file: what stands there is not asked again."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from equipoise.evaluation.records import Record
+from equipoise.evaluation.results import Key
+from equipoise.evaluation.run import Evaluated, Ran, RecordForm, evaluate
+from equipoise.evaluation.scorers import Call
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Key)
+O = TypeVar("O")  # noqa: E741
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Thing(Generic[T]):
+    """A Sample: `of` under the key of its record."""
+
+    key: Key
+    of: T
+
+    @property
+    def sample_id(self) -> str:
+        """The key."""
+        return " ".join(map(str, self.key))
+
+
+async def each(  # noqa: PLR0917
+    record: type[R],
+    things: Mapping[K, T],
+    name: str,
+    call: Callable[[T], Awaitable[O]],
+    fields: Callable[[T, Ran[O]], Mapping[str, Any]],
+    out: Path,
+    file: str,
+    **how: Any,  # noqa: ANN401
+) -> Evaluated[R]:
+    """The records of `things`, by the values of `record.KEY`, that stand in `file` of the folder `out` when this ends.
+
+    `call` is what `name` is asked about one of them, `fields` what is kept of it beside the key. `how` is that of
+    `evaluate`. An error of a model ends the run unless `errors` says otherwise; what was asked before stays.
+    """
+    form: RecordForm[Thing[T], O, R] = RecordForm(
+        record, lambda thing, _: thing.key, lambda thing, ran: fields(thing.of, ran)
+    )
+    system: Call[Thing[T], O] = Call(name, lambda thing: call(thing.of))
+    samples = [Thing(key, of) for key, of in things.items()]
+    return await evaluate(samples, [system], (), out, form=form, file=file, **{"errors": (), **how})
