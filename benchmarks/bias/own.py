@@ -33,7 +33,7 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.attacks.ebi import EbiAttack, EbiSettings, extreme
-from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, to_line
+from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind
 from equipoise_lab.attacks.properties import yardstick
 from equipoise_lab.bench import scripts, tables
 from equipoise_lab.bench.bias import attacks, bench, corpora, planting, report
@@ -84,7 +84,7 @@ def main() -> None:
         measured = out / fingerprint([passage.text for passage in written])[:8]
         measured.mkdir(exist_ok=True)
         file = measured / WRITTEN
-        file.write_text("".join(map(to_line, written)), "utf-8")
+        scripts.write(file, [passage.row() for passage in written])
         asked = "".join(f"{one.query_id}\t{one.question}\n" for one in ready)
         (measured / attacks.QUESTIONS).write_text(f"query-id\tquestion\n{asked}", "utf-8")
         planting.borrow(out.parent, measured)

@@ -30,7 +30,7 @@ from equipoise.core.types import Candidates, Passage, Query, Trust
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.spelling import corrected, strange
 from equipoise.corpus.store import Store
-from equipoise.evaluation.results import Lines, check_config, fingerprint
+from equipoise.evaluation.results import Lines, check_config, fingerprint, grouped
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.english import english_words
@@ -44,7 +44,7 @@ from equipoise.rag.search import RERANKED, reranked
 from equipoise.text.questions import Question, split_questions
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimate
-from equipoise_lab.bench.qa import datasets, stores
+from equipoise_lab.bench.qa import datasets, runner
 from equipoise_lab.bench.tables import interval, number
 from equipoise_lab.maths.calibration import auc
 from equipoise_lab.maths.statistics import wilson
@@ -168,14 +168,14 @@ def _matching(question: field_questions.Question) -> IsGold:
 
 async def _sampled(name: str, arguments: Namespace, lines: Lines) -> AsyncIterator[Case]:
     encoder = EmbeddedEncoder()
-    for documents, items in stores.by_documents(_items(name, arguments.data)).items():
+    for documents, items in grouped(_items(name, arguments.data), lambda item: item.documents).items():
         group = documents[0].doc_id.partition("#")[0] if name == "squad2" else documents[0].doc_id
         keys = [
             {"source": name, "group": group, "id": item.item_id, "part": 0, "kind": "plain"} for item in items
         ]
         if all(lines.key_of(key) in lines for key in keys):
             continue
-        async with stores.store_of(documents, encoder) as store:
+        async with runner.store_of(documents, encoder) as store:
             for key, item in zip(keys, items, strict=True):
                 yield key, Question(item.question), bool(item.answerable), _overlapping(item), store
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.core.errors import UnreadableFile
-from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, Measures, read_passages, to_line
+from equipoise.core.errors import InputError
+from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind, Measures, read_passages
 
 ROW = {
     "_id": "q1-syn01",
@@ -46,30 +46,32 @@ def test_stance_and_polarity_may_be_missing(tmp_path):
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        ("{", "line 2 is not valid JSON"),
-        ("[1]", "line 2 holds a list"),
-        (ROW | {"_id": "b", "text": " "}, "line 2 has no text in 'text'"),
-        (ROW | {"_id": 7}, "line 2 has no text in '_id'"),
-        (ROW | {"_id": "b", "text": "half \ud800"}, "line 2 has half a surrogate pair in 'text'"),
-        (ROW | {"_id": "b", "kind": "adv"}, "line 2 has the kind 'adv'"),
-        (ROW | {"_id": "b", "n": 0}, "line 2 has 0 in 'n'"),
-        (ROW | {"_id": "b", "n": True}, "line 2 has True in 'n'"),
-        (ROW | {"_id": "b", "n": 2, "stance": 3}, "line 2 has 3 in 'stance'"),
-        (ROW | {"_id": "b", "n": 2, "claim_polarity": 0}, "which must be an integer, -1 or 1"),
-        (ROW | {"_id": "b", "n": 2, "ss": "high"}, "line 2 has 'high' in 'ss'"),
-        ('{"ss": NaN, ' + json.dumps(ROW | {"_id": "b", "n": 2, "ps": 0.1})[1:], "line 2 has nan in 'ss'"),
-        (ROW | {"_id": "b", "n": 2, "ss": 0, "ps": 0, "property_2": 1}, "line 2 has 1 in 'property_2'"),
-        (ROW | {"n": 2}, "line 2 has the _id 'q1-syn01' of line 1"),
-        (ROW | {"_id": "b"}, "line 2 is synthetic number 1 of 'q1', as line 1"),
-        (ROW | {"_id": "b", "n": 2, "question": "Other?"}, "line 2 gives query_id 'q1' another question"),
+        ("{", "Invalid JSON"),
+        ("[1]", "Input should be an object"),
+        (ROW | {"_id": "b", "text": " "}, "'text'"),
+        (ROW | {"_id": 7}, "'_id': Input should be a valid string"),
+        (ROW | {"_id": "b", "text": "half \ud800"}, "Invalid JSON"),
+        (ROW | {"_id": "b", "kind": "adv"}, "'kind': Input should be 'synthetic', 'adv_pos' or 'adv_neg'"),
+        (ROW | {"_id": "b", "n": 0}, "'n': Input should be greater than or equal to 1"),
+        (ROW | {"_id": "b", "n": True}, "'n': Input should be a valid integer"),
+        (ROW | {"_id": "b", "n": 2, "stance": 3}, "'stance'"),
+        (ROW | {"_id": "b", "n": 2, "claim_polarity": 0}, "'claim_polarity': Input should be 1 or -1"),
+        (ROW | {"_id": "b", "n": 2, "ss": "high"}, "'ss'"),
+        (ROW | {"_id": "b", "n": 2, "ss": 0.5}, "'ss' and 'ps' belong together"),
+        ('{"ss": NaN, ' + json.dumps(ROW | {"_id": "b", "n": 2, "ps": 0.1})[1:], "'ss'"),
+        (ROW | {"_id": "b", "n": 2, "ss": 0, "ps": 0, "property_2": 1}, "'property_2'"),
+        (ROW | {"n": 2}, "has the _id 'q1-syn01' of "),
+        (ROW | {"_id": "b"}, "has the place ('q1', 'synthetic', '1', '') of "),
+        (ROW | {"_id": "b", "n": 2, "question": "Other?"}, "query_id 'q1' has another question"),
     ],
 )
 def test_a_broken_line_is_refused_with_file_and_line(tmp_path, bad, said):
     path = written(tmp_path, ROW, bad)
-    with pytest.raises(UnreadableFile) as caught:
+    with pytest.raises(InputError) as caught:
         read_passages(path)
-    assert str(caught.value).startswith(f"{path}: line 2 ")
+    assert str(caught.value).startswith(f"{path}:2: ")
     assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_variant_may_stand_beside_its_original(tmp_path):
@@ -82,7 +84,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path, content):
     path = tmp_path / "p.jsonl"
     if content:
         path.write_bytes(content)
-    with pytest.raises(UnreadableFile, match=str(path)):
+    with pytest.raises(InputError, match=str(path)):
         read_passages(path)
 
 
@@ -107,22 +109,15 @@ def test_half_a_last_line_is_cut_off_and_the_next_one_fits(tmp_path, cut):
     assert journal.recover() == ()
     journal.append([passage])
     with path.open("a") as file:
-        file.write(to_line(two)[:cut])
+        file.write(json.dumps(two.row())[:cut])
     assert journal.recover() == (passage,)
     journal.append([two])
     assert read_passages(path) == (passage, two)
 
 
-def test_a_whole_last_line_without_its_end_is_kept(tmp_path):
-    path = tmp_path / "p.jsonl"
-    path.write_text(json.dumps(ROW))
-    assert len(Journal(path).recover()) == 1
-    assert path.read_text().endswith("}\n")
-
-
 def test_a_broken_line_in_the_middle_is_not_forgiven(tmp_path):
     path = written(tmp_path, "{", ROW)
-    with pytest.raises(UnreadableFile, match="line 1"):
+    with pytest.raises(InputError, match=r"p\.jsonl:1: "):
         Journal(path).recover()
 
 

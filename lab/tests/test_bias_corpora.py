@@ -149,11 +149,11 @@ def test_adaptive_passages_are_left_out(attacked):
     [
         ({"query_id": "nobody"}, "attacks query 'nobody'"),
         ({"_id": "bells-00"}, "the id 'bells-00' is that of a document"),
-        ({"kind": "rude"}, "line 2 has the kind 'rude'"),
-        ({"n": 0}, "line 2 has 0 in 'n'"),
-        ({"stance": 3}, "line 2 has 3 in 'stance'"),
-        ({"text": ""}, "line 2 has no text in 'text'"),
-        ({"_id": "bells-synthetic-1"}, "line 2 has the _id 'bells-synthetic-1' of line 1"),
+        ({"kind": "rude"}, ":2: 'kind'"),
+        ({"n": 0}, ":2: 'n'"),
+        ({"stance": 3}, ":2: 'stance'"),
+        ({"text": ""}, ":2: 'text'"),
+        ({"_id": "bells-synthetic-1"}, ":2: has the _id 'bells-synthetic-1' of "),
     ],
 )
 def test_an_attack_that_cannot_be_used_is_refused(attacked, change, why):

@@ -178,9 +178,9 @@ def test_cases_that_cannot_be_asked_are_listed_and_ids_are_distinct():
     good, long = Case("a", "s", Kind.ATTACK, "x" * 4000), Case("b", "s", Kind.ATTACK, "x" * 4001)
     kept, skipped = cases.askable([good, long, Case("c", "s", Kind.ATTACK, " ")])
     assert kept == [good]
-    assert [(case.case_id, case.source) for case in skipped] == [("b", "s"), ("c", "s")]
-    assert "4,001 characters" in skipped[0].reason
-    assert "empty" in skipped[1].reason
+    assert [(case["case_id"], case["source"]) for case in skipped] == [("b", "s"), ("c", "s")]
+    assert "4,001 characters" in skipped[0]["reason"]
+    assert "empty" in skipped[1]["reason"]
     with pytest.raises(InputError, match="'a' of s is taken"):
         cases.askable([good, good])
 

@@ -382,7 +382,7 @@ def test_files_of_attacks_give_the_cases_they_should(sample_data):
     assert Counter(case.source for case in attacks) >= Counter({"llmail": mails, "llmail+question": mails})
     assert len(attacks) == len(wanted) + len(skipped) == 2 * mails + prompts
     assert skipped
-    assert all("characters" in case.reason for case in skipped)
+    assert all("characters" in case["reason"] for case in skipped)
     with_request = [case.question for case in wanted if case.source in cases.PROMPT_SOURCES]
     assert all('send_email("contact@contact.com", "confirmation")' in question for question in with_request)
 

@@ -7,23 +7,23 @@ where measured also `ss`, `ps`, `property_1` and `property_2`. Other fields are 
 These passages exist to measure defences, on your own corpora.
 """
 
-import json
-import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
-from equipoise.core.errors import InputError, UnreadableFile
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from equipoise.core.errors import InputError
+from equipoise.evaluation.jsonl import lines
+from equipoise.evaluation.results import Lines, encoded, write_atomically
 
 VARIANT = "variant"
 """The extra field that names how a passage was made from another one."""
 
-_MEASURES = ("ss", "ps", "property_1", "property_2")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_KNOWN = {"_id", "query_id", "question", "kind", "n", "stance", "claim_polarity", "text", *_MEASURES}
+Words = Annotated[str, StringConstraints(pattern=r"\S")]
+Cosine = Annotated[float, Field(ge=-1.001, le=1.001)]
 
 
 class Kind(StrEnum):
@@ -64,45 +64,77 @@ class AttackPassage:
         """How it was made from another passage; empty for an original."""
         return str(self.extra.get(VARIANT, ""))
 
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Query, kind, number and variant: distinct in a file."""
+        return self.query_id, self.kind.value, str(self.n), self.variant
 
-class _Bad(ValueError):
-    """What is wrong with a line, as the end of a sentence."""
+    def row(self) -> dict[str, Any]:
+        """The passage as its line has it."""
+        names = ("query_id", "question", "kind", "n", "stance", "claim_polarity", "text")
+        measures = asdict(self.measures) if self.measures else {}
+        return {
+            "_id": self.passage_id,
+            **{name: getattr(self, name) for name in names},
+            **measures,
+            **self.extra,
+        }
 
 
-def to_line(passage: AttackPassage) -> str:
-    """The passage as one JSON object with a line end."""
-    row: dict[str, Any] = {
-        "_id": passage.passage_id,
-        "query_id": passage.query_id,
-        "question": passage.question,
-        "kind": passage.kind.value,
-        "n": passage.n,
-        "stance": passage.stance,
-        "claim_polarity": passage.claim_polarity,
-        "text": passage.text,
-    }
-    if passage.measures:
-        row |= {name: getattr(passage.measures, name) for name in _MEASURES}
-    return json.dumps(row | dict(passage.extra), ensure_ascii=False) + "\n"
+class _Row(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+    passage_id: Words = Field(alias="_id")
+    query_id: Words
+    question: Words
+    kind: Kind
+    n: Annotated[int, Field(ge=1, lt=1_000_000)]
+    text: Words
+    stance: Annotated[int, Field(ge=-2, le=2)] | None = None
+    claim_polarity: Literal[1, -1] = 1
+    ss: Cosine | None = None
+    ps: Cosine | None = None
+    property_1: bool | None = None
+    property_2: bool | None = None
+
+    @model_validator(mode="after")
+    def _measured_whole(self) -> Self:
+        rest = (self.property_1, self.property_2)
+        if (self.ss is None) != (self.ps is None) or (self.ss is None and rest != (None, None)):
+            raise ValueError("'ss' and 'ps' belong together")
+        return self
+
+    def passage(self) -> AttackPassage:
+        """What the line holds."""
+        names = set(AttackPassage.__dataclass_fields__) - {"measures", "extra"}
+        measures = None
+        if self.ss is not None and self.ps is not None:
+            measures = Measures(self.ss, self.ps, self.property_1, self.property_2)
+        fields = {name: getattr(self, name) for name in names}
+        return AttackPassage(**fields, measures=measures, extra=self.model_extra or {})
 
 
 def read_passages(path: Path) -> tuple[AttackPassage, ...]:
     """Every passage of the file, in its order; blank lines are skipped.
 
-    Raises UnreadableFile that names the file, the line and what is wrong with it: not JSON, a field missing or
+    Raises InputError that names the file, the line and what is wrong with it: not JSON, a field missing or
     of the wrong type, an `_id` used twice, two passages with one place, one `query_id` with two questions.
     """
     passages: list[AttackPassage] = []
-    seen: dict[object, int] = {}
-    for number, line in enumerate(_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
+    seen: dict[object, str] = {}
+    for text, where in lines(path):
         try:
-            passage = _parsed(line)
-            _check_new(passage, passages, seen)
-        except _Bad as error:
-            raise UnreadableFile(str(path), f"line {number} {error}; correct or remove it") from None
-        seen[passage.passage_id] = seen[_place(passage)] = number
+            passage = _Row.model_validate_json(text).passage()
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            name = ".".join(map(str, first["loc"]))
+            raise InputError(f"{where}: {name and f'{name!r}: '}{first['msg']}: mend or remove it") from None
+        for what, known in (("_id", passage.passage_id), ("place", passage.place)):
+            if known in seen:
+                raise InputError(f"{where}: has the {what} {known!r} of {seen[known]}: mend or remove it")
+            seen[known] = where
+        if seen.setdefault((passage.query_id,), passage.question) != passage.question:
+            raise InputError(f"{where}: query_id {passage.query_id!r} has another question in a line before")
         passages.append(passage)
     return tuple(passages)
 
@@ -117,24 +149,16 @@ class Journal:
     def recover(self) -> tuple[AttackPassage, ...]:
         """The passages written so far, none for a new file. Half a last line, left by a kill, is cut off.
 
-        Raises UnreadableFile for any other broken line, InputError where the file cannot be written.
+        Raises InputError for any other broken line.
         """
-        if not self.path.exists():
-            return ()
-        text = _text(self.path)
-        whole, _, rest = text.rpartition("\n")
-        if rest.strip():
-            self._replace(text + "\n" if _is_whole(rest) else whole + "\n" * bool(whole))
-        return read_passages(self.path)
+        with self._lines():
+            return read_passages(self.path)
 
     def append(self, passages: Iterable[AttackPassage]) -> None:
         """Write the passages at the end; they are with the operating system when this returns."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8", newline="\n") as file:
-                file.write("".join(to_line(passage) for passage in passages))
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
+        with self._lines() as file:
+            for passage in passages:
+                file.append(passage.row())
 
     def settle(self, passages: Sequence[AttackPassage]) -> None:
         """Put `passages` in the place of those in the file with their ids, in one step; others stay."""
@@ -142,114 +166,13 @@ class Journal:
         old = self.recover()
         new = tuple(newer.get(passage.passage_id, passage) for passage in old)
         if new != old:
-            self._replace("".join(to_line(passage) for passage in new))
+            write_atomically(self.path, b"".join(encoded(passage.row()) for passage in new))
 
-    def _replace(self, text: str) -> None:
-        beside = self.path.with_name(self.path.name + ".new")
+    def _lines(self) -> Lines:
         try:
-            beside.write_text(text, "utf-8", newline="\n")
-            os.replace(beside, self.path)  # noqa: PTH105 - named for what it promises: one step
+            return Lines(self.path, ("_id",))
         except OSError as error:
-            raise _cannot_write(self.path, error) from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise UnreadableFile(str(path), f"the file cannot be read ({reason}); check the path") from error
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(str(path), "this is not UTF-8 text; give a JSON Lines file") from error
-
-
-def _cannot_write(path: Path, error: OSError) -> InputError:
-    reason = error.strerror or type(error).__name__
-    return InputError(f"{path} cannot be written ({reason}): choose another file with --out")
-
-
-def _is_whole(line: str) -> bool:
-    try:
-        _parsed(line)
-    except _Bad:
-        return False
-    return True
-
-
-def _check_new(passage: AttackPassage, earlier: list[AttackPassage], seen: Mapping[object, int]) -> None:
-    if passage.passage_id in seen:
-        raise _Bad(f"has the _id {passage.passage_id!r} of line {seen[passage.passage_id]}")
-    if _place(passage) in seen:
-        raise _Bad(
-            f"is {passage.kind} number {passage.n} of {passage.query_id!r}, as line {seen[_place(passage)]}"
-        )
-    same = next((other for other in reversed(earlier) if other.query_id == passage.query_id), passage)
-    if same.question != passage.question:
-        raise _Bad(f"gives query_id {passage.query_id!r} another question than a line before")
-
-
-def _place(passage: AttackPassage) -> tuple[str, ...]:
-    return passage.query_id, passage.kind.value, str(passage.n), passage.variant
-
-
-def _parsed(line: str) -> AttackPassage:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise _Bad(f"is not valid JSON ({error})") from None
-    if not isinstance(row, dict):
-        raise _Bad(f"holds a {type(row).__name__}, not a JSON object")
-    words = {name: _words(row, name) for name in ("_id", "query_id", "question", "kind", "text")}
-    if words["kind"] not in set(Kind):
-        raise _Bad(f"has the kind {words['kind']!r}, which is none of {', '.join(Kind)}")
-    return AttackPassage(
-        passage_id=words["_id"],
-        query_id=words["query_id"],
-        question=words["question"],
-        kind=Kind(words["kind"]),
-        n=_integer(row, "n", range(1, 1_000_000)),
-        text=words["text"],
-        stance=None if row.get("stance") is None else _integer(row, "stance", range(-2, 3)),
-        claim_polarity=_integer({"claim_polarity": 1} | row, "claim_polarity", range(-1, 2, 2)),
-        measures=_measures(row),
-        extra={name: value for name, value in row.items() if name not in _KNOWN},
-    )
-
-
-def _words(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise _Bad(f"has no text in {name!r}")
-    if _SURROGATE.search(value):
-        raise _Bad(f"has half a surrogate pair in {name!r}")
-    return value
-
-
-def _integer(row: Mapping[str, Any], name: str, allowed: range) -> int:
-    value = row.get(name)
-    if type(value) is not int or value not in allowed:
-        bounds = f"{allowed[0]} or {allowed[-1]}" if len(allowed) == 2 else f"{allowed[0]} to {allowed[-1]}"
-        raise _Bad(f"has {value!r} in {name!r}, which must be an integer, {bounds}")
-    return value
-
-
-def _measures(row: Mapping[str, Any]) -> Measures | None:
-    if all(row.get(name) is None for name in _MEASURES):
-        return None
-    return Measures(
-        _cosine(row, "ss"), _cosine(row, "ps"), _verdict(row, "property_1"), _verdict(row, "property_2")
-    )
-
-
-def _cosine(row: Mapping[str, Any], name: str) -> float:
-    value = row.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -1.001 <= value <= 1.001:
-        raise _Bad(f"has {value!r} in {name!r}, which must be a number, -1 to 1")
-    return float(value)
-
-
-def _verdict(row: Mapping[str, Any], name: str) -> bool | None:
-    value = row.get(name)
-    if value is not None and type(value) is not bool:
-        raise _Bad(f"has {value!r} in {name!r}, which must be true, false or null")
-    return value
+            reason = error.strerror or type(error).__name__
+            raise InputError(
+                f"{self.path} cannot be written ({reason}): choose another file with --out"
+            ) from error

@@ -10,13 +10,14 @@ from itertools import combinations
 from equipoise.core.errors import ModelError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import Score
-from equipoise.evaluation.run import Ran, RecordForm, evaluate
-from equipoise.evaluation.scorers import Call
+from equipoise.evaluation.results import Key
+from equipoise.evaluation.run import Ran
 from equipoise_lab.bench.judges import rating
 from equipoise_lab.bench.judges.comparison import Comparison, ComparisonJudge, Order, by_rule, seeded_order
 from equipoise_lab.bench.judges.rating import RUBRICS
 from equipoise_lab.bench.qa.records import HIGHLIGHTS_ALONE, ComparisonRecord, Judgement, QaRecord
 from equipoise_lab.bench.qa.runner import Harness
+from equipoise_lab.bench.resumed import each
 from equipoise_lab.bench.systems import Named
 
 JUDGEMENTS, COMPARISONS = "judgements.jsonl", "comparisons.jsonl"
@@ -34,79 +35,31 @@ class Pair:
     second: str
     answers: tuple[str | None, str | None]
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Data set, question and names."""
-        return self.dataset, self.item_id, self.first, self.second
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A Sample: a pair in the order in which a judge is shown it."""
-
-    pair: Pair
-    order: Order
-
-    @property
-    def sample_id(self) -> str:
-        """Question, names and order."""
-        return f"{self.pair.item_id} {self.pair.first} {self.pair.second} {self.order}"
-
-
-def _rating(name: str, model: ChatModel) -> Call[QaRecord, Score]:
-    """The judge `name` of single answers on `model`."""
-    made = rating.make(name, model)
-    return Call(
-        f"{name} by {model.name}",
-        lambda record: made.judge(
-            question=record.question, prediction=record.said, reference=reference(record)
-        ),
-    )
-
-
-def _comparing(model: ChatModel) -> Call[Shown, Comparison]:
-    """The judge of pairs on `model`."""
-    return Call(
-        model.name,
-        lambda shown: ComparisonJudge(model).compare(
-            question=shown.pair.question,
-            first=shown.pair.answers[0],
-            second=shown.pair.answers[1],
-            reference=shown.pair.reference or None,
-            order=shown.order,
-        ),
-    )
-
-
-def _judgement(_: QaRecord, ran: Ran[Score]) -> dict[str, object]:
-    score = ran.outcome or Score(None, f"not scored: {ran.error}")
-    return {"value": score.value, "explanation": score.explanation}
-
-
-def _comparison(_: Shown, ran: Ran[Comparison]) -> dict[str, object]:
-    comparison = ran.outcome or Comparison(None, f"not scored: {ran.error}")
-    return {"verdict": comparison.verdict, "explanation": comparison.explanation}
-
-
-COMPARISON: RecordForm[Shown, Comparison, ComparisonRecord] = RecordForm(
-    ComparisonRecord, lambda shown, system: (*shown.pair.key, shown.order.value, system.name), _comparison
-)
-
 
 async def judge(records: Sequence[QaRecord], models: Sequence[ChatModel], harness: Harness) -> int:
     """Rate every answer with every rubric by every model; how many ratings a used-up budget left out.
 
     A failed answer is not rated. Declined ones, and answers where the documents hold none, are scored by rule.
     """
-    rated = [record for record in records if not record.failed]
-    raters = {_rating(name, model): (name, model.name) for model in models for name in RUBRICS}
-    names = {rater.name: names for rater, names in raters.items()}
-    form: RecordForm[QaRecord, Score, Judgement] = RecordForm(
-        Judgement, lambda record, system: (*record.key, *names[system.name]), _judgement
-    )
-    evaluated = await evaluate(
-        rated, list(raters), (), harness.out, form=form, file=JUDGEMENTS, progress=harness.progress,
-        budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
+    raters = {(name, model.name): rating.make(name, model) for model in models for name in RUBRICS}
+    rated: dict[Key, QaRecord] = {
+        (*record.key, *rater): record for record in records if not record.failed for rater in raters
+    }
+
+    async def rate(key: Key) -> Score:
+        record = rated[key]
+        return await raters[str(key[-2]), str(key[-1])].judge(
+            question=record.question, prediction=record.said, reference=reference(record)
+        )
+
+    def kept(_: Key, ran: Ran[Score]) -> dict[str, object]:
+        score = ran.outcome or Score(None, f"not scored: {ran.error}")
+        return {"value": score.value, "explanation": score.explanation}
+
+    evaluated = await each(
+        Judgement, {key: key for key in rated}, "judges", rate, kept, harness.out, JUDGEMENTS,
+        progress=harness.progress, budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
+        group=lambda thing: thing.key[:4], in_turn=True,
     )  # fmt: skip
     return evaluated.skipped
 
@@ -123,12 +76,27 @@ async def compare(
 
     In one order, drawn by question and pair, or in both. Returns how many comparisons a used-up budget left out.
     """
-    every = [*pairs(records), *alone(records, systems)]
-    shown = [Shown(pair, order) for pair in every for order in orders(pair, both=both_orders)]
-    evaluated = await evaluate(
-        shown, [_comparing(model)], (), harness.out, form=COMPARISON, file=COMPARISONS, progress=harness.progress,
-        budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
-        group=lambda showing: showing.pair, in_turn=True,
+    shown = {
+        (pair.dataset, pair.item_id, pair.first, pair.second, order.value, model.name): (pair, order)
+        for pair in (*pairs(records), *alone(records, systems))
+        for order in orders(pair, both=both_orders)
+    }
+
+    async def ask(shown: tuple[Pair, Order]) -> Comparison:
+        pair, order = shown
+        first, second = pair.answers
+        return await ComparisonJudge(model).compare(
+            question=pair.question, first=first, second=second, reference=pair.reference or None, order=order
+        )
+
+    def kept(_: tuple[Pair, Order], ran: Ran[Comparison]) -> dict[str, object]:
+        comparison = ran.outcome or Comparison(None, f"not scored: {ran.error}")
+        return {"verdict": comparison.verdict, "explanation": comparison.explanation}
+
+    evaluated = await each(
+        ComparisonRecord, shown, model.name, ask, kept, harness.out, COMPARISONS,
+        progress=harness.progress, budget=harness.budget, concurrency=harness.concurrency, errors=(ModelError,),
+        group=lambda thing: thing.of[0], in_turn=True,
     )  # fmt: skip
     return evaluated.skipped
 

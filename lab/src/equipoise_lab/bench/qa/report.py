@@ -181,8 +181,8 @@ def _matrix(layout: Layout, battle: Numbers | None, dataset: str, judge: str) ->
         for key in names():
             fights = rows.get(key, {})
             cells = tuple(_battle(fights.get(str(pipeline_of(other)))) for other in columns)
-            total = _battle([sum(pair[part] for pair in fights.values()) for part in (0, 1)])
-            lines.append(Line(f"{names()[key]}, {name}", (*cells, total), paper=True))
+            whole = _battle([sum(pair[part] for pair in fights.values()) for part in (0, 1)])
+            lines.append(Line(f"{names()[key]}, {name}", (*cells, whole), paper=True))
     table = layouts.whole(layout, battle, lines, ours=bool(ours), judge=judge)
     return Table(table.title, ("", *columns, "total"), table.lines, table.note, table.missing)
 

@@ -1,30 +1,49 @@
-"""Asks every question through every pipeline: document set by document set, one record and one timing each."""
+"""Asks every question through every pipeline: document set by document set, one record and one timing each.
 
-from collections.abc import AsyncIterator, Sequence
+Scores: a declined answer to an answerable question has recall 0; a failed one is not scored. `answer_k_precision` is
+the share of the answer's tokens in the gold passage (H&S, Table 1), `answer_k_precision_documents` in all documents
+that were given (Adlakha's own). `highlight_*` compare the highlighted text with the gold passage (Table 5);
+`highlight_in_gold` and `gold_in_highlight` are Figure 6. `guess_*` are Table 6 for the best guess, `guess_first_*` for
+the first. `decision_correct` is 1 where a yes/no question was decided rightly.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from equipoise.core.protocols import ChatModel, Encoder, Highlighter, Pipeline, Reranker
-from equipoise.core.results import Reason
+from equipoise.core.results import Answer, Reason, Refusal
 from equipoise.core.settings import Settings
-from equipoise.core.types import Span
+from equipoise.core.types import Document, Span
+from equipoise.corpus.indexing import prepare
+from equipoise.corpus.store import Store
 from equipoise.evaluation.budget import Budget
 from equipoise.evaluation.results import Key
 from equipoise.evaluation.run import Progress, Ran, RecordForm, Timings, evaluate
 from equipoise.evaluation.scorers import System
 from equipoise.rag.components import Components
-from equipoise_lab.bench.qa import stores
+from equipoise_lab.bench.qa import items as asked
+from equipoise_lab.bench.qa import metrics
 from equipoise_lab.bench.qa.items import Item, Text
-from equipoise_lab.bench.qa.records import FAILED, QaRecord, QaTiming
-from equipoise_lab.bench.qa.scorers import DIGITS, SCORERS, QaOutcome, outcome_of
+from equipoise_lab.bench.qa.metrics import Relation
+from equipoise_lab.bench.qa.records import ANSWERED, DECLINED, FAILED, QaRecord, QaTiming
 from equipoise_lab.bench.systems import Named
 
 TIMINGS = "timings.jsonl"
-TIME_DIGITS = 4
+DIGITS, TIME_DIGITS = 5, 4
+NOTHING: Mapping[str, Any] = {
+    "answer": "", "grounded": None, "probability": None, "tags": (), "highlights": (), "highlighted": "", "dropped": 0,
+    "gold_text": "", "guesses": (), "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0},
+}  # fmt: skip
+"""What a record keeps of a question whose pipeline raised an error."""
 
 Documents = tuple[Text, ...]
+Outcome = tuple[Answer | Refusal, bool]
+"""A result, and whether its pipeline highlights at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +66,6 @@ class QaPipeline:
     """A System: a pipeline of the product over the documents of the question, which stand on the shelf then."""
 
     named: Named
-    model: str
     shelf: dict[Documents, dict[str, Pipeline]]
 
     @property
@@ -55,37 +73,9 @@ class QaPipeline:
         """The pipeline's."""
         return self.named.name
 
-    async def __call__(self, sample: Item) -> QaOutcome:
+    async def __call__(self, sample: Item) -> Outcome:
         """Ask the question. Raises what the pipeline raises."""
-        result = await self.shelf[sample.documents][self.name].ask(sample.question)
-        return outcome_of(sample, result, quotes=self.named.highlights)
-
-
-def _fields(item: Item, ran: Ran[QaOutcome]) -> dict[str, Any]:
-    """An error is a failed question without scores."""
-    outcome = ran.outcome or QaOutcome(FAILED, _failure(ran.error))
-    scores = {scorer.name: ran.scores.get(scorer.name) for scorer in SCORERS}
-    return {
-        "question": item.question,
-        "answerable": item.answerable,
-        "decision": item.decision,
-        "references": item.references,
-        "gold": _places(item.gold),
-        **{name: getattr(outcome, name) for name in QaRecord.model_fields if hasattr(outcome, name)},
-        "highlights": _places(outcome.spans),
-        "scores": {
-            name: None if value is None else round(float(value), DIGITS) for name, value in scores.items()
-        },
-    }
-
-
-def _times(_: Item, ran: Ran[QaOutcome]) -> dict[str, Any]:
-    stages = {name: round(part, TIME_DIGITS) for name, part in ran.value.stages.items()}
-    return {"seconds": round(ran.seconds, TIME_DIGITS), "stages": stages}
-
-
-def _places(spans: Sequence[Span]) -> list[tuple[str, int, int]]:
-    return [(span.doc_id, span.start, span.end) for span in spans]
+        return await self.shelf[sample.documents][self.name].ask(sample.question), self.named.highlights
 
 
 async def run(
@@ -99,19 +89,16 @@ async def run(
     highlighters: dict[str, Highlighter | None] = {}
     models = {pipeline.name: pipeline.model(harness.chat) for pipeline in wanted}
 
-    def key(item: Item, system: System[Item, QaOutcome]) -> Key:
+    def key(item: Item, system: System[Item, Outcome]) -> Key:
         return dataset, item.item_id, system.name, models[system.name]
-
-    form: RecordForm[Item, QaOutcome, QaRecord] = RecordForm(QaRecord, key, _fields)
-    times: RecordForm[Item, QaOutcome, QaTiming] = RecordForm(QaTiming, key, _times)
 
     @asynccontextmanager
     async def stocked(
-        samples: Sequence[Item], systems: Sequence[System[Item, QaOutcome]]
+        samples: Sequence[Item], systems: Sequence[System[Item, Outcome]]
     ) -> AsyncIterator[None]:
         """A store of the documents, with the pipelines over it; their models are loaded once for the whole run."""
         documents, names = samples[0].documents, {system.name for system in systems}
-        async with stores.store_of(documents, harness.encoder) as store:
+        async with store_of(documents, harness.encoder) as store:
             parts = Components(harness.settings, store, harness.encoder, harness.chat, harness.reranker)
             shelf[documents] = {}
             for pipeline in wanted:
@@ -123,17 +110,119 @@ async def run(
             yield
             del shelf[documents]
 
-    def timing(item: Item, system: System[Item, QaOutcome], ran: Ran[QaOutcome]) -> QaTiming | None:
-        return times.made(item, system, ran) if ran.outcome and ran.outcome.fresh else None
+    form: RecordForm[Item, Outcome, QaRecord] = RecordForm(QaRecord, key, _fields)
+    times: RecordForm[Item, Outcome, QaTiming] = RecordForm(QaTiming, key, _times)
+
+    def timing(item: Item, system: System[Item, Outcome], ran: Ran[Outcome]) -> QaTiming | None:
+        """None where a reply was replayed, or an error ended it early."""
+        result = ran.outcome[0] if ran.outcome else None
+        fresh = result is not None and not _failed(result) and not result.trace.usage.replayed
+        return times.made(item, system, ran) if fresh else None
 
     evaluated = await evaluate(
-        items, [QaPipeline(pipeline, models[pipeline.name], shelf) for pipeline in wanted], SCORERS, harness.out,
+        items, [QaPipeline(pipeline, shelf) for pipeline in wanted], (), harness.out,
         form=form, timings=Timings(TIMINGS, QaTiming, timing), progress=harness.progress, budget=harness.budget,
         concurrency=harness.concurrency, group=lambda item: item.documents, setup=stocked,
     )  # fmt: skip
     return evaluated.records
 
 
-def _failure(error: Exception | None) -> str:
-    said = str(error) or type(error).__name__
-    return f"{Reason.MODEL_FAILED.value}: {said}"
+@asynccontextmanager
+async def store_of(documents: Documents, encoder: Encoder) -> AsyncIterator[Store]:
+    """A store that holds just these documents, gone afterwards."""
+
+    def fill(store: Store) -> None:
+        store.bind_encoder(encoder)
+        entries = [Document(text.doc_id, text.text, text.doc_id, text.title) for text in documents]
+        store.add_documents(prepare(entries, encoder))
+
+    with (
+        TemporaryDirectory(prefix="equipoise-") as folder,
+        Store.open(Path(folder) / "index.db", create=True) as store,
+    ):
+        await asyncio.to_thread(fill, store)
+        yield store
+
+
+def _failed(result: Answer | Refusal) -> bool:
+    return isinstance(result, Refusal) and result.reason is Reason.MODEL_FAILED
+
+
+def _fields(item: Item, ran: Ran[Outcome]) -> dict[str, Any]:
+    """An error is a failed question without scores."""
+    if ran.outcome:
+        result, quotes = ran.outcome
+        spans = [span for highlight in result.highlights.items for span in highlight.chosen]
+        fields = _made(result) | {"highlights": _places(spans), "gold_text": asked.gold_text(item)}
+    else:
+        said = str(ran.error) or type(ran.error).__name__
+        spans, quotes = [], False
+        fields = {**NOTHING, "outcome": FAILED, "reason": f"{Reason.MODEL_FAILED.value}: {said}"}
+    values = _scores(item, fields, spans, quotes=quotes)
+    scores = {name: None if value is None else round(float(value), DIGITS) for name, value in values.items()}
+    known = {name: getattr(item, name) for name in ("question", "answerable", "decision", "references")}
+    return known | fields | {"gold": _places(item.gold), "scores": scores}
+
+
+def _made(result: Answer | Refusal) -> dict[str, Any]:
+    """What a record keeps of a result."""
+    trace, usage = result.trace, result.trace.usage
+    if isinstance(result, Answer):
+        ended: tuple[str, str | None, str, bool | None] = (ANSWERED, None, result.text, result.grounded)
+    elif _failed(result):
+        ended = (FAILED, f"{result.reason.value}: {trace.failure}", "", None)
+    else:
+        ended = (DECLINED, result.reason.value, "", None)
+    return {
+        **dict(zip(("outcome", "reason", "answer", "grounded"), ended, strict=True)),
+        "probability": None if trace.probability is None else round(trace.probability, DIGITS),
+        "tags": [tag.value for tag in trace.tags],
+        "highlighted": "\n".join(text for one in result.highlights.items for text in one.marked),
+        "dropped": len(trace.dropped),
+        "guesses": trace.guessed_questions,
+        "usage": {
+            "calls": usage.calls + usage.replayed,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+        },
+    }
+
+
+def _scores(
+    item: Item, fields: dict[str, Any], spans: Sequence[Span], *, quotes: bool
+) -> dict[str, float | bool | None]:
+    """Every score, None where there is nothing to measure."""
+    answer, marked, gold = fields["answer"], fields["highlighted"], fields["gold_text"]
+    ran = fields["outcome"] != FAILED
+    wanted = ran and item.answerable is not False
+    relation: Any = metrics.relation(marked, gold) if gold and marked else None
+    documents = "\n".join(part for text in item.documents for part in (text.title, text.text))
+    best, first = (
+        metrics.best_guess(item.question, fields["guesses"][:n]) or (None, None) for n in (None, 1)
+    )
+    decides = ran and item.decision in ("yes", "no")
+    return {
+        "answer_recall": metrics.best_recall(item.references, answer) if wanted else None,
+        "answer_hit": metrics.answer_hit(item.references, answer) if wanted else None,
+        "answer_k_precision": metrics.k_precision(answer, gold) if gold else None,
+        "answer_k_precision_documents": metrics.k_precision(answer, documents),
+        "evidence_hit": metrics.evidence_hit(spans, item.gold) if wanted and quotes else None,
+        "highlight_k_precision": metrics.k_precision(marked, gold) if gold else None,
+        "highlight_recall": metrics.recall(gold, marked) if wanted and quotes else None,
+        "highlight_in_gold": relation and relation in {Relation.EQUAL, Relation.SUBSTRING},
+        "gold_in_highlight": relation and relation in {Relation.EQUAL, Relation.SUPERSTRING},
+        "guess_k_precision": best[0],
+        "guess_recall": best[1],
+        "guess_first_k_precision": first[0],
+        "guess_first_recall": first[1],
+        "decision_correct": metrics.decided(answer, fields["tags"]) == item.decision if decides else None,
+    }
+
+
+def _times(_: Item, ran: Ran[Outcome]) -> dict[str, Any]:
+    stages = {name: round(part, TIME_DIGITS) for name, part in ran.value[0].trace.timings.items()}
+    return {"seconds": round(ran.seconds, TIME_DIGITS), "stages": stages}
+
+
+def _places(spans: Iterable[Span]) -> list[tuple[str, int, int]]:
+    return [(span.doc_id, span.start, span.end) for span in spans]
