@@ -155,7 +155,7 @@ def started(run: Run, harness: Harness) -> Iterator[ChatModel | None]:
         elif run.timed:
             yield metered(model, harness.budget)
         else:
-            replies = ReplayCache(harness.out.parent / bench.REPLIES)
+            replies = ReplayCache(harness.out.parent / "replies.db")
             yield Replayed(metered(model, harness.budget), replies)
     finally:
         if isinstance(model, LocalChat):

@@ -21,7 +21,7 @@ from equipoise_lab.bench.bias.asked import Asking
 from equipoise_lab.bench.bias.bench import Options
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import BiasPlan
-from equipoise_lab.commands.bench_qa import CONCURRENCY, at_a_time
+from equipoise_lab.commands.bench import CONCURRENCY, at_a_time
 from hashed_words import HashedWords
 
 FEW = BiasPlan(("none", "biasdef"), (0, 2), k=3, candidates=8)

@@ -51,7 +51,7 @@ COMMANDS = {
 }
 """Name: the module beside this one whose `app` has the command, or is the group; and what the help says."""
 PLUGINS: plugins.Group = "equipoise.commands"
-MOVED = ("bench", "train", "ebi")
+MOVED = ("bench", "lab", "train", "ebi")
 """Commands that were part of this package."""
 
 

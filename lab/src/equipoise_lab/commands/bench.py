@@ -1,6 +1,6 @@
-"""`equipoise bench`: measure filters against planted passages."""
+"""`equipoise bench`: the benchmarks of the papers on data of your own, and the data sets they use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,159 +14,238 @@ from equipoise.apps.terminal import Terminal, number_of
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.errors import InputError
+from equipoise.core.protocols import ChatModel
+from equipoise.core.settings import ModelSettings, Settings
 from equipoise.corpus.store import Store
+from equipoise.evaluation.budget import Budget, metered
+from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
 from equipoise.rag.components import Components
 from equipoise_lab.bench.bias import bench as biases
 from equipoise_lab.bench.bias import corpora, huggingface
 from equipoise_lab.bench.bias.asked import Asking
-from equipoise_lab.bench.bias.bench import Options
 from equipoise_lab.bench.bias.planting import Workspace
 from equipoise_lab.bench.bias.records import BiasPlan
 from equipoise_lab.bench.hijack import bench as hijacks
 from equipoise_lab.bench.hijack import llmail
 from equipoise_lab.bench.hijack.bench import HijackPlan
 from equipoise_lab.bench.hijack.cases import Choice
-from equipoise_lab.commands import bench_qa
+from equipoise_lab.bench.qa import bench as questions
+from equipoise_lab.bench.qa import datasets, published
+from equipoise_lab.bench.qa.bench import Done, Options, QaPlan
+from equipoise_lab.bench.qa.runner import Harness
 
 app = group("Benchmarks: numbers with intervals, as tables and figures.")
-app.command("qa")(bench_qa.qa)
 
-FILTERS = "none,mmr,brra,biasdef"
-PIPELINES = "vanilla,vanilla_chat,sentence,indexed,structured,baseline"
+REPLIES = "replies.db"
+CONCURRENCY = 4
+"""Questions at a time where the model runs elsewhere."""
+LEFT = "tables.md, summary.json, results.jsonl"
+KNOWN = ", ".join([*datasets.READERS, *published.READERS])
+MODELS = "local[/NAME], openai/NAME or azure/DEPLOYMENT"
 
-CorpusOption = Annotated[
-    Path, PathOption("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
+Option = typer.Option
+OutOption = Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")]
+NamesOption = Annotated[str, Option(help="Names with commas between.")]
+LimitOption = Annotated[
+    int | None, Option(min=1, help="The first so many questions, or cases of each source.")
 ]
-EncoderOption = Annotated[
-    str, typer.Option(help="The retriever's encoder: minilm, bge-small, mpnet, multilingual or hf/NAME.")
+ConcurrencyOption = Annotated[
+    int | None,
+    Option(max=256, help="Questions at a time. Default: model.slots (1) for local models, else 4."),
 ]
-AskedOption = Annotated[
-    str,
-    typer.Option(
-        help="Measure answers too: local[/NAME], openai/NAME or azure/DEPLOYMENT. A second one in --out adds rows."
-    ),
-]
-AnswersOption = Annotated[
-    bool, typer.Option("--answers/--no-answers", help="Whether --llm answers, or only judges.")
-]
-LikertOption = Annotated[
-    int,
-    typer.Option(
-        min=0, max=1000, help="Have --llm place passages of so many questions on seven points (Figure 2)."
-    ),
-]
+SourceOption = Annotated[str | None, Option(help="A folder or file to read instead of the published one.")]
+JudgeOption = Annotated[str, Option(help="The model that judges answers, as --llm; none: no judging.")]
+
+
+@app.command()
+def qa(
+    dataset: Annotated[str, Option(help=f"{KNOWN}, or a JSON Lines file of your own.")],
+    pipelines: Annotated[
+        str, Option(help="Names with commas between: vanilla, HIGHLIGHTER or HIGHLIGHTER+SUMMARIZER.")
+    ] = "vanilla,baseline,structured,indexed",
+    llm: Annotated[str | None, Option("--llm", help=f"none, auto, {MODELS}.")] = None,
+    judge: JudgeOption = "none",
+    judge_second: Annotated[str, Option(help="A second judge, to see how far both agree.")] = "none",
+    compare: Annotated[bool, Option(help="Have the judge compare pipelines in pairs.")] = True,
+    both_orders: Annotated[
+        bool, Option("--both-orders", help="Compare in both, not in one that is drawn.")
+    ] = False,
+    limit: Annotated[int | None, Option(min=1, help="Draw so many questions.")] = None,
+    split: Annotated[str, Option(help="A part of a published data set, such as repliqa_3.")] = "",
+    without: Annotated[str, Option(help="Documents whose questions are left out.")] = "",
+    data: Annotated[Path, PathOption(help="The folder that holds the data sets.")] = datasets.DATA,
+    concurrency: ConcurrencyOption = None,
+    max_tokens: Annotated[int | None, Option(min=1, help="Stop after so many tokens.")] = None,
+    max_minutes: Annotated[float | None, Option(min=0, help="Stop after so many minutes.")] = None,
+    out: OutOption = Path("qa-bench"),
+) -> None:
+    """Ask questions with known answers through several pipelines, and measure and judge the answers."""
+    if "auto" in (judge, judge_second):
+        raise InputError("--judge auto would hide who judges: name a model, for example openai/NAME")
+    options = Options(dataset, _names(pipelines), data, split, limit, _names(without), compare, both_orders)
+    settings = layers.load({"model.llm": llm}).settings
+    chosen = questions.plan(options, with_llm=_is_there(settings))
+    budget = Budget(max_tokens, max_minutes)
+    judges = [name for name in dict.fromkeys((judge, judge_second)) if name != "none"]
+    names = dict.fromkeys((settings.model.llm, *judges))
+    models = {name: _metered(name, settings, out, budget) for name in names}
+    requests = concurrency or at_a_time(list(models.values()), settings.model)
+    with progress.counted() as bar:
+        encoder, chat = build.encoder(settings.retrieval.encoder), models[settings.model.llm]
+        harness = Harness(settings, encoder, chat, out, budget, bar, requests, CrossEncoder())
+        judging = [model for name in judges if (model := models[name])]
+        done = sync.run(questions.bench(chosen, options, harness, judging))
+    Terminal().print(_said(chosen, done, out))
 
 
 @app.command()
 def bias(
-    corpus: CorpusOption,
+    corpus: Annotated[
+        Path, PathOption("--corpus", help="A folder with corpus.jsonl, queries.jsonl, qrels.tsv, stance.tsv.")
+    ],
     attacks: Annotated[Path, PathOption(help="Attack passages as JSON lines; questions.tsv beside it.")],
-    filters: Annotated[str, typer.Option(help="Names with commas between.")] = FILTERS,
-    injections: Annotated[str, typer.Option(help="Numbers of planted passages.")] = "0,1,5,10",
-    k: Annotated[int, typer.Option("-k", "--k", max=1000, help="Passages that are read.")] = 5,
-    candidates: Annotated[int, typer.Option(max=1000, help="Passages that a filter chooses from.")] = 20,
+    filters: NamesOption = "none,mmr,brra,biasdef",
+    injections: Annotated[str, Option(help="Numbers of planted passages.")] = "0,1,5,10",
+    k: Annotated[int, Option("-k", "--k", max=1000, help="Passages that are read.")] = 5,
+    candidates: Annotated[int, Option(max=1000, help="Passages that a filter chooses from.")] = 20,
     rotations: Annotated[
-        int, typer.Option(min=1, max=1000, help="Choices of what is planted, as many for each number.")
+        int, Option(min=1, max=1000, help="Choices of what is planted, as many for each number.")
     ] = 3,
-    encoder: EncoderOption = "minilm",
-    llm: AskedOption = "none",
-    answers: AnswersOption = True,
-    likert: LikertOption = 0,
-    facts: Annotated[str, typer.Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
-    nli: Annotated[str | None, typer.Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")] = None,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path(
-        "bias-bench"
-    ),
+    encoder: Annotated[
+        str, Option(help="The retriever's encoder: minilm, bge-small, mpnet, multilingual or hf/NAME.")
+    ] = "minilm",
+    llm: Annotated[
+        str, Option(help=f"Measure answers too: {MODELS}. A second one in --out adds rows.")
+    ] = "none",
+    answers: Annotated[
+        bool, Option("--answers/--no-answers", help="Whether --llm answers, or only judges.")
+    ] = True,
+    likert: Annotated[
+        int,
+        Option(
+            min=0, max=1000, help="Have --llm place passages of so many questions on seven points (Figure 2)."
+        ),
+    ] = 0,
+    facts: Annotated[str, Option(help="Check facts: none, nli, or the URL of WikiCheck.")] = "none",
+    nli: Annotated[str | None, Option(help="NLI for smart and facts: hf[/NAME], chat or none.")] = None,
+    limit: LimitOption = None,
+    out: OutOption = Path("bias-bench"),
 ) -> None:
     """Plant one-sided passages and measure what each filter lets through."""
     plan = BiasPlan(_names(filters), _numbers(injections), k, candidates, rotations)
-    options = Options(corpus, attacks, Asking(llm != "none" and answers, likert, facts), limit)
-    flags: dict[str, str | None] = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
-    if llm != "none" and layers.load().settings.model.replay is None:
-        flags["model.replay"] = str(out / "replies.db")
+    asking = Asking(llm != "none" and answers, likert, facts)
+    flags = {"model.llm": llm, "filter.nli": nli, "retrieval.encoder": encoder}
     with _parts(flags, out) as components, progress.counted() as bar:
-        requests = bench_qa.at_a_time([components.chat], components.settings.model)
+        requests = at_a_time([components.chat], components.settings.model)
+        options = biases.Options(corpus, attacks, asking, limit)
         workspace = Workspace(components.encoder, out, bar, requests)
         summary = sync.run(biases.bench(plan, options, components, workspace))
-    Terminal().print(f"{summary['queries']} questions in {out}: tables.md, summary.json, results.jsonl")
+    Terminal().print(f"{summary['queries']} questions in {out}: {LEFT}")
 
 
 @app.command()
 def hijack(
     data: Annotated[Path, PathOption(help="A folder with llmail_inject/ and attack_prompts/.")],
-    llm: Annotated[str, typer.Option(help="local[/NAME], openai/NAME or azure/DEPLOYMENT.")] = "auto",
-    pipelines: Annotated[str, typer.Option(help="Names with commas between.")] = PIPELINES,
+    llm: Annotated[str, Option(help=f"{MODELS}.")] = "auto",
+    pipelines: NamesOption = "vanilla,vanilla_chat,sentence,indexed,structured,baseline",
     attacks: Annotated[Path | None, PathOption(help="Other LLMail-Inject attacks (fetch-llmail).")] = None,
-    prompts: Annotated[int, typer.Option(help="Drawn from the attack prompts.")] = 60,
-    look_alikes: Annotated[int, typer.Option(help="Drawn from the benign look-alikes.")] = 20,
-    emails: Annotated[int, typer.Option(max=1000, help="E-mails in the inbox.")] = 5,
-    seed: Annotated[int, typer.Option(help="What is drawn.")] = 0,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first so many cases of each source.")] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(max=256, help="Cases at a time. Default: model.slots (1) for local models, else 4."),
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Ask once more what ended with an error.")] = False,
-    out: Annotated[Path, PathOption(help="Results; a run with the same folder resumes.")] = Path(
-        "hijack-bench"
-    ),
+    prompts: Annotated[int, Option(help="Drawn from the attack prompts.")] = 60,
+    look_alikes: Annotated[int, Option(help="Drawn from the benign look-alikes.")] = 20,
+    emails: Annotated[int, Option(max=1000, help="E-mails in the inbox.")] = 5,
+    seed: Annotated[int, Option(help="What is drawn.")] = 0,
+    limit: LimitOption = None,
+    concurrency: ConcurrencyOption = None,
+    again: Annotated[bool, Option("--again", help="Ask once more what ended with an error.")] = False,
+    out: OutOption = Path("hijack-bench"),
 ) -> None:
     """Ask questions that want a tool called; count which model calls it, and whether the question got that far."""
     choice = Choice(prompts, look_alikes, seed)
-    at_a_time = 1 if concurrency is None else concurrency
-    plan = HijackPlan(_names(pipelines), choice, emails, at_a_time, limit, again)
-    flags: dict[str, str | None] = {"model.llm": llm}
-    if layers.load().settings.model.replay is None:
-        flags["model.replay"] = str(out / "replies.db")
-    with _parts(flags, out) as components, progress.counted() as bar:
+    asked = 1 if concurrency is None else concurrency
+    plan = HijackPlan(_names(pipelines), choice, emails, asked, limit, again)
+    with _parts({"model.llm": llm}, out) as components, progress.counted() as bar:
         if concurrency is None:
-            plan = replace(plan, concurrency=bench_qa.at_a_time([components.chat], components.settings.model))
+            plan = replace(plan, concurrency=at_a_time([components.chat], components.settings.model))
         summary = sync.run(hijacks.bench(plan, hijacks.Place(data, out, attacks), components, bar))
-    cases = sum(summary["cases"].values())
-    Terminal().print(f"{cases} cases in {out}: tables.md, summary.json, results.jsonl")
+    Terminal().print(f"{sum(summary['cases'].values())} cases in {out}: {LEFT}")
 
 
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(huggingface.LOADERS)}.")],
     folder: Annotated[Path, PathArgument(help="Where the corpus is written, for --corpus.")],
-    source: Annotated[
-        str | None, typer.Option(help="A folder or file to read instead of the published one.")
-    ] = None,
+    source: SourceOption = None,
 ) -> None:
     """Get a published data set and write it as a corpus folder."""
     loaded = huggingface.load(name, source)
     corpora.write(loaded, folder)
-    counts = ", ".join(
-        (number_of(len(loaded.documents), "document"), number_of(len(loaded.queries), "query", "queries"))
-    )
-    Terminal().print(f"{counts} in {folder}")
+    documents = number_of(len(loaded.documents), "document")
+    Terminal().print(f"{documents}, {number_of(len(loaded.queries), 'query', 'queries')} in {folder}")
 
 
 @app.command("fetch-llmail")
 def fetch_llmail(
     folder: Annotated[Path, PathArgument(help="Where attacks.jsonl is written, for hijack --attacks.")],
-    scenario: Annotated[str, typer.Option(help="level1, level2 or level3, or one level of it.")] = "level2",
-    failed: Annotated[bool, typer.Option("--failed", help="Also submissions that failed.")] = False,
-    source: Annotated[str | None, typer.Option(help="A file to read instead of the published ones.")] = None,
+    scenario: Annotated[str, Option(help="level1, level2 or level3, or one level of it.")] = "level2",
+    failed: Annotated[bool, Option("--failed", help="Also submissions that failed.")] = False,
+    source: SourceOption = None,
 ) -> None:
     """Get the submissions to LLMail-Inject that succeeded in the challenge."""
     attacks = llmail.load(source, scenario=scenario, only_successful=not failed)
-    path = llmail.write(attacks, folder)
-    Terminal().print(f"{number_of(len(attacks), 'attack')} in {path}")
+    Terminal().print(f"{number_of(len(attacks), 'attack')} in {llmail.write(attacks, folder)}")
 
 
 @contextmanager
 def _parts(flags: dict[str, str | None], out: Path) -> Iterator[Components]:
-    """What filters and retrievers are built from, on a store of the benchmark's own."""
+    """What filters and retrievers are built from, on a store of the benchmark's own; replies of a model are kept."""
+    if flags["model.llm"] != "none" and layers.load().settings.model.replay is None:
+        flags |= {"model.replay": str(out / REPLIES)}
     chosen = layers.load(flags).settings
     encoder = build.encoder(chosen.retrieval.encoder)
     chat = build.chat_model(chosen.model)
     out.mkdir(parents=True, exist_ok=True)
     with Store.open(out / "index.db", create=True) as store:
         yield Components(chosen, store, encoder, chat)
+
+
+def _said(chosen: QaPlan, done: Done, out: Path) -> str:
+    """What came out, what it cost, and what is left to do."""
+    failed = f" ({done.failed} failed)" if done.failed else ""
+    said = [f"{chosen.dataset}: {done.answers} answers{failed} in {out}"]
+    if not done.unreported and done.answers:
+        said[0] += f": {LEFT}"
+    if done.unreported:
+        said.append(f"no report was written: {done.unreported}")
+    if (used := done.spent).calls:
+        spent = f"{used.prompt_tokens:,} prompt and {used.completion_tokens:,} reply tokens"
+        said.append(f"asked for: {used.calls:,} calls, {spent}")
+    left = {"answers": done.missing, "ratings and comparisons": done.unjudged}
+    if rest := " and ".join(f"{count} {what}" for what, count in left.items() if count):
+        said.append(f"{rest} are left ({done.stopped}): run the same command again to go on")
+    return "\n".join(said)
+
+
+def _metered(name: str, settings: Settings, out: Path, budget: Budget) -> ChatModel | None:
+    """The language model behind a meter and the replay cache, which is in the output folder by default."""
+    model = build.chat_model(settings.model.model_copy(update={"llm": name, "replay": None}))
+    if model is None:
+        return None
+    return Replayed(metered(model, budget), ReplayCache(settings.model.replay or out / REPLIES))
+
+
+def _is_there(settings: Settings) -> bool:
+    """Whether a language model is named or found, without asking for its key."""
+    if settings.model.llm == "auto":
+        return build.chat_model(settings.model) is not None
+    return settings.model.llm != "none"
+
+
+def at_a_time(models: Sequence[ChatModel | None], settings: ModelSettings) -> int:
+    """Requests at a time: what a local model has slots for, CONCURRENCY where all models run elsewhere."""
+    names = [model.name for model in models if model]
+    elsewhere = names and not any(name.startswith("local/") for name in names)
+    return CONCURRENCY if elsewhere else settings.slots
 
 
 def _names(text: str) -> tuple[str, ...]:

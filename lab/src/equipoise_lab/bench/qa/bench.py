@@ -17,7 +17,6 @@ from equipoise_lab.bench.qa.items import Item
 from equipoise_lab.bench.qa.runner import Harness
 from equipoise_lab.bench.systems import NO_MODEL, Named, pipelines
 
-REPLIES = "replies.db"
 SETTINGS = ("retrieval", "filter", "highlight", "summarize", "monitor")
 """The sections of the settings that answers depend on; of `model` the two that are written out below."""
 FIXED = ("dataset", "split", "settings", "model")
