@@ -42,7 +42,7 @@ def test_an_item_is_read_and_written(tmp_path):
 
 def test_the_example_of_the_page_can_be_used():
     page = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text("utf-8")
-    item = items.from_row(json.loads(re.search(r"(?s)```json\n(.*?)```", page)[1]), "docs/datasets.md")
+    item = items.from_line(re.search(r"(?s)```json\n(.*?)```", page)[1], "docs/datasets.md")
     (text,), (gold,) = [document.text for document in item.documents], item.gold
     assert text[gold.start : gold.end] == item.references[0] == "the head of sales"
     assert items.gold_text(item) == "A refund is approved by the head of sales."
@@ -59,26 +59,29 @@ def test_most_fields_may_be_missing_and_the_file_may_be_packed(tmp_path, suffix,
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"item_id": ""}, "'item_id' is ''"),
-        ({"question": None}, "'question' is missing"),
-        ({"documents": []}, "'documents' is empty"),
-        ({"documents": "text"}, "'documents' is no list"),
-        ({"documents": ["text"]}, "a document is an object"),
-        ({"documents": [{"doc_id": "d", "text": " "}]}, "'text' is ' '"),
-        ({"documents": [{"doc_id": "d", "text": "x", "name": "y"}]}, "unknown field 'name'"),
+        ({"item_id": ""}, "'item_id': String should match"),
+        ({"question": None}, "'question': Input should be a valid string"),
+        ({"documents": []}, "'documents': List should have at least 1 item"),
+        ({"documents": "text"}, "'documents': Input should be a valid array"),
+        ({"documents": ["text"]}, "'documents.0': Input should be an object"),
+        ({"documents": [{"doc_id": "d", "text": " "}]}, "'documents.0.text': String should match"),
+        (
+            {"documents": [{"doc_id": "d", "text": "x", "name": "y"}]},
+            "'documents.0.name': Extra inputs are not permitted",
+        ),
         ({"documents": ROW["documents"] * 2}, "two documents have the same doc_id"),
-        ({"references": "Ann"}, "'references' is no list"),
-        ({"references": [3]}, "'references' holds 3"),
-        ({"gold": [["d", 24]]}, "'gold' holds ['d', 24]"),
-        ({"gold": [["d", "24", 27]]}, "write [doc_id, start, end]"),
-        ({"gold": [["d", True, 27]]}, "write [doc_id, start, end]"),
+        ({"references": "Ann"}, "'references': Input should be a valid array"),
+        ({"references": [3]}, "'references.0': Input should be a valid string"),
+        ({"gold": [["d", 24]]}, "'gold.0.2': Field required"),
+        ({"gold": [["d", "24", 27]]}, "'gold.0.1': Input should be a valid integer"),
+        ({"gold": [["d", True, 27]]}, "'gold.0.1': Input should be a valid integer"),
         ({"gold": [["e", 24, 27]]}, "names the document 'e'"),
         ({"gold": [["d", 24, 29]]}, "'gold' has 24 to 29 in 'd', which has 28 characters"),
         ({"gold": [["d", 5, 5]]}, "'gold' has 5 to 5"),
-        ({"answerable": "yes"}, "'answerable' is 'yes'"),
-        ({"answerable": 1}, "'answerable' is 1"),
-        ({"decision": "perhaps"}, "'decision' is 'perhaps'"),
-        ({"answer": "Ann"}, "unknown field 'answer'"),
+        ({"answerable": "yes"}, "'answerable': Input should be a valid boolean"),
+        ({"answerable": 1}, "'answerable': Input should be a valid boolean"),
+        ({"decision": "perhaps"}, "'decision': Input should be 'yes', 'no' or 'maybe'"),
+        ({"answer": "Ann"}, "'answer': Extra inputs are not permitted"),
         ({"item_id": "q0"}, "'q0' stands here for the second time"),
     ],
 )
@@ -95,7 +98,7 @@ def test_an_item_that_cannot_be_used_is_refused_with_file_and_line(tmp_path, cha
     ("name", "content", "why"),
     [
         ("a.jsonl", b"", "is empty"),
-        ("a.jsonl", b"{", ":1: not valid JSON"),
+        ("a.jsonl", b"{", ":1: Invalid JSON"),
         ("a.jsonl.gz", b"no", "cannot be read"),
     ],
 )

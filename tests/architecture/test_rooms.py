@@ -35,7 +35,7 @@ LAB_BELOW = {
     "text": set(),
     "models": set(),
     "methods": {"prompts", "maths", "models"},
-    "attacks": {"prompts"},
+    "attacks": {"prompts", "text"},
     "bench": {"attacks", "methods", "prompts", "maths", "text"},
     "training": {"maths", "text"},
     "commands": {"bench", "attacks", "training"},

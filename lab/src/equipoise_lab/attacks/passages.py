@@ -13,16 +13,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from equipoise.core.errors import InputError
 from equipoise.evaluation.jsonl import lines
 from equipoise.evaluation.results import Lines, encoded, write_atomically
+from equipoise_lab.text.rows import Words, parsed
 
 VARIANT = "variant"
 """The extra field that names how a passage was made from another one."""
 
-Words = Annotated[str, StringConstraints(pattern=r"\S")]
 Cosine = Annotated[float, Field(ge=-1.001, le=1.001)]
 
 
@@ -123,12 +123,7 @@ def read_passages(path: Path) -> tuple[AttackPassage, ...]:
     passages: list[AttackPassage] = []
     seen: dict[object, str] = {}
     for text, where in lines(path):
-        try:
-            passage = _Row.model_validate_json(text).passage()
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            name = ".".join(map(str, first["loc"]))
-            raise InputError(f"{where}: {name and f'{name!r}: '}{first['msg']}: mend or remove it") from None
+        passage = parsed(_Row, text, where).passage()
         for what, known in (("_id", passage.passage_id), ("place", passage.place)):
             if known in seen:
                 raise InputError(f"{where}: has the {what} {known!r} of {seen[known]}: mend or remove it")

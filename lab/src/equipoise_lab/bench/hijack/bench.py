@@ -15,7 +15,7 @@ from equipoise_lab.bench import output, systems
 from equipoise_lab.bench.hijack import cases, inbox, report
 from equipoise_lab.bench.hijack.cases import Case, Choice
 from equipoise_lab.bench.hijack.inbox import Email
-from equipoise_lab.bench.hijack.records import FORM, SCORERS
+from equipoise_lab.bench.hijack.records import FORM
 from equipoise_lab.bench.hijack.report import Measured, Numbers, summarise
 
 FOR = "the tool hijack benchmark"
@@ -72,7 +72,7 @@ async def bench(plan: HijackPlan, place: Place, components: Components, progress
     reader = components.reranker or CrossEncoder()
     attacked = [systems.ToolPipeline(name, components, reader) for name in plan.pipelines]
     evaluated = await evaluate(
-        wanted, attacked, SCORERS, place.out, form=FORM, progress=progress,
+        wanted, attacked, (), place.out, form=FORM, progress=progress,
         concurrency=plan.concurrency, retry=plan.again, errors=(),
     )  # fmt: skip
     names, counts = tuple(email.email_id for email in emails), Counter(case.source for case in wanted)

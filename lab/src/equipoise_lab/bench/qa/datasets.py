@@ -3,6 +3,7 @@
 Published sets that are read with the `datasets` library are in `published`.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -211,7 +212,9 @@ def _checked(name: str, folder: Path) -> list[Item]:
         questions = READERS[name](folder)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError(f"{folder}: the rows have another schema ({error!r}): get the files again") from None
-    return [items.from_row(items.as_row(item), f"{folder}, {item.item_id}") for item in questions]
+    return [
+        items.from_line(json.dumps(items.as_row(item)), f"{folder}, {item.item_id}") for item in questions
+    ]
 
 
 def _answers(document: Text, answers: Sequence[Row]) -> tuple[Span, ...]:

@@ -11,22 +11,23 @@ Offsets count characters (code points) of the document's text, end exclusive.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.core.errors import InputError
 from equipoise.core.types import Span
-from equipoise.evaluation.jsonl import json_object, lines, text_of
+from equipoise.evaluation.jsonl import lines
 from equipoise.text.sentences import sentence_spans
+from equipoise_lab.text.rows import Count, Words, parsed
 
 Decision = Literal["yes", "no", "maybe"]
 
-FIELDS = ("item_id", "question", "documents", "references", "gold", "answerable", "decision")
-DOCUMENT_FIELDS = ("doc_id", "title", "text")
 SEED = 20261121
 """Of every sample that is drawn, the same as in benchmarks/splits.py."""
 
@@ -62,11 +63,46 @@ class Item:
         return self.item_id
 
 
+class _Document(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    doc_id: Words
+    title: str = ""
+    text: Words
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    item_id: Words
+    question: Words
+    documents: Annotated[list[_Document], Field(min_length=1)]
+    references: list[Words] = []
+    gold: list[tuple[str, Count, Count]] = []
+    answerable: bool | None = None
+    decision: Decision | None = None
+
+    def item(self) -> Item:
+        """The item of the row. Raises ValueError for documents or spans that do not fit together."""
+        texts = {document.doc_id: document.text for document in self.documents}
+        if len(texts) < len(self.documents):
+            raise ValueError("two documents have the same doc_id: ids must be distinct")
+        for doc_id, start, end in self.gold:
+            if doc_id not in texts:
+                raise ValueError(f"'gold' names the document {doc_id!r}, which the item does not have")
+            if not start < end <= len(texts[doc_id]):
+                size = len(texts[doc_id])
+                raise ValueError(f"'gold' has {start} to {end} in {doc_id!r}, which has {size} characters")
+        documents = tuple(Text(document.doc_id, document.title, document.text) for document in self.documents)
+        gold, references = tuple(Span(*span) for span in self.gold), tuple(self.references)
+        return Item(self.item_id, self.question, documents, references, gold, self.answerable, self.decision)
+
+
 def read(path: Path) -> list[Item]:
-    """The items of a JSON Lines file (gzipped: .gz). Raises InputError with file and line."""
+    """The items of a JSON Lines file (packed: .gz, .xz). Raises InputError with file and line."""
     items: dict[str, Item] = {}
     for text, where in lines(path):
-        item = from_row(json_object(text, where), where)
+        item = from_line(text, where)
         if item.item_id in items:
             raise InputError(f"{where}: the item {item.item_id!r} stands here for the second time")
         items[item.item_id] = item
@@ -75,43 +111,18 @@ def read(path: Path) -> list[Item]:
     return list(items.values())
 
 
-def from_row(row: Mapping[str, Any], where: str) -> Item:
-    """The item of one object; `where` begins the message of the InputError for one that cannot be used."""
-    _known(row, FIELDS, where)
-    documents = tuple(_document(entry, where) for entry in _list(row, "documents", where))
-    if not documents:
-        raise InputError(f"{where}: 'documents' is empty: a question needs at least one")
-    if len({document.doc_id for document in documents}) < len(documents):
-        raise InputError(f"{where}: two documents have the same doc_id: ids must be distinct")
-    answerable, decision = row.get("answerable"), row.get("decision")
-    if not (answerable is None or isinstance(answerable, bool)):
-        raise InputError(f"{where}: 'answerable' is {answerable!r}: write true, false or null")
-    if decision is not None and decision not in get_args(Decision):
-        raise InputError(f"{where}: 'decision' is {decision!r}: write yes, no, maybe or null")
-    return Item(
-        text_of(row, "item_id", where),
-        text_of(row, "question", where),
-        documents,
-        _references(row, where),
-        tuple(_span(entry, documents, where) for entry in _list(row, "gold", where)),
-        answerable,
-        cast(Decision | None, decision),
-    )
+def from_line(line: str, where: str) -> Item:
+    """The item of one line; `where` begins the message of the InputError for one that cannot be used."""
+    row = parsed(_Row, line, where)
+    try:
+        return row.item()
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def as_row(item: Item) -> dict[str, Any]:
-    """The item as an object that `from_row` reads again."""
-    return {
-        "item_id": item.item_id,
-        "question": item.question,
-        "documents": [
-            {name: getattr(document, name) for name in DOCUMENT_FIELDS} for document in item.documents
-        ],
-        "references": list(item.references),
-        "gold": [[span.doc_id, span.start, span.end] for span in item.gold],
-        "answerable": item.answerable,
-        "decision": item.decision,
-    }
+    """The item as an object whose line `from_line` reads again."""
+    return asdict(item) | {"gold": [[span.doc_id, span.start, span.end] for span in item.gold]}
 
 
 def write(items: Sequence[Item], path: Path) -> None:
@@ -185,49 +196,3 @@ def _in_sentences(span: Span, text: str) -> Span:
 def _names(item: Item) -> set[str]:
     ids = {document.doc_id for document in item.documents}
     return ids | {doc_id.partition("#")[0] for doc_id in ids}
-
-
-def _known(row: Mapping[str, Any], fields: Sequence[str], where: str) -> None:
-    if unknown := [name for name in row if name not in fields]:
-        raise InputError(f"{where}: unknown field {unknown[0]!r}: the fields are {', '.join(fields)}")
-
-
-def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    value = row.get(name, [])
-    if not isinstance(value, list):
-        raise InputError(f"{where}: {name!r} is no list: write [...]")
-    return value
-
-
-def _document(row: object, where: str) -> Text:
-    if not isinstance(row, dict):
-        raise InputError(f"{where}: a document is an object with doc_id, title and text, not {row!r}")
-    _known(row, DOCUMENT_FIELDS, where)
-    return Text(
-        text_of(row, "doc_id", where), text_of(row, "title", where, needed=False), text_of(row, "text", where)
-    )
-
-
-def _references(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    references = _list(row, "references", where)
-    if bad := [
-        reference for reference in references if not isinstance(reference, str) or not reference.strip()
-    ]:
-        raise InputError(f"{where}: 'references' holds {bad[0]!r}: texts that are not empty are wanted")
-    return tuple(references)
-
-
-def _span(value: object, documents: Sequence[Text], where: str) -> Span:
-    """[doc_id, start, end] inside a document of the item."""
-    form = isinstance(value, list) and [type(part) for part in value] == [str, int, int]
-    if not isinstance(value, list) or not form:
-        raise InputError(f"{where}: 'gold' holds {value!r}: write [doc_id, start, end]")
-    doc_id, start, end = value
-    text = next((document.text for document in documents if document.doc_id == doc_id), None)
-    if text is None:
-        raise InputError(f"{where}: 'gold' names the document {doc_id!r}, which the item does not have")
-    if not 0 <= start < end <= len(text):
-        raise InputError(
-            f"{where}: 'gold' has {start} to {end} in {doc_id!r}, which has {len(text)} characters"
-        )
-    return Span(doc_id, start, end)
