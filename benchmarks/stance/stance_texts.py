@@ -115,11 +115,6 @@ def forms(claim: str) -> tuple[tuple[str, int], ...]:
     return ((claim, 1), (f"Is it true that {bare}?", 1), (f"It is not true that {bare}", -1))
 
 
-def held_out(data: Path, encoder: Encoder) -> set[str]:
-    """The questions that the embedded model of stance neither learnt from nor was chosen by."""
-    return {topic for topic, part in split(read(data), encoder).items() if part == "report"}
-
-
 def _beir(folder: Path, source: str) -> list[Told]:
     claims = {row["_id"]: row["text"] for row in scripts.read(folder / "queries.jsonl")}
     documents = {row["_id"]: row for row in scripts.read(folder / "corpus.jsonl")}

@@ -1,7 +1,9 @@
 """`equipoise train`: fine-tune a highlighter."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -12,6 +14,8 @@ from equipoise_lab.training.examples import Target
 from equipoise_lab.training.loop import Precision, Schedule
 from equipoise_lab.training.reader import ReaderPlan, train_reader
 from equipoise_lab.training.run import TrainingPlan, device_of, train
+
+P = TypeVar("P", TrainingPlan, Schedule, ReaderPlan)
 
 app = group("Train models of your own (needs the extras hf and bench).")
 
@@ -66,26 +70,8 @@ def highlighter(
     seed: int = Schedule().seed,
 ) -> None:
     """Fine-tune on gold passages, as the H&S paper does on RepliQA 0 to 2. An interrupted run resumes when repeated."""
-    held = (*(held_out_data or ()),)
-    plan = TrainingPlan(
-        tuple(data), base, out, target, held, held_out, foreign, freeze, dropout, max_tokens, device
-    )
-    schedule = Schedule(
-        epochs=epochs,
-        batch=batch,
-        accumulate=accumulate,
-        learning_rate=learning_rate,
-        precision=precision,
-        evaluate_every=evaluate_every,
-        checkpoint_every=checkpoint_every,
-        patience=patience,
-        seed=seed,
-    )
-    _run(plan, schedule)
-
-
-def _run(plan: TrainingPlan, schedule: Schedule) -> None:
-    """Train with a progress bar and say what came out."""
+    given = locals() | {"data": tuple(data), "held_out_data": tuple(held_out_data or ())}
+    plan, schedule = _made(TrainingPlan, given), _made(Schedule, given)
     with progress.counted() as report:
         done = train(plan, schedule, report)
     shown = {name: done.best[name] for name in ("step", "loss", "evidence_hit", "decline_f1", "auc")}
@@ -115,24 +101,12 @@ def reader(
     seed: int = 3,
 ) -> None:
     """Train the cross-encoder that reads. An interrupted run resumes when repeated."""
-    plan = ReaderPlan(
-        data=tuple(data),
-        base=base,
-        out=out,
-        start=start,
-        start_share=start_share,
-        start_kept=start_kept,
-        others=others,
-        groups=groups,
-        epochs=epochs,
-        batch=batch,
-        learning_rate=learning_rate,
-        max_tokens=max_tokens,
-        freeze=freeze,
-        precision=precision,
-        device=device_of(device),
-        seed=seed,
-    )
+    plan = _made(ReaderPlan, locals() | {"data": tuple(data), "device": device_of(device)})
     with progress.counted() as report:
         folder = train_reader(plan, report)
     Terminal().print(f"{folder}: mix it with the base by scripts/build_crossencoder.py --from {folder}")
+
+
+def _made(plan: type[P], given: Mapping[str, Any]) -> P:
+    """A plan of the options that have the names of its fields."""
+    return plan(**{field.name: given[field.name] for field in fields(plan) if field.name in given})

@@ -22,7 +22,7 @@ from equipoise_lab.bench.judges.comparison import (
     consistency,
     first_place_share,
 )
-from equipoise_lab.bench.judges.ranking import Match, Tally
+from equipoise_lab.bench.judges.ranking import Match
 from equipoise_lab.bench.qa import metrics
 from equipoise_lab.bench.qa.records import (
     HIGHLIGHTS_ALONE,
@@ -280,31 +280,17 @@ def _battle(model: str, itself: bool, records: Sequence[ComparisonRecord]) -> Nu
     matches = [Match(*pair, comparison.verdict) for pair, comparison in by_pair.items()]
     alone = [match for match in matches if HIGHLIGHTS_ALONE in match.first + match.second]
     whole = [match for match in matches if match not in alone]
-    standings = ranking.standings(whole, seed=ESTIMATOR.seed, level=ESTIMATOR.level)
     return {
         "model": model,
         "judges_itself": itself,
         "n": len({match.question_id for match in matches}),
         "unscored": sum(match.verdict is None for match in matches),
-        "standings": [
-            {"contender": one.name, **tallied(one.tally), "win_share": one.win_share, "win_rate": one.win_rate,
-             "elo": one.elo}
-            for one in standings
-        ],
-        "matrix": {
-            me: {other: tallied(tally) for other, tally in row.items()}
-            for me, row in ranking.win_matrix(whole).items()
-        },
+        "standings": ranking.standings(whole, seed=ESTIMATOR.seed, level=ESTIMATOR.level),
+        "matrix": ranking.win_matrix(whole),
         "alone": _against_highlights(alone),
         "same_verdict_in_both_orders": consistency(by_pair.values()),
         "first_shown_wins": first_place_share(by_pair.values()),
     }  # fmt: skip
-
-
-def tallied(tally: Tally) -> dict[str, int]:
-    """The counts of a tally, by name."""
-    names = ("wins", "losses", "ties", "neither", "unscored", "scored")
-    return {name: getattr(tally, name) for name in names}
 
 
 def _comparisons(records: Iterable[ComparisonRecord]) -> dict[tuple[str, str, str], Comparison]:
