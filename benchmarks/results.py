@@ -21,6 +21,8 @@ sys.path.insert(0, str(HERE / "field"))
 
 import tables  # noqa: E402
 
+from equipoise_lab.bench.tables import grid  # noqa: E402
+
 BEGIN, END = "<!-- results: made by `python benchmarks/results.py` -->", "<!-- end of results -->"
 SAID = tomllib.loads((HERE / "results.toml").read_text("utf-8"))
 NEWEST, BEFORE_IT, ABLATED = "sixth", ("later", "unseen", "fresh"), "later"
@@ -118,7 +120,7 @@ def frozen() -> str:
         for commit, experiments in SAID["frozen"].items()
         for what, names in experiments.items()
     ]
-    return _table(("experiment", "results", "code at"), rows)
+    return grid(("experiment", "results", "code at"), rows)
 
 
 def _named(kind: str, part: str) -> str:
@@ -135,12 +137,8 @@ def _field_table(named: dict[str, list[dict[str, Any]]]) -> str:
         "refused, of those without",
         "right passage read",
     )
-    return _table(head, [(said, *shares(rows)) for said, rows in named.items()])
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(row).lstrip()} |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+    made = grid(head, [(said, *shares(rows)) for said, rows in named.items()])
+    return made.replace("|  |", "| |", 1)
 
 
 def excerpt(text: str, wanted: Sequence[str]) -> str:

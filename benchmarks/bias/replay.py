@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.evaluation.records import read_records
+from equipoise.evaluation.run import silent
 from equipoise.maths.checks import Floats
 from equipoise.maths.similarity import near_duplicates
 from equipoise.models.encoder import EmbeddedEncoder
@@ -60,7 +61,7 @@ def main() -> None:
     corpus = corpora.read(arguments.data / config["corpus"])
     written = attacks.read(arguments.data / config["attacks"], corpus)
     encoder = EmbeddedEncoder()
-    embedded = planting.embedded(corpus, Workspace(encoder, arguments.out, _silent))
+    embedded = planting.embedded(corpus, Workspace(encoder, arguments.out, silent))
     rows = {passage.doc_id: row for row, passage in enumerate(embedded.passages)}
     records = {
         (one.query_id, one.sign, one.injections, one.filter): one
@@ -159,18 +160,15 @@ def page(plain: Sequence[Mapping[str, Any]]) -> str:
     ]
     for name, title in SHARES.items():
         lines = [
-            Line(
-                said,
-                tuple(interval(Estimate(**shares[row, condition][name])) for condition in CONDITIONS),
-            )
+            Line(said, tuple(_shown(shares[row, condition][name]) for condition in CONDITIONS))
             for row, said in ROWS.items()
         ]
         parts.append(tables.as_markdown(Table(title, ("", *CONDITIONS.values()), tuple(lines), "")).rstrip())
     return "\n\n".join(parts) + "\n"
 
 
-def _silent(done: int, total: int, what: str) -> None:
-    pass
+def _shown(share: Mapping[str, Any]) -> str:
+    return interval(Estimate(*(share[name] for name in ("value", "low", "high", "n"))))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ from equipoise.text.questions import Question, split_questions
 from equipoise_lab.bench import scripts
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.qa import datasets, runner
-from equipoise_lab.bench.tables import interval, number
+from equipoise_lab.bench.tables import grid, interval, number
 from equipoise_lab.maths.calibration import auc
 from equipoise_lab.maths.statistics import wilson
 
@@ -288,7 +288,7 @@ def report(rows: Sequence[Row]) -> str:
         for name in (source, group) if source == "field" else (source,):
             groups.setdefault(name, []).append(places)
     head = ("", "n", "with answer", "right quote", "wrongly refused", "refused, without", "AUC")
-    lines = [_cells(head), "|" + "---|" * len(head)]
+    lines = []
     for name, some in groups.items():
         yes, no = ([each for each in some if rows[each[0]]["answerable"] is known] for known in (True, False))
         right = sum(any(shown[place] and _hit(rows[place]) for place in each) for each in yes)
@@ -297,20 +297,14 @@ def report(rows: Sequence[Row]) -> str:
             interval(Estimate.of(wilson(k, len(of)))) for k, of in ((right, yes), (lost, yes), (refused, no))
         )
         area = auc([chance[each].max() for each in some], [rows[each[0]]["answerable"] for each in some])
-        lines.append(
-            _cells((name, str(len(some)), str(len(yes)), *rates, "–" if area is None else number(area)))
-        )
-    return "\n".join(lines) + "\n"
+        lines.append((name, str(len(some)), str(len(yes)), *rates, "–" if area is None else number(area)))
+    return grid(head, lines) + "\n"
 
 
 def _hit(row: Row) -> bool:
     """Whether one of the windows (passage, first and last sentence, worth, gold) that would be shown is gold."""
     windows = row["windows"][:MOST]
     return any(window[4] for window in windows if window[3] >= windows[0][3] - KEEP)
-
-
-def _cells(texts: Sequence[str]) -> str:
-    return f"| {' | '.join(texts)} |"
 
 
 def _stored(rows: Sequence[Row]) -> Row:

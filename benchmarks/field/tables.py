@@ -2,13 +2,13 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from questions import ANSWERED
 
 from equipoise_lab.bench.estimates import Estimate
-from equipoise_lab.bench.tables import interval, percent
+from equipoise_lab.bench.tables import grid, interval, percent
 from equipoise_lab.maths.statistics import wilson
 
 Row = dict[str, Any]
@@ -46,11 +46,10 @@ def _table(name: str, rows: Sequence[Row], group: Callable[[Row], str]) -> str:
     groups = {
         label: [row for row in rows if group(row) == label] for label in dict.fromkeys(map(group, rows))
     }
-    lines = [_line(label, some) for label, some in groups.items()]
-    return "\n".join([_cells((name, *_HEAD)), "|" + "---|" * (len(_HEAD) + 1), *lines, _line("all", rows)])
+    return grid((name, *_HEAD), [*(_line(label, some) for label, some in groups.items()), _line("all", rows)])
 
 
-def _line(label: str, rows: Sequence[Row]) -> str:
+def _line(label: str, rows: Sequence[Row]) -> tuple[str, ...]:
     ended = Counter(row["outcome"] for row in rows)
     with_answer = [row for row in rows if row["kind"] in ANSWERED]
     without = len(rows) - len(with_answer)
@@ -60,9 +59,8 @@ def _line(label: str, rows: Sequence[Row]) -> str:
         (ended["rightly_refused"], without),
         (read, len(with_answer)),
     )
-    return _cells(
-        (label, str(len(rows)), *(str(ended[one]) for one in _OUTCOMES), *(share(*one) for one in shares))
-    )
+    counts = (str(ended[one]) for one in _OUTCOMES)
+    return label, str(len(rows)), *counts, *(share(*one) for one in shares)
 
 
 def share(count: int, of: int) -> str:
@@ -81,7 +79,3 @@ def _words(rows: Sequence[Row]) -> Iterator[str]:
     """How much is shown, where rows say so."""
     if shown := [sum(row["words"]) for row in rows if row.get("words")]:
         yield f"Words shown by an answer: {statistics.median(shown):.0f} in the median, {max(shown)} at most."
-
-
-def _cells(texts: Iterable[str]) -> str:
-    return "| " + " | ".join(texts) + " |"

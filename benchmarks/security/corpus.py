@@ -148,7 +148,8 @@ def page(rows: list[dict[str, Any]], llm: str) -> str:
         )
     ]
     times = [_times(rows, mode) for mode in MODES]
-    lines.append(("trusted documents answer: processor time beside planted ones, to alone", *times))
+    if times != ["-"] * len(MODES):
+        lines.append(("trusted documents answer: processor time beside planted ones, to alone", *times))
     return (
         "# Documents that a stranger writes beside trusted ones\n\n"
         f"`make bench-corpus`: {len(rows)} questions on {named} sets of real documentation, language model: {llm}. A "

@@ -9,8 +9,6 @@ in milliseconds and, since machines differ and are shared, ratios to numpy alone
 results.json and table.md beside this file.
 """
 
-import argparse
-import asyncio
 import json
 import os
 import platform
@@ -26,6 +24,7 @@ import faiss
 import numpy as np
 
 from equipoise import Library
+from equipoise.core import sync
 from equipoise.core.types import Array, Document, Query, Trust
 from equipoise.corpus.records import Entry
 from equipoise.corpus.store import Store
@@ -36,6 +35,8 @@ from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.retrieval import DEPTH, HybridRetriever, dense
 from equipoise.rag.summarizers.llm import LlmSummarizer
 from equipoise.text.sentences import sentence_spans
+from equipoise_lab.bench import scripts
+from equipoise_lab.bench.tables import grid
 
 HERE = Path(__file__).resolve().parent
 SEED, DIMENSIONS, VOCABULARY = 20261121, 384, 20_000
@@ -60,14 +61,16 @@ class FixedEncoder:
 
 def main() -> None:
     """Measure, print, write."""
-    arguments = _arguments()
+    parser = scripts.parser(__file__, __doc__, data=False)
+    parser.add_argument("--sizes", default="1000,10000,100000,1000000", help="passages, with commas")
+    parser.add_argument("--repeats", type=int, default=50)
+    parser.add_argument("--hnsw-to", type=int, default=100_000, metavar="N")
+    arguments = parser.parse_args()
     rng = np.random.default_rng(SEED)
-    words = Words(rng)
-    results: dict[str, object] = {"machine": machine(), "repeats": arguments.repeats}
-    results["search"] = [
-        search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in arguments.sizes
-    ]
-    results = json.loads((HERE / "results.json").read_text("utf-8")) | results
+    words, sizes = Words(rng), map(int, arguments.sizes.split(","))
+    rows = [search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in sizes]
+    results = json.loads((HERE / "results.json").read_text("utf-8"))
+    results |= {"machine": machine(), "repeats": arguments.repeats, "search": rows}
     (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     (HERE / "table.md").write_text(table(results))
     print(table(results))
@@ -105,28 +108,23 @@ def search(
             store.optimize()
         before = memory_mb()
         with Store.open(Path(folder) / "index.db", read_only=True) as store:
-            asked = list(
-                unit(vectors[rng.integers(size, size=repeats)] + noise((repeats, DIMENSIONS), 0.6, rng))
-            )
+            near = vectors[rng.integers(size, size=repeats)]
+            asked = list(unit(near + noise((repeats, DIMENSIONS), 0.6, rng)))
+            partition = store.partition(Trust.TRUSTED)
             begin = time.perf_counter()
-            dense(store.partition(Trust.TRUSTED), asked[0], DEPTH)
+            dense(partition, asked[0], DEPTH)
             loaded = time.perf_counter() - begin
-            retriever = HybridRetriever(store.partition(Trust.TRUSTED), encoder)
+            retriever = HybridRetriever(partition, encoder)
             exact = [set(plain(vectors, vector, 20).tolist()) for vector in asked]
+            found = [[n - 1 for n, _ in dense(partition, vector, DEPTH)] for vector in asked]
             row: dict[str, float | None] = {
                 "passages": size,
                 "load_s": loaded,
-                "recall": recall(
-                    exact,
-                    [
-                        [n - 1 for n, _ in dense(store.partition(Trust.TRUSTED), vector, DEPTH)]
-                        for vector in asked
-                    ],
-                ),
+                "recall": recall(exact, found),
                 "memory_mb": memory_mb() - before,
                 "hybrid": timed(lambda i: retriever.retrieve(Query(questions[i]), k=20), repeats),
-                "dense": timed(lambda i: dense(store.partition(Trust.TRUSTED), asked[i], 20), repeats),
-                "bm25": timed(lambda i: store.partition(Trust.TRUSTED).bm25(questions[i], 20), repeats),
+                "dense": timed(lambda i: dense(partition, asked[i], 20), repeats),
+                "bm25": timed(lambda i: partition.bm25(questions[i], 20), repeats),
                 "numpy": timed(lambda i: plain(vectors, asked[i], 20), repeats),
             }
             row |= beside(vectors, asked, exact, repeats, hnsw=size <= hnsw_to)
@@ -215,16 +213,7 @@ def ask(store: Store, encoder: FixedEncoder, questions: list[str]) -> float:
         highlighter=IndexedHighlighter(chat),
         summarizer=LlmSummarizer(chat, guesses=1),
     )
-
-    async def all_of_them() -> list[float]:
-        seconds = []
-        for question in questions:
-            begin = time.perf_counter()
-            await pipeline.ask(question)
-            seconds.append(time.perf_counter() - begin)
-        return seconds
-
-    return median(asyncio.run(all_of_them())) * 1e3
+    return timed(lambda i: sync.run(pipeline.ask(questions[i])), len(questions))
 
 
 def timed(work: Callable[[int], object], repeats: int) -> float:
@@ -254,34 +243,21 @@ def machine() -> str:
 
 def table(results: dict) -> str:
     """Markdown."""
-    lines = [
-        f"{results['machine']}; medians of {results['repeats']} in ms; ratio to numpy alone in brackets.",
-        "",
-        "| passages | dense top 20 | recall | numpy alone | faiss flat | faiss HNSW, recall | BM25 | hybrid search "
-        "| ask, without models | loading, s | memory, MB |",
-        "|" + "---|" * 11,
-    ]
+    head = (
+        "passages", "dense top 20", "recall", "numpy alone", "faiss flat", "faiss HNSW, recall", "BM25",
+        "hybrid search", "ask, without models", "loading, s", "memory, MB",
+    )  # fmt: skip
+    lines = []
     for row in results["search"]:
         ratio = {name: f"{row[name]:.2f} ({row[name] / row['numpy']:.1f})" for name in ("dense", "faiss")}
         hnsw = "–" if row["hnsw"] is None else f"{row['hnsw']:.2f}, {row['hnsw_recall']:.3f}"
+        times = (f"{row[name]:.2f}" for name in ("bm25", "hybrid", "ask", "load_s"))
         lines.append(
-            f"| {row['passages']:,} | {ratio['dense']} | {row['recall']:.3f} | {row['numpy']:.2f} | {ratio['faiss']} "
-            f"| {hnsw} | {row['bm25']:.2f} "
-            f"| {row['hybrid']:.2f} | {row['ask']:.2f} | {row['load_s']:.2f} | {row['memory_mb']:.0f} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--sizes",
-        type=lambda text: [int(n) for n in text.split(",")],
-        default=[1000, 10_000, 100_000, 1_000_000],
-    )
-    parser.add_argument("--repeats", type=int, default=50)
-    parser.add_argument("--hnsw-to", type=int, default=100_000, metavar="N")
-    return parser.parse_args()
+            (f"{row['passages']:,}", ratio["dense"], f"{row['recall']:.3f}", f"{row['numpy']:.2f}", ratio["faiss"],
+             hnsw, *times, f"{row['memory_mb']:.0f}")
+        )  # fmt: skip
+    said = f"{results['machine']}; medians of {results['repeats']} in ms; ratio to numpy alone in brackets."
+    return f"{said}\n\n{grid(head, lines)}\n"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from equipoise_lab.bench import layouts
 from equipoise_lab.bench.estimates import Estimate, Estimator
 from equipoise_lab.bench.layouts import Layout, as_json, filled, shown
 
-HALF = Estimate(0.5, 0.25, 0.75, 4, unscored=1, hits=2)
+HALF = Estimate(0.5, 0.25, 0.75, 4, hits=2)
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,13 @@ class Row:
 
 def test_an_estimate_is_rounded_and_says_what_it_rests_on():
     rate = Estimator(0.95, seed=1, resamples=100).rate([True, False, None, True, False])
-    assert (rate.value, rate.n, rate.unscored, rate.hits) == (0.5, 4, 1, 2)
+    assert (rate.value, rate.n, rate.hits) == (0.5, 4, 2)
     assert rate.as_json() == {"k": 2, "estimate": 0.5, "low": 0.067586, "high": 0.932414, "n": 4}
     assert Estimate.of(Interval(1 / 3, -0.0, 1, 0.95, 3)).as_json() == {
         "estimate": 0.333333, "low": 0.0, "high": 1.0, "n": 3,
     }  # fmt: skip
     assert Estimate.of(None) is None
+    assert Estimate.read(rate.as_json()) == rate
     assert Estimator(0.95, seed=1, resamples=100).mean([None, None]) is None
 
 
@@ -37,6 +38,7 @@ def test_an_estimate_is_rounded_and_says_what_it_rests_on():
         (HALF, "rate", "2/4 50% [25%, 75%]"),
         (Interval(0.5, 0.25, 0.75, 0.95, 4), "number", "0.50 [0.25, 0.75]"),
         (None, "percent", "–"),
+        (HALF.as_json(), "percent", "50% [25%, 75%]"),
         (0, "", "0"),
         ({}, "", "–"),
         ({"a": 1, "b": 2}, "", "a: 1; b: 2"),

@@ -23,21 +23,6 @@ def test_nothing_to_measure_is_none():
     assert ms.spearman([1, 2], [3, 3]) is None
 
 
-def test_worst_case_is_the_papers():
-    """Section 5.3: no defence 0.98 to 0.01 is 98; BiasDef 0.19 to 0.48 is about 0.4."""
-    assert ms.worst_case_ratio([0.19, 0.93, 0.98], [0.54, 0.06, 0.01]) == pytest.approx(98)
-    assert ms.worst_case_ratio([0.04, 0.19, 0.20], [0.58, 0.48, 0.49]) == pytest.approx(0.2 / 0.49)
-
-
-def test_worst_case_without_numbers():
-    assert ms.worst_case_ratio([], []) is None
-    assert ms.worst_case_ratio([None, 0.0], [0.5, 0.0]) is None
-    assert ms.worst_case_ratio([None, 0.2], [0.5, 0.4]) == pytest.approx(0.5)
-    assert ms.worst_case_ratio([0.2], [0.0]) == np.inf
-    with pytest.raises(ValueError, match="zip"):
-        ms.worst_case_ratio([0.1], [])
-
-
 def test_spearman_by_hand_and_with_ties():
     assert ms.spearman([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(0.8)
     assert ms.spearman([1, 2, 3], [30, 20, 10]) == pytest.approx(-1)

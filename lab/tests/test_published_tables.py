@@ -6,6 +6,7 @@ import shutil
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -22,7 +23,8 @@ pytest.importorskip("scipy")
 
 def script(name, file="run"):
     """The module benchmarks/NAME/FILE.py."""
-    sys.path.insert(0, str(BENCHMARKS))
+    beside = [str(BENCHMARKS), str(BENCHMARKS / name)]
+    sys.path[:0] = beside
     try:
         spec = importlib.util.spec_from_file_location(
             f"published_{name}_{file}", BENCHMARKS / name / f"{file}.py"
@@ -32,7 +34,8 @@ def script(name, file="run"):
         spec.loader.exec_module(module)
         return module
     finally:
-        sys.path.remove(str(BENCHMARKS))
+        for place in beside:
+            sys.path.remove(place)
 
 
 def same(folder, out, *names):
@@ -88,6 +91,26 @@ def test_the_bias_benchmark(tmp_path):
     folder, run = BENCHMARKS / "bias", script("bias")
     run.publish(folder, tmp_path)
     same(folder, tmp_path, "summary.json", "summary-reporting.json", "summary-answers.json", "table.md")
+
+
+def rows_of(name):
+    return [json.loads(line) for line in (BENCHMARKS / name).read_text("utf-8").splitlines()]
+
+
+def test_the_pages_of_real_documentation():
+    mixed, corpus = script("field", "mixed"), script("security", "corpus")
+    assert mixed.page(rows_of("field/mixed/rows.jsonl")) == (BENCHMARKS / "field/mixed/table.md").read_text(
+        "utf-8"
+    )
+    for end, llm in (("", "none"), ("-model", "local/qwen2.5-coder-1.5b")):
+        page = (BENCHMARKS / f"security/corpus{end}.md").read_text("utf-8")
+        assert corpus.page(rows_of(f"security/corpus{end}.jsonl"), llm) == page
+
+
+def test_the_speed_of_search(monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", sys.modules.get("faiss") or ModuleType("faiss"))
+    results = json.loads((BENCHMARKS / "speed" / "results.json").read_text("utf-8"))
+    assert script("speed").table(results) == (BENCHMARKS / "speed" / "table.md").read_text("utf-8")
 
 
 def test_the_joined_filter_on_the_attack_by_the_papers_steps():

@@ -74,16 +74,13 @@ class Named:
 
     def pipeline(self, components: Components) -> Pipeline:
         """The pipeline over the store of `components`. Raises what the components raise that are not there."""
-        return (
-            build.highlight_summarize(self._own(components)) if self.highlights else build.vanilla(components)
-        )
+        if not self.highlights:
+            return build.vanilla(components)
+        return build.highlight_summarize(self._own(components))
 
     def _own(self, components: Components) -> Components:
-        return replace(components, settings=self.settings(components.settings))
-
-    def settings(self, settings: Settings) -> Settings:
-        """The settings with its highlighter and summarizer."""
-        return _changed(settings, self.highlighter, {"name": self.summarizer})
+        chosen = _changed(components.settings, self.highlighter, {"name": self.summarizer})
+        return replace(components, settings=chosen)
 
 
 def pipelines(names: Sequence[str], *, with_llm: bool) -> tuple[Named, ...]:
@@ -92,7 +89,8 @@ def pipelines(names: Sequence[str], *, with_llm: bool) -> tuple[Named, ...]:
     A highlighter alone gets the summarizer `llm` where there is a language model, else `extractive`.
     Raises InputError for none, for an unknown name, and for one that needs a language model without one.
     """
-    _some(names, "pipeline", "--pipelines vanilla,indexed")
+    if not names:
+        raise InputError("no pipeline was named: give --pipelines vanilla,indexed for example")
     chosen = tuple(_named(name, with_llm=with_llm) for name in dict.fromkeys(names))
     for pipeline in chosen:
         if pipeline.calls and not with_llm:
@@ -127,7 +125,6 @@ def attacked_names() -> tuple[str, ...]:
 
 def check_attacked(names: Sequence[str]) -> None:
     """Raises InputError for no name and for an unknown one."""
-    _some(names, "pipeline", "--pipelines vanilla,indexed")
     _known(names, attacked_names(), "pipeline")
 
 
@@ -239,11 +236,8 @@ def _changed(settings: Settings, highlighter: str, summarize: Mapping[str, objec
     )
 
 
-def _some(names: Sequence[str], what: str, example: str) -> None:
-    if not names:
-        raise InputError(f"no {what} was named: give {example} for example")
-
-
 def _known(names: Sequence[str], known: Sequence[str], what: str) -> None:
+    if not names:
+        raise InputError(f"no {what} was named: choose among {', '.join(known)}")
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"there is no {what} {unknown[0]!r}: choose among {', '.join(known)}")

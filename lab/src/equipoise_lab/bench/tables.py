@@ -1,6 +1,6 @@
 """Tables of a report: our numbers, a paper's own beneath them in grey, and what could not be computed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from equipoise_lab.bench.estimates import Estimate
@@ -54,19 +54,24 @@ def part(count: int, total: int) -> str:
     return f"{count} ({count / total:.0%})" if total else MISSING
 
 
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as GitHub Markdown."""
+    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
 def as_markdown(table: Table) -> str:
     """The table as GitHub Markdown; the paper's numbers in italics."""
-    rows = [f"### {table.title}", ""]
+    parts = [f"### {table.title}", ""]
     if table.missing:
-        rows += [table.missing, ""]
+        parts += [table.missing, ""]
     if table.lines:
-        rows += [_cells(table.head), "|" + "---|" * len(table.head)]
-        for line in table.lines:
-            label = f"*{line.label}, paper*" if line.paper else line.label
-            rows.append(_cells((label, *(f"*{value}*" if line.paper else value for value in line.cells))))
-        rows.append("")
-    return "\n".join([*rows, *([table.note, ""] if table.note else [])])
-
-
-def _cells(values: Sequence[str]) -> str:
-    return "| " + " | ".join(value.translate(_MARKDOWN) for value in values) + " |"
+        rows = [
+            (f"*{line.label}, paper*", *(f"*{cell}*" for cell in line.cells))
+            if line.paper
+            else (line.label, *line.cells)
+            for line in table.lines
+        ]
+        head, *cells = ([cell.translate(_MARKDOWN) for cell in row] for row in (table.head, *rows))
+        parts += [grid(head, cells), ""]
+    return "\n".join([*parts, *([table.note, ""] if table.note else [])])

@@ -4,8 +4,6 @@
 paper calls A-Recall@k and Recall@k are shares of the top k (`share_at_k`), not recalls.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -29,19 +27,9 @@ def recall_at_k(hits: ArrayLike, k: int, *, total: int) -> float | None:
     Worked value: hits (1, 0, 1) at 3 with 4 in the corpus give 0.5.
     """
     recalled = int(_top(hits, k).sum())
-    _enough(recalled, total)
+    if recalled > total:
+        raise ValueError(f"{recalled} hits were retrieved but total is {total}: total counts all that exist")
     return recalled / total if total else None
-
-
-def worst_case_ratio(adversarial: Sequence[float | None], relevant: Sequence[float | None]) -> float | None:
-    """The largest adversarial / relevant share over paired conditions (the paper's worst case, section 5.3).
-
-    A condition with a missing share, or with both 0, is left out; adversarial above 0 without anything
-    relevant is infinite; None when no condition is left. Worked value: (0.2, 0.9) over (0.5, 0.1) gives 9.
-    """
-    pairs = [(a, r) for a, r in zip(adversarial, relevant, strict=True) if a is not None and r is not None]
-    ratios = [a / r if r else np.inf for a, r in pairs if a or r]
-    return float(max(ratios)) if ratios else None
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -58,16 +46,7 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
 
 
 def _top(hits: ArrayLike, k: int) -> Mask:
-    return _mask(hits, "hits")[: positive_count(k, "k")]
-
-
-def _mask(values: ArrayLike, name: str) -> Mask:
-    flags = finite_vector(values, name)
+    flags = finite_vector(hits, "hits")
     if not np.isin(flags, (0.0, 1.0)).all():
-        raise ValueError(f"{name} must hold only true and false, or 1 and 0")
-    return flags.astype(np.bool_)
-
-
-def _enough(recalled: int, total: int) -> None:
-    if recalled > total:
-        raise ValueError(f"{recalled} hits were retrieved but total is {total}: total counts all that exist")
+        raise ValueError("hits must hold only true and false, or 1 and 0")
+    return flags.astype(np.bool_)[: positive_count(k, "k")]

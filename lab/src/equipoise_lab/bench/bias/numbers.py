@@ -260,21 +260,15 @@ def noise_interval(samples: Mapping[str, Sequence[float]]) -> Estimate | None:
 
 def worst_case(cells: Sequence[Numbers]) -> Numbers | None:
     """The largest adversarial over relevant share of the attacked conditions, "inf" where nothing relevant is left, and
-    where (section 5.3)."""
-    ratios = {}
+    where (section 5.3). A condition with a missing share, or with both 0, is left out."""
+    found = []
     for each in cells:
-        adversarial, relevant = (
-            None if each[name] is None else each[name].value
-            for name in ("adversarial_share", "relevant_share")
-        )
-        ratio = measures.worst_case_ratio([adversarial], [relevant])
-        if each["sign"] != UNATTACKED and ratio is not None:
-            ratios[each["sign"], each["injections"]] = ratio
-    if not ratios:
-        return None
-    worst = max(ratios, key=lambda condition: ratios[condition])
-    shown = ratios[worst] if np.isfinite(ratios[worst]) else "inf"
-    return {"ratio": shown, "sign": worst[0], "injections": worst[1]}
+        adversarial, relevant = each["adversarial_share"], each["relevant_share"]
+        if each["sign"] != UNATTACKED and adversarial and relevant and (adversarial.value or relevant.value):
+            ratio = adversarial.value / relevant.value if relevant.value else np.inf
+            found.append({"ratio": ratio, "sign": each["sign"], "injections": each["injections"]})
+    worst = max(found, key=lambda one: one["ratio"], default=None)
+    return worst and worst | ({"ratio": "inf"} if worst["ratio"] == np.inf else {})
 
 
 def property_table(passages: Sequence[PassageRecord]) -> Numbers:
