@@ -1,4 +1,4 @@
-"""Numbers with what they rest on: a value, its interval, how many were measured and how many could not be."""
+"""Numbers with what they rest on: a value, its interval, how many were measured."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
