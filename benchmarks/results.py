@@ -53,10 +53,7 @@ def files() -> dict[Path, str]:
     readme = ROOT / "README.md"
     before, _, rest = readme.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    return {
-        ROOT / "docs" / "results.md": page(),
-        readme: f"{before}{BEGIN}\n{summary()}\n{END}{after}",
-    }
+    return {ROOT / "docs" / "results.md": page(), readme: f"{before}{BEGIN}\n{summary()}\n{END}{after}"}
 
 
 def page() -> str:

@@ -33,10 +33,7 @@ def page(rows: Sequence[Row]) -> str:
 
     A question that ended with an error counts as not right.
     """
-    parts = [
-        _table("set", rows, lambda row: row["set"]),
-        _table("kind", rows, lambda row: row["kind"]),
-    ]
+    parts = [_table("set", rows, lambda row: row["set"]), _table("kind", rows, lambda row: row["kind"])]
     if all("vague" in row for row in rows):
         parts.append(_table("wording", rows, lambda row: "vague" if row["vague"] else "not vague"))
     return "\n\n".join([*parts, _parts(rows), *_words(rows)])

@@ -55,12 +55,7 @@ def bootstrap_interval(
 
 
 def ratio_interval(
-    numerators: ArrayLike,
-    denominators: ArrayLike,
-    *,
-    seed: int,
-    level: float = 0.95,
-    resamples: int = 9999,
+    numerators: ArrayLike, denominators: ArrayLike, *, seed: int, level: float = 0.95, resamples: int = 9999
 ) -> Interval | None:
     """A percentile bootstrap interval of sum(numerators) / sum(denominators), both (n,), one pair per unit.
 
