@@ -168,7 +168,8 @@ def test_an_attack_that_cannot_be_used_is_refused(attacked, change, why):
     ("line", "text", "why"),
     [
         (1, "query\tquestion", "no column 'query-id'"),
-        (2, "bells", "no question"),
+        (2, "bells", "1 columns"),
+        (2, "bells\t ", "no question"),
         (2, "x\tWhy?", "no query 'x'"),
     ],
 )

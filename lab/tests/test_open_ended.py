@@ -175,10 +175,13 @@ def test_by_rule(question, why):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("[]", "a JSON object is wanted"),
-        ('{"question_id": "a", "question": "Why?"}', "not a row of HotpotQA"),
+        ("[]", "Input should be an object"),
+        ('{"question_id": "a", "question": "Why?"}', "'paragraphs': Field required"),
         ('{"question_id": "a", "question": " "}', "'question'"),
-        (json.dumps(ROWS[0] | {"question_id": "a", "paragraphs": [{"title": "a"}]}), "not a row of HotpotQA"),
+        (
+            json.dumps(ROWS[0] | {"question_id": "a", "paragraphs": [{"title": "a"}]}),
+            "'paragraphs.0.sentences'",
+        ),
         (json.dumps(ROWS[0]), "for the second time"),
     ],
 )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.errors import InputError
-from equipoise.evaluation.jsonl import lines
 from equipoise_lab.attacks.passages import AttackPassage, Kind, read_passages
 from equipoise_lab.bench.bias import corpora
 from equipoise_lab.bench.bias.corpora import Corpus
@@ -82,13 +81,9 @@ def _questions(path: Path, corpus: Corpus) -> dict[str, str]:
     """The questions by query id; none where there is no such file."""
     if not path.exists():
         return {}
-    rows = lines(path)
-    first, second = corpora.columns(next(rows, ("", f"{path}:1")), ("query-id", "question"))
     questions = {}
-    for text, where in rows:
-        cells = text.split("\t")
-        if len(cells) <= max(first, second) or not cells[second].strip():
+    for (query_id, question), where in corpora.table(path, ("query-id", "question"), corpus.queries):
+        if not question:
             raise InputError(f"{where}: there is no question: write query-id and question with a tab between")
-        corpora.known(cells[first], corpus.queries, "query", where)
-        questions[cells[first]] = cells[second].strip()
+        questions[query_id] = question
     return questions

@@ -102,34 +102,31 @@ def _pairs(
 ) -> dict[str, dict[str, float]]:
     """The numbers of `column` by query and document."""
     numbers: dict[str, dict[str, float]] = {}
-    rows = lines(path)
-    places = columns(next(rows, ("", f"{path}:1")), ("query-id", "corpus-id", column))
-    for text, where in rows:
-        cells = text.split("\t")
-        if len(cells) <= max(places):
-            raise InputError(f"{where}: {len(cells)} columns, the header has more: separate them with tabs")
-        query_id, doc_id, value = (cells[place].strip() for place in places)
-        known(query_id, queries, "query", where)
-        known(doc_id, documents, "document", where)
+    for (query_id, doc_id, value), where in table(path, ("query-id", "corpus-id", column), queries):
+        if doc_id not in documents:
+            raise InputError(f"{where}: there is no document {doc_id!r}: add it or remove the line")
         if doc_id in numbers.setdefault(query_id, {}):
             raise InputError(f"{where}: {query_id} and {doc_id} stand together for the second time")
         numbers[query_id][doc_id] = _number(value, column, most, where)
     return numbers
 
 
-def columns(header: tuple[str, str], wanted: tuple[str, ...]) -> list[int]:
-    """Where the `wanted` columns stand; raises InputError for one that is not there."""
-    names, where = [name.strip() for name in header[0].split("\t")], header[1]
-    for name in wanted:
-        if name not in names:
-            raise InputError(f"{where}: there is no column {name!r}: the first line names the columns")
-    return [names.index(name) for name in wanted]
-
-
-def known(key: str, table: Mapping[str, object], kind: str, where: str) -> None:
-    """Raises InputError where `table` has no `key`."""
-    if key not in table:
-        raise InputError(f"{where}: there is no {kind} {key!r}: add it or remove the line")
+def table(path: Path, wanted: tuple[str, ...], queries: Mapping[str, str]) -> Iterator[tuple[list[str], str]]:
+    """(cells of the `wanted` columns, where) of each line; the first of them is a query's id. Raises InputError."""
+    rows = lines(path)
+    header, where = next(rows, ("", f"{path}:1"))
+    names = [name.strip() for name in header.split("\t")]
+    if missing := [name for name in wanted if name not in names]:
+        raise InputError(f"{where}: there is no column {missing[0]!r}: the first line names the columns")
+    places = [names.index(name) for name in wanted]
+    for text, where in rows:
+        cells = text.split("\t")
+        if len(cells) <= max(places):
+            raise InputError(f"{where}: {len(cells)} columns, the header has more: separate them with tabs")
+        chosen = [cells[place].strip() for place in places]
+        if chosen[0] not in queries:
+            raise InputError(f"{where}: there is no query {chosen[0]!r}: add it or remove the line")
+        yield chosen, where
 
 
 def _number(value: str, column: str, most: float, where: str) -> float:

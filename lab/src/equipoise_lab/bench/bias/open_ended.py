@@ -5,7 +5,7 @@ Here a question is rewritten with the titles of its supporting paragraphs in vie
 one question, not closed, about one of its subjects. What no attempt made usable is left out, and says why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from equipoise.core.errors import InputError, ModelReplyError
 from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions
-from equipoise.evaluation.jsonl import json_object, lines, text_of
+from equipoise.evaluation.jsonl import lines
 from equipoise.evaluation.records import Record
 from equipoise.evaluation.results import write_atomically
 from equipoise.evaluation.run import Progress, Ran, silent
@@ -26,6 +26,7 @@ from equipoise_lab import prompts
 from equipoise_lab.bench.bias import attacks, corpora
 from equipoise_lab.bench.bias.corpora import Corpus, Text
 from equipoise_lab.bench.resumed import each
+from equipoise_lab.text.rows import Words, parsed
 
 PROMPT = "open-ended-v1"
 NAME = "hotpotqa-open-ended"
@@ -52,6 +53,18 @@ class OpenEnded(BaseModel):
     """A rewritten question as the model sends it."""
 
     question: str
+
+
+class _Paragraph(BaseModel):
+    title: str
+    sentences: list[str]
+
+
+class _Row(BaseModel):
+    question_id: Words
+    question: Words
+    paragraphs: list[_Paragraph]
+    supporting: list[tuple[str, int]]
 
 
 class Rewriting(Record):
@@ -88,23 +101,17 @@ def read(path: Path) -> Corpus:
     queries: dict[str, str] = {}
     relevant: dict[str, frozenset[str]] = {}
     for line, where in lines(path):
-        row = json_object(line, where)
-        query = text_of(row, "question_id", where)
-        if query in queries:
-            raise InputError(f"{where}: the question {query!r} stands here for the second time: remove one")
-        queries[query] = " ".join(text_of(row, "question", where).split())
-        try:
-            shown = {
-                title: Text(title, "".join(said).strip())
-                for title, said in map(_paragraph, row["paragraphs"])
-            }
-            gold = frozenset(str(title) for title, _ in row["supporting"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        row = parsed(_Row, line, where)
+        if row.question_id in queries:
             raise InputError(
-                f"{where}: not a row of HotpotQA ({error!r}): compare it with the data set"
-            ) from None
+                f"{where}: the question {row.question_id!r} is here for the second time: remove one"
+            )
+        queries[row.question_id] = " ".join(row.question.split())
+        shown = {
+            (name := one.title.strip()): Text(name, "".join(one.sentences).strip()) for one in row.paragraphs
+        }
         documents = shown | documents
-        relevant[query] = gold & shown.keys()
+        relevant[row.question_id] = frozenset(title for title, _ in row.supporting) & shown.keys()
     if not queries:
         raise InputError(f"{path} holds no question: give the file of HotpotQA's questions")
     return Corpus(NAME, documents, queries, relevant)
@@ -195,10 +202,6 @@ async def _rewritten(sample: Closed, chat: ChatModel) -> tuple[str | None, str]:
 def _fields(sample: Closed, ran: Ran[tuple[str | None, str]]) -> dict[str, Any]:
     rewritten, why = ran.value
     return {"question": sample.question, "rewritten": rewritten, **({"why": why} if why else {})}
-
-
-def _paragraph(row: Mapping[str, Any]) -> tuple[str, list[str]]:
-    return str(row["title"]).strip(), [str(sentence) for sentence in row["sentences"]]
 
 
 def _names(sample: Closed) -> frozenset[str]:
