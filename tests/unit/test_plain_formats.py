@@ -18,33 +18,40 @@ class TestJson:
             ("2", "name: Tea\nprice: 2"),
         ]
 
-    def test_an_object_is_one_document_with_its_keys_as_headings(self):
+    def test_an_object_is_one_document_whose_rows_say_the_path_of_their_keys(self):
         data = (
             '{"title": "Shop", "open": true, "none": null, "days": ["Mon", "Tue"],'
-            ' "tea": {"green": {"price": 2}, "note": "hot"}, "staff": [{"name": "Ann"}, 7]}'
+            ' "tea": {"green": {"price": 2, "taste": ""}, "note": "hot"}, "staff": [{"name": "Ann", "age": 4}, 7]}'
         )
         assert outline("a.json", data) == [
-            ("paragraph", 0, "", "title: Shop"),
-            ("paragraph", 0, "", "open: true"),
-            ("paragraph", 0, "", "days:"),
-            ("item", 1, "days:", "- Mon"),
-            ("item", 1, "days:", "- Tue"),
+            ("row", 0, "", "title: Shop; open: true; days: Mon, Tue"),
             ("heading", 1, "", "tea"),
-            ("paragraph", 0, "", "note: hot"),
+            ("row", 0, "", "tea; note: hot"),
             ("heading", 2, "", "tea > green"),
-            ("paragraph", 0, "", "price: 2"),
+            ("row", 0, "", "tea > green; price: 2"),
             ("heading", 1, "", "staff"),
-            ("paragraph", 0, "", "2: 7"),
-            ("heading", 2, "", "staff > 1"),
-            ("paragraph", 0, "", "name: Ann"),
+            ("row", 0, "", "staff; 2: 7"),
+            ("heading", 2, "", "staff > Ann"),
+            ("row", 0, "", "staff > Ann; name: Ann; age: 4"),
         ]
         assert document_of("a.json", data).title == "Shop"
 
     @pytest.mark.parametrize(
-        ("data", "text"), [(b'"words"', "words"), (b"[1, 2]", "- 1\n\n- 2"), (b"7", "7")]
+        ("data", "text"), [(b'"words"', "words"), (b"[1, 2]", "1, 2"), (b"7", "7")]
     )
     def test_other_values(self, data, text):
         assert document_of("a.json", data).text == text
+
+    def test_what_is_long_stands_below_its_row(self):
+        data = json.dumps({"a": {"b" * 90: {"note": "One.\nTwo.", "list": ["word " * 30, "x" * 90], "n": 1}}})
+        path = f"a > {'b' * 80}"
+        assert outline("a.json", data)[1:] == [
+            ("row", 0, "", f"{path}; n: 1"),
+            ("paragraph", 0, "", f"{path} > note: One.\nTwo."),
+            ("paragraph", 0, "", f"{path} > list:"),
+            ("item", 1, f"{path} > list:", f"- {('word ' * 30).strip()}"),
+            ("item", 1, f"{path} > list:", f"- {'x' * 90}"),
+        ]
 
     @pytest.mark.parametrize(
         ("data", "says"), [(b"{", "not valid JSON"), (b"[" * 100_000, "nested too deep"), (b"{}", "no text")]

@@ -1,4 +1,4 @@
-"""JSON: a list of objects as rows, like JSON Lines; any other value as one document with its keys as headings."""
+"""JSON: a list of objects as rows, like JSON Lines; any other value as one document, each object a row with its path."""
 
 import json
 from collections.abc import Iterator
@@ -6,21 +6,23 @@ from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import is_label, named
 from equipoise.corpus.loaders.jsonl import load_jsonl
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.text import visible
 
 _TITLES = ("title", "name")
-_NAMED = 3  # keys of a path that its heading says
-_LONGEST_KEY = 80
+_LONGEST_KEY, _LONGEST_PATH = 80, 200
+_LONGEST_LIST = 200  # characters of a list that stands in a row
+_BETWEEN = " > "
 _DEEPEST_HEADING = 6
 
 
 def load_json(path: Path, data: bytes) -> list[LoadedDocument]:
-    """The documents of a list of objects, else one document: every string and number with its key.
+    """The documents of a list of objects, else one document: every string and number with the path of its keys.
 
-    An object inside another is a heading with the last keys of its path, a plain list is a list.
+    The path is a heading, too. An object in a list is called by its name, else by its number.
     """
     try:
         root = json.loads(decode(path, data))
@@ -39,58 +41,68 @@ def load_json(path: Path, data: bytes) -> list[LoadedDocument]:
     return [outline.loaded(visible.title(title) or path.stem)]
 
 
-_Keys = tuple[str, ...]
-
-
-def _objects(value: object) -> Iterator[tuple[_Keys, object]]:
-    """Every object and list with the last keys of its path, in their order; no recursion."""
-    waiting: list[tuple[_Keys, object]] = [((), value)]
+def _objects(value: object) -> Iterator[tuple[str, object]]:
+    """Every object and list with the path of its keys, in their order; no recursion."""
+    waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
-        keys, node = waiting.pop()
-        yield keys, node
-        inner = [
-            ((*keys, one_line(key)[:_LONGEST_KEY])[-_NAMED:], child)
-            for key, child in _pairs(node)
-            if isinstance(child, dict | list) and not _is_plain(child)
+        path, node = waiting.pop()
+        yield path, node
+        waiting += [
+            (_below(path, key), child) for key, child in reversed(_pairs(node)) if not _is_plain(child)
         ]
-        waiting += reversed(inner)
 
 
-def _pairs(value: object) -> Iterator[tuple[str, object]]:
+def _below(path: str, key: str) -> str:
+    """The path of what stands under `key`; of a long one the end."""
+    whole = path + _BETWEEN * bool(path) + one_line(key)[:_LONGEST_KEY]
+    cut = whole.find(_BETWEEN, len(whole) - _LONGEST_PATH) if len(whole) > _LONGEST_PATH else -1
+    return whole if cut < 0 else f"…{whole[cut:]}"
+
+
+def _pairs(value: object) -> list[tuple[str, object]]:
     if isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list):
-        yield from ((str(number), child) for number, child in enumerate(value, 1))
+        return list(value.items())
+    return (
+        [(_name(child) or str(number), child) for number, child in enumerate(value, 1)]
+        if isinstance(value, list)
+        else []
+    )
+
+
+def _name(value: object) -> str:
+    """What an object in a list is called."""
+    names = (value.get(key) for key in ("name", "title", "id")) if isinstance(value, dict) else ()
+    return next((name for name in names if isinstance(name, str) and is_label(name)), "")
 
 
 def _is_plain(value: object) -> bool:
-    """True for a list of strings and numbers."""
-    return isinstance(value, list) and not any(isinstance(child, dict | list) for child in value)
+    """True for a string or number, and for a list of them."""
+    inner = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+    return not any(isinstance(child, dict | list) for child in inner)
 
 
-def _add(outline: Outline, keys: _Keys, value: object) -> None:
-    """Add what stands in an object or list itself."""
-    heading = " > ".join(keys)
-    level = min(max(1, len(keys)), _DEEPEST_HEADING)
-    if not isinstance(value, dict | list):
-        outline.add(BlockKind.PARAGRAPH, _shown(value))
-        return
-    if _is_plain(value):
-        value = {"": value}
-    shown = [
-        (key, child) for key, child in _pairs(value) if not isinstance(child, dict | list) or _is_plain(child)
-    ]
-    if heading and any(child not in (None, "", []) for _, child in shown):
-        outline.add(BlockKind.HEADING, heading, level=level)
-    for key, child in shown:
-        name = one_line(key)
-        if isinstance(child, list):
-            lead = outline.add(BlockKind.PARAGRAPH, f"{name}:") if name and child else -1
-            for item in child:
-                outline.add(BlockKind.ITEM, f"- {_shown(item)}", level=1, lead=lead)
-        elif child not in (None, ""):
-            outline.add(BlockKind.PARAGRAPH, f"{name}: {_shown(child)}")
+def _add(outline: Outline, path: str, value: object) -> None:
+    """Add what stands in an object or list itself: a row, and what is too long for one below it."""
+    pairs = [("", value)] if _is_plain(value) else [pair for pair in _pairs(value) if _is_plain(pair[1])]
+    row: dict[str, str] = {}
+    below: list[tuple[str, object]] = []
+    for key, child in pairs:
+        text = ", ".join(map(_shown, child)) if isinstance(child, list) else _shown(child)
+        if len(text) > _LONGEST_LIST or "\n" in text:
+            below.append((_below(path, key), child))
+        elif text:
+            row[one_line(key)] = text
+    if path and (row or below):
+        outline.add(BlockKind.HEADING, path, level=min(path.count(_BETWEEN) + 1, _DEEPEST_HEADING))
+    for text in named(["", *row], [path, *row.values()]) if row else ():
+        outline.add(BlockKind.ROW, text)
+    for name, child in below:
+        lead = outline.add(
+            BlockKind.PARAGRAPH, f"{name}:" if isinstance(child, list) else f"{name}: {_shown(child)}"
+        )
+        for item in child if isinstance(child, list) else ():
+            outline.add(BlockKind.ITEM, f"- {_shown(item)}", level=1, lead=lead)
 
 
 def _shown(value: object) -> str:
-    return value.strip() if isinstance(value, str) else json.dumps(value)
+    return value.strip() if isinstance(value, str) else "" if value is None else json.dumps(value)
