@@ -6,7 +6,7 @@ import docx
 import pytest
 
 from blocks_of import outline
-from equipoise.corpus.loaders.grid import Cell, grid_of, named
+from equipoise.corpus.loaders.grid import Cell, Row, grid_of, named, told
 from office_files import odt, pptx, xlsx
 
 
@@ -15,6 +15,24 @@ def rows_of(*rows, marked=0):
     cells = [[Cell(*cell) if isinstance(cell, tuple) else Cell(cell) for cell in row] for row in rows]
     grid = grid_of(cells, marked)
     return grid.titles, grid.names, [row.cells for row in grid.rows]
+
+
+def test_a_table_of_names_and_values_says_each_value_behind_its_name():
+    assert [
+        row.text for row in told(["Property", "Value"], [Row(["Weight", "19 kg"]), Row(["Colour", ""])])
+    ] == [
+        "Weight: 19 kg",
+        "Property: Colour",
+    ]
+
+
+def test_rows_of_a_label_and_a_value_are_such_lines():
+    table = "<table><tr><td>Name:<td>Heron<tr><td>Call sign<td>LHX<tr><td>Built<td>1971</table>"
+    assert outline("a.html", f"<body>{table}") == [
+        ("paragraph", 0, "", "Name: Heron"),
+        ("paragraph", 0, "", "Call sign: LHX"),
+        ("paragraph", 0, "", "Built: 1971"),
+    ]
 
 
 class TestSpans:

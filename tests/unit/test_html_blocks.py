@@ -83,6 +83,9 @@ def test_names_that_would_make_a_table_much_longer_are_said_once():
         "<div class='x toc'><p>1 Start ... 3</div>",
         "<div id=breadcrumbs>Home / Page</div>",
         "<div class='contents topic'>Start</div>",
+        "<div id=cookie-banner><p>We use cookies and other means to follow what you read on these pages.</div>",
+        "<aside><p>How it was in 1950</aside>",
+        "<footer>© 2024 Harbour Ltd.</footer>",
         "<p><a href=a>One</a> | <a href=b>Two</a></p>",
         "<p><a href=a><b>Download</b></a></p>",
         "<a href=a><div>Download</div></a>",
@@ -107,10 +110,21 @@ def test_what_only_leads_elsewhere_is_an_aside(body):
         "<p><a href=a>A whole sentence that is a link, and ends as sentences do.</a></p>",
         "<p><a href=a>One</a> and <a href=b>two</a></p>",
         "<article class=nav>Text</article>",
+        "<footer>Harbour Ltd., 7 Quay Street</footer>",
+        "<div class=footer>Telephone 0123 456</div>",
+        "<aside class=note>Bring a lamp.</aside>",
     ],
 )
 def test_what_says_something_is_not(body):
     assert [kind for kind, *_ in page(body)] == ["paragraph"]
+
+
+def test_the_text_of_a_picture_stands_where_the_picture_does():
+    body = "<figure><img src=a alt='The gate is in Wall Street'><figcaption>Map</figure><img alt=logo src=b>"
+    assert page(body + "<p hidden><img alt='None of this is shown'></p>") == [
+        ("paragraph", 0, "", "[The gate is in Wall Street]"),
+        ("paragraph", 0, "", "Map"),
+    ]
 
 
 def test_a_table_for_layout_holds_blocks():

@@ -36,9 +36,7 @@ class TestJson:
         ]
         assert document_of("a.json", data).title == "Shop"
 
-    @pytest.mark.parametrize(
-        ("data", "text"), [(b'"words"', "words"), (b"[1, 2]", "1, 2"), (b"7", "7")]
-    )
+    @pytest.mark.parametrize(("data", "text"), [(b'"words"', "words"), (b"[1, 2]", "1, 2"), (b"7", "7")])
     def test_other_values(self, data, text):
         assert document_of("a.json", data).text == text
 

@@ -19,10 +19,13 @@ _SHORT = 15  # a label whatever it ends with
 _MOST_TITLES = 10
 _LOOKED_AT = 20  # rows that say which columns are filled
 _LEAST_GROUPED = 3  # rows of a table with groups of columns
+_LEAST_PAIRS = 3
 _MOST_TIMES, _ALWAYS_FINE = 12, 100_000  # characters of rows with names, for one without, and for any table
 _BETWEEN = "; "
 _AMOUNT = re.compile(r"[^\w\s]{0,3}+\s?+\d|[-–—✓✗✔✘]?+\Z")
 _CODE = re.compile(r"[_\\=]|\w\(|\w\.\w|://")
+_VALUE = frozenset({"value", "values", "wert", "werte", "valeur", "valor", "waarde"})
+"""What the second column is called in a table of names and values, whose rows are `name: value`."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:/\d\d)?+")
 
 
@@ -116,6 +119,21 @@ def grid_of(rows: Sequence[Sequence[Cell]], marked: int = 0) -> Grid:
         below = _spread(rows, across=False)[titles:]
     rest = [row for row in below[count:] if not count or row.cells != below[count - 1].cells]
     return Grid([title_of(row) for row in above], names, rest)
+
+
+def pairs(rows: Sequence[Row]) -> list[Row]:
+    """The rows; `name: value` in one cell where all are of a name and a value."""
+    names = [row.cells[0] for row in rows]
+    are_names = all(name and is_label(name) and not _AMOUNT.match(name) for name in names) and len(
+        set(names)
+    ) == len(names)
+    if (
+        len(rows) < _LEAST_PAIRS
+        or not are_names
+        or any(len(row.cells) != 2 or not row.cells[1] for row in rows)
+    ):
+        return list(rows)
+    return [row._replace(cells=[f"{row.cells[0].rstrip(':')}: {row.cells[1]}"]) for row in rows]
 
 
 def _spread(rows: Sequence[Sequence[Cell]], *, across: bool = True) -> list[Row]:
@@ -299,6 +317,8 @@ def named(names: Sequence[str], cells: Sequence[str], section: str = "") -> Iter
     It is cut between columns; each text begins with the first cell, which says what the row is about. A `section` that
     the row stands in comes behind that.
     """
+    if len(cells) == len(names) == 2 and all(cells) and names[1].lower() in _VALUE:
+        names, cells = cells[:1], cells[1:]
     pairs: list[str] = []
     for name, cell in zip_longest(names[: len(cells)], cells, fillvalue=""):
         pairs += [f"{name}: {value}" if name else value for value in _values(cell)]

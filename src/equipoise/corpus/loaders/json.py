@@ -1,4 +1,4 @@
-"""JSON: a list of objects as rows, like JSON Lines; any other value as one document, each object a row with its path."""
+"""JSON: a list of objects as rows, like JSON Lines; any other value as one document, its objects as rows with paths."""
 
 import json
 from collections.abc import Iterator

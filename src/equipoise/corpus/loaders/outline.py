@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from equipoise.core.types import Block, BlockKind
-from equipoise.corpus.loaders.grid import Cell, Row, grid_of, told
+from equipoise.corpus.loaders.grid import Cell, Row, grid_of, pairs, told
 from equipoise.corpus.loaders.hidden import without_shapeless
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, placed
 
@@ -144,9 +144,10 @@ class Outline:
                 BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, lead=lead, tight=tight
             )
             lead, tight = (row, True) if row >= 0 else (lead, tight)
-        if kind is BlockKind.ROW and max((len(row.cells) for row in grid.rows), default=0) == 1:
+        rows = grid.rows if grid.names else pairs(grid.rows)
+        if kind is BlockKind.ROW and max((len(row.cells) for row in rows), default=0) == 1:
             kind = BlockKind.PARAGRAPH  # no table: lines below each other
-        self.rows(grid.names, grid.rows, lead=lead, kind=kind, tight=tight)
+        self.rows(grid.names, rows, lead=lead, kind=kind, tight=tight)
 
     def rows(
         self,

@@ -28,7 +28,7 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS = frozenset({"dl", "menu", "ol", "ul"})
 _ITEMS = frozenset({"dd", "dt", "li"})
 _ROOTS = frozenset({"article", "body", "html", "main"})
-_ASIDE_TAGS = frozenset({"footer", "nav"})
+_ASIDE_TAGS = {"footer": 2, "nav": 2, "aside": 1}
 _ASIDE_ROLES = frozenset({"contentinfo", "directory", "doc-toc", "menu", "menubar", "navigation", "search"})
 _ASIDE_NAME_WORDS = """
     breadcrumb breadcrumbs footer nav navbar navfooter navheader navigation navpath page-footer pager pagination
@@ -36,6 +36,13 @@ _ASIDE_NAME_WORDS = """
     tocwrapper
 """
 _ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
+_FOOTER_NAMES = frozenset({"footer", "page-footer", "site-footer"})
+_NOTE_NAMES = frozenset(
+    {"admonition", "callout", "footnote", "footnotes", "info", "note", "sidebar-note", "tip", "warning"}
+)
+_CONSENT = re.compile(r"(?:\b|_)(?:cookies?|consent|gdpr)(?:\b|_)", re.IGNORECASE)
+"""In classes and ids of what asks for leave to follow a reader."""
+_RIGHTS = re.compile(r"[^\w©(]*+(?:©|\(c\)|copyright|all rights)", re.IGNORECASE)
 _PANEL_NAME_WORDS = """
     accordion-body accordion-collapse accordion-content accordion-panel tab-pane tab-panel tabpanel tabs-panel
 """
@@ -44,20 +51,26 @@ _CONTROLS = "[role=tab], [aria-expanded]"
 _FOLDING = frozenset({"display", "visibility", "height", "max-height", "content-visibility"})
 """What hides the panel of a tab or an accordion until a reader clicks."""
 _RAISED = {"sub": "sub", "sup": "super"}
+_ALT_WORDS = 3  # of a picture's text that says more than what it is called
 _LONG = 60  # characters of text outside links that is no navigation, whatever the element is called
 _MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
 _LETTER = re.compile(r"[^\W\d_]")
+_DIGIT = re.compile(r"\d")
 _BREAK = "\0"  # stands for <br>; no page can hold it
 
 
 @dataclass(slots=True)
 class _Open:
-    """An open element, and how text looks in it. `aside` is 2 inside navigation, 1 inside what is called so."""
+    """An open element, and how text looks in it. `aside` is 2 inside navigation, 1 inside what is called so.
+
+    What stands at the foot of a page (`foot`) is an aside, too, but for addresses, numbers and dates.
+    """
 
     look: Look
     shows: bool
     aside: int = 0
     link: bool = False
+    foot: bool = False
 
 
 @dataclass(slots=True)
@@ -160,6 +173,8 @@ class Page:
             self._running.append("\n" if self._preformatted else _BREAK)
         elif tag == "a":
             self._links += opened.link
+        elif tag in {"img", "area"}:
+            self._picture(one_line(node.attributes.get("alt") or ""), opened)
         elif tag in _RAISED and self._running:
             self._raised = len(self._running), self._links
         self._opened.append(opened)
@@ -168,12 +183,9 @@ class Page:
         """How text looks in an element, by what its attributes and the style sheets say."""
         above = self._opened[-1]
         attributes = node.attributes
-        made = _Open(above.look, above.shows, above.aside, above.link)
-        if attributes:
-            made.link = made.link or (tag == "a" and "href" in attributes)
-            made.aside = max(above.aside, _aside(tag, attributes))
-        elif tag in _ASIDE_TAGS:
-            made.aside = 2
+        aside, foot = _aside(tag, attributes) if attributes else (_ASIDE_TAGS.get(tag, 0), tag == "footer")
+        made = _Open(above.look, above.shows, max(above.aside, aside), above.link, above.foot or foot)
+        made.link = made.link or (tag == "a" and "href" in attributes)
         style = self.cascade.style(tag, attributes, node.mem_id)
         if style and self._folds and _is_panel(attributes):
             style = {name: value for name, value in style.items() if name not in _FOLDING}
@@ -236,6 +248,12 @@ class Page:
             self._outside.append(text)
         elif not self._links:
             self._links = 1  # a link with blocks in it
+
+    def _picture(self, alt: str, opened: _Open) -> None:
+        """The text of a picture where it says more than a name, behind what runs."""
+        if opened.shows and len(alt.split()) >= _ALT_WORDS:
+            self._running.append(f" [{alt}] ")
+            self._outside += [] if opened.link else [alt]
 
     def _border(self, tag: str, *, opens: bool) -> None:
         """A block begins or ends here."""
@@ -327,8 +345,9 @@ class Page:
 
     def _kind(self, kind: BlockKind, text: str) -> BlockKind:
         """`kind`, or an aside in navigation, and where there are only links."""
-        aside = self._opened[-1].aside
-        if aside == 2 or (aside and sum(map(len, self._outside)) < _LONG):
+        here = self._opened[-1]
+        says = here.foot and not self._links and _DIGIT.search(text) and not _RIGHTS.match(text)
+        if not says and (here.aside == 2 or (here.aside and sum(map(len, self._outside)) < _LONG)):
             return BlockKind.ASIDE
         may_be = kind is BlockKind.ITEM or (
             kind is BlockKind.PARAGRAPH and (self._links > 1 or is_label(text))
@@ -342,19 +361,26 @@ def _is_panel(attributes: Mapping[str, str | None]) -> bool:
     return attributes.get("role") == "tabpanel" or not _PANEL_NAMES.isdisjoint(names)
 
 
-def _aside(tag: str, attributes: Mapping[str, str | None]) -> int:
-    if tag in _ASIDE_TAGS or (attributes.get("role") or "") in _ASIDE_ROLES:
-        return 2
-    if tag in _ROOTS:
-        return 0
-    return _named_aside(attributes.get("class") or "", attributes.get("id") or "")
+def _aside(tag: str, attributes: Mapping[str, str | None]) -> tuple[int, bool]:
+    """How far an element is an aside by its tag, role, classes and id, and whether it is the foot of a page."""
+    role = attributes.get("role") or ""
+    if tag in _ROOTS and role not in _ASIDE_ROLES:
+        return 0, False
+    named, foot = _named_aside(attributes.get("class") or "", attributes.get("id") or "", role)
+    by_tag = _ASIDE_TAGS.get(tag, 0)
+    return max(named, by_tag if named >= 0 or by_tag == 2 else 0), foot or tag == "footer"
 
 
 @lru_cache(maxsize=1024)
-def _named_aside(classes: str, name: str) -> int:
-    """1 where an element is called navigation by its classes or id. `contents` alone is often the whole page."""
+def _named_aside(classes: str, name: str, role: str) -> tuple[int, bool]:
+    """As `_aside`; -1 for what is called a note. `contents` alone is often the whole page."""
     words = {*classes.lower().split(), name.lower()}
-    return int(bool(words & _ASIDE_NAMES) or ("contents" in words and bool(words & {"topic", "local"})))
+    foot = role == "contentinfo" or bool(words & _FOOTER_NAMES)
+    if role in _ASIDE_ROLES or _CONSENT.search(f"{classes} {name}"):
+        return 2, foot
+    if words & _NOTE_NAMES or role in {"note", "doc-footnote"}:
+        return -1, foot
+    return int(bool(words & _ASIDE_NAMES) or ("contents" in words and bool(words & {"topic", "local"}))), foot
 
 
 def _span(node: LexborNode, name: str, most: int) -> int:
