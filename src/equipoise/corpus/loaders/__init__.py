@@ -4,6 +4,9 @@ A loader is a function `(path, data) -> documents`. It gets the bytes already re
 disk, and raises UnreadableFile with a reason that says what to do.
 """
 
+import gzip
+import io
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +27,8 @@ VERSION = 3
 
 Loader = Callable[[Path, bytes], list[LoadedDocument]]
 
+_XML = (".xml", ".dita", ".docbook", ".dbk", ".rss", ".atom")
+
 LOADERS = {
     ".md": "plain:load_markdown",
     ".markdown": "plain:load_markdown",
@@ -31,14 +36,16 @@ LOADERS = {
     ".rst": "plain:load_text",
     ".log": "plain:load_text",
     ".po": "plain:load_text",
-    ".tex": "plain:load_text",
+    ".tex": "tex:load_tex",
     ".srt": "subtitles:load_subtitles",
     ".vtt": "subtitles:load_subtitles",
     ".ics": "cards:load_cards",
     ".vcf": "cards:load_cards",
+    **dict.fromkeys([f".{number}" for number in range(1, 10)], "man:load_man"),
     ".ipynb": "notebook:load_notebook",
     ".html": "html:load_html",
     ".htm": "html:load_html",
+    **dict.fromkeys(_XML, "xmldoc:load_xml"),
     ".pdf": "pdf:load_pdf",
     ".docx": "docx:load_docx",
     ".docm": "docx:load_docx",
@@ -69,6 +76,8 @@ DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 _PACKED_SUFFIXES = ".pdf .docx .docm .epub .odt .ods .pptx .pptm .xlsx .xlsm .rtf .eml .mbox"
 _PACKED = frozenset(_PACKED_SUFFIXES.split())
 _SNIFFED = 4_096
+_ZIPPED = ".gz"
+_MOST_TIMES, _ALWAYS_FINE = 20, 10_000_000  # bytes that one unpacks to, and for any file
 
 NAMES = frozenset(
     {"authors", "changelog", "changes", "contributing", "copying", "copyright", "faq", "history", "install"}
@@ -78,8 +87,10 @@ NAMES = frozenset(
 
 
 def kind_of(path: Path) -> str:
-    """The type of a file as a suffix that LOADERS has; "" for one that cannot be read."""
-    suffix = path.suffix.lower() or (".txt" if path.name.lower() in NAMES else "")
+    """The type of a file as a suffix that LOADERS has, of a compressed one that of what is in it; "" for one that
+    cannot be read."""
+    inner = _inner(path)
+    suffix = inner.suffix.lower() or (".txt" if inner.name.lower() in NAMES else "")
     return suffix if suffix in LOADERS else ""
 
 
@@ -96,6 +107,7 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
     `path` chooses the loader by its suffix and names the file in errors. Raises UnreadableFile.
     """
     check_type(path)
+    path, data = _inner(path), _unzipped(path, data)
     if not data.strip():
         raise UnreadableFile(str(path), "the file is empty; put text in it or leave it out")
     guessed = _guessed(path, data)
@@ -113,8 +125,29 @@ def load(path: Path, data: bytes) -> list[LoadedDocument]:
 def whole_texts(path: Path, data: bytes) -> list[WholeText]:
     """All the text of a file, also what `load` leaves out. Raises UnreadableFile."""
     check_type(path)
-    texts: list[WholeText] = import_module(f"{__name__}.whole").whole_texts(path, data)
+    whole = import_module(f"{__name__}.whole")
+    texts: list[WholeText] = whole.whole_texts(_inner(path), _unzipped(path, data))
     return texts
+
+
+def _inner(path: Path) -> Path:
+    """The name of what is in a compressed file; any other as it is."""
+    return path.with_suffix("") if path.suffix.lower() == _ZIPPED else path
+
+
+def _unzipped(path: Path, data: bytes) -> bytes:
+    """What is in a compressed file (RFC 1952), no more than it is worth. Raises UnreadableFile."""
+    if path.suffix.lower() != _ZIPPED:
+        return data
+    most = _MOST_TIMES * len(data) + _ALWAYS_FINE
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            content = file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableFile(str(path), "it is not a gzip file or is cut short; compress it again") from error
+    if len(content) > most:
+        raise UnreadableFile(str(path), f"it unpacks to more than {most:,} bytes; unpack it and split it")
+    return content
 
 
 def _loader(path: Path) -> Loader:

@@ -33,12 +33,17 @@ def load_json(path: Path, data: bytes) -> list[LoadedDocument]:
         raise UnreadableFile(str(path), "it is nested too deep; flatten it") from error
     except ValueError as error:
         raise UnreadableFile(str(path), f"this is not valid JSON ({error}); correct it") from error
+    return [value_loaded(path, root)]
+
+
+def value_loaded(path: Path, root: object) -> LoadedDocument:
+    """The document of a value of strings, numbers, lists and objects."""
     outline = Outline()
     for keys, value in _objects(root):
         _add(outline, keys, value)
     titles = (root.get(key) for key in _TITLES) if isinstance(root, dict) else ()
     title = next((text for text in titles if isinstance(text, str) and text.strip()), "")
-    return [outline.loaded(visible.title(title) or path.stem)]
+    return outline.loaded(visible.title(title) or path.stem)
 
 
 def _objects(value: object) -> Iterator[tuple[str, object]]:

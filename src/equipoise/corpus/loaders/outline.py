@@ -23,6 +23,7 @@ class Outline:
     _leads: list[int] = field(default_factory=list)
     _item: int = -1
     _last_item: int = -1
+    _noted: tuple[int, int] = (-1, -1)  # where the notes of a block end, and the row of that block
     _code: list[str] = field(default_factory=list)
     _code_notes: list[str] = field(default_factory=list)
 
@@ -94,11 +95,14 @@ class Outline:
                 self.more_of_item(text)
             else:
                 self.add(BlockKind.PARAGRAPH, text, lead=row)
+                self._noted = len(self.blocks), row
 
     def lead_in(self) -> int:
-        """The row of the last block where it is one that a list or code may be read with, else -1."""
+        """The row of the last block, over its notes, where it is one that a list or code may be read with, else -1."""
         self._end_code()
-        return len(self.blocks) - 1 if self.blocks and self.blocks[-1].kind in _READ_WITH else -1
+        end, noted = self._noted
+        row = noted if end == len(self.blocks) else len(self.blocks) - 1
+        return row if row >= 0 and self.blocks[row].kind in _READ_WITH else -1
 
     def announcement(self) -> int:
         """The row of the last block where it announces what follows by a colon, else -1."""
@@ -144,10 +148,10 @@ class Outline:
                 BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, lead=lead, tight=tight
             )
             lead, tight = (row, True) if row >= 0 else (lead, tight)
-        rows = grid.rows if grid.names else pairs(grid.rows)
-        if kind is BlockKind.ROW and max((len(row.cells) for row in rows), default=0) == 1:
+        below = grid.rows if grid.names else pairs(grid.rows)
+        if kind is BlockKind.ROW and max((len(row.cells) for row in below), default=0) == 1:
             kind = BlockKind.PARAGRAPH  # no table: lines below each other
-        self.rows(grid.names, rows, lead=lead, kind=kind, tight=tight)
+        self.rows(grid.names, below, lead=lead, kind=kind, tight=tight)
 
     def rows(
         self,

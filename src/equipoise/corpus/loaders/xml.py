@@ -1,7 +1,7 @@
 """XML as a tree with local names and without entities. Whoever walks it recursively ends with a RecursionError where
 it is nested deeper than anybody writes; `package.read_package` says so."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from xml.etree.ElementTree import Element, TreeBuilder, XMLParser
 
@@ -41,13 +41,21 @@ class _Taking(_Builder):
         return element
 
 
-def read_xml(data: bytes, each: str = "", take: Callable[[Element], None] | None = None) -> Element:
+def read_xml(
+    data: bytes,
+    each: str = "",
+    take: Callable[[Element], None] | None = None,
+    *,
+    entities: Mapping[str, str] | None = None,
+) -> Element:
     """The root of an XML file. Names are local, but for Office mathematics (`m:`) and relations (`r:`).
 
     Elements called `each` are handed to `take` as they end and emptied: a sheet has millions of rows. Raises ParseError
-    for bad XML, ValueError for a DOCTYPE.
+    for bad XML, ValueError for a DOCTYPE, unless `entities` are given, which count besides those of the file.
     """
-    parser = XMLParser(target=_Taking(each, take) if take else _Builder())
+    target = _Taking(each, take) if take else _Builder() if entities is None else TreeBuilder()
+    parser = XMLParser(target=target)
+    parser.entity.update(entities or {})
     parser.feed(data)
     return _localised(parser.close())
 

@@ -1,0 +1,191 @@
+"""Manual pages: headings, paragraphs, options with what they mean, and code (man(7), mdoc(7))."""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.outline import Outline
+from equipoise.corpus.loaders.plain import load_text
+
+_IS_PAGE = re.compile(r"^[.'](?:TH|Dt|SH|Sh|so)\b", re.MULTILINE)
+_ESCAPE = re.compile(
+    r"\\(?:f(?:\[[^\]]*+\]|\(..|.)|s[-+]?\d++|m\[[^\]]*+\]|\*(?:\(..|\[[^\]]*+\]|.)|(?P<sign>\(..)|\[(?P<name>[^\]]*+)\]"
+    r"|[hvw]'[^']*+'|(?P<other>.)|\Z)"
+)
+_SIGNS = {
+    "bu": "•", "em": "—", "en": "–", "hy": "-", "mi": "-", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'",
+    "dq": '"', "co": "©", "rg": "®", "tm": "™", "de": "°", "mu": "×", "<=": "≤", ">=": "≥", "ha": "^", "ti": "~",
+    "rs": "\\", "->": "→", "bv": "|", "pl": "+",
+}  # fmt: skip
+_OTHERS = {
+    "e": "\\",
+    "-": "-",
+    "~": " ",
+    " ": " ",
+    "0": " ",
+    "t": "\t",
+    "'": "´",
+    "`": "`",
+    ".": ".",
+    "\\": "\\",
+}
+_JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
+_PLAIN = frozenset({"B", "I", "SM", "R"})
+_HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
+_BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "RS", "RE", "El"})
+_CODE = {"nf": True, "EX": True, "Bd": True, "fi": False, "EE": False, "Ed": False}
+_NO_TEXT = frozenset({"Bl", "Bk", "Ek", "Dd", "Os", "Sm"})
+_CALLED = re.compile(r"[A-Z][a-z]")
+_MARKS = ("•", "-", "*", "o", "·")
+
+
+def load_man(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document; its title is the page's name with its section, its version and date a paragraph.
+
+    What is no manual page, such as a log that was put aside, is read as text.
+    """
+    text = decode(path, data)
+    if not _IS_PAGE.search(text):
+        return load_text(path, data)
+    page = _Page(Outline())
+    for line in text.replace("\\\n", "").split("\n"):
+        page.take(line)
+    page.flush()
+    return [page.outline.loaded(page.title or path.name)]
+
+
+@dataclass(slots=True)
+class _Page:
+    """Reads lines into an outline. `term` is what the running text explains, "" for nothing."""
+
+    outline: Outline
+    title: str = ""
+    _name: str = ""
+    _running: list[str] = field(default_factory=list)
+    _term: str = ""
+    _wants_term: bool = False
+    _in_item: bool = False
+    _in_code: bool = False
+    _depth: int = 0
+    _skips: str = ""  # what ends a definition that is passed over
+
+    def take(self, line: str) -> None:
+        if self._skips or line.startswith((".de", ".ig", ".am")):
+            self._skips = "" if line.strip() in {"..", f".{self._skips}"} else self._skips or "."
+        elif line.startswith((".", "'")):
+            name, _, rest = line[1:].strip().partition(" ")
+            if not name.startswith('\\"'):
+                self._macro(name, rest)
+        elif self._in_code:
+            self._running.append(_plain(line))
+        elif line.strip():
+            self._text(_plain(line).strip())
+        else:
+            self.flush()
+
+    def _text(self, text: str) -> None:
+        if self._wants_term and text:
+            self._term = f"{self._term}, {text}" if self._term else text
+            self._wants_term = False
+        elif text:
+            self._running.append(text)
+
+    def _macro(self, name: str, rest: str) -> None:
+        """A macro that begins something; others stand in running text."""
+        words = _words(rest)
+        if name in _CODE:
+            self.flush()
+            self._in_code = _CODE[name]
+        elif name in {"TH", "Dt"}:
+            named = [*map(_plain, words), *[""] * 5]
+            self.title = f"{named[0].lower()}({named[1]})"
+            self.outline.add(BlockKind.PARAGRAPH, ", ".join(filter(None, [self.title, *named[2:5]])))
+        elif name in _HEADINGS:
+            self.flush()
+            self._depth, self._in_item = 0, False
+            self.outline.add(BlockKind.HEADING, _plain(" ".join(words)), level=_HEADINGS[name])
+        elif name in {"TP", "TQ"}:
+            if name == "TP" or self._running:
+                self.flush()
+            self._wants_term = self._in_item = True
+        elif name in {"IP", "It"}:
+            self.flush()
+            self._term = _called(words) if name == "It" else _plain(words[0]) if words else ""
+            self._in_item = bool(self._term) or self._in_item
+        elif name in _BEGINS:
+            self.flush()
+            self._in_item = self._in_item and name not in {"PP", "P", "LP", "El", "HP"}
+            self._depth = max(self._depth + {"RS": 1, "RE": -1}.get(name, 0), 0)
+        else:
+            self._inline(name, words)
+
+    def _inline(self, name: str, words: list[str]) -> None:
+        if name in _JOINED:
+            self._text(_plain("".join(words)))
+        elif name in _PLAIN:
+            self._text(_plain(" ".join(words)))
+        elif name == "Nd":
+            self._text(f"- {_plain(' '.join(words))}")
+        elif name == "br" and self._running:
+            self._running.append("\n")
+        elif _CALLED.fullmatch(name) and name not in _NO_TEXT:
+            self._name = words[0] if name == "Nm" and words and not self._name else self._name
+            self._text(_called([name, *(words or ([self._name] if name == "Nm" else []))]))
+
+    def flush(self) -> None:
+        """End the running block."""
+        running, self._running = self._running, []
+        term, self._term = self._term, ""
+        self._wants_term = False
+        if self._in_code:
+            for line in running:
+                self.outline.code(line)
+            return
+        text = "\n".join(map(one_line, " ".join(running).split("\n"))).strip()
+        if term:
+            between = " " if term in _MARKS else ": " if text else ""
+            self.outline.item(f"{term}{between}{text}", self._depth + 1)
+        elif text and self._in_item:
+            self.outline.more_of_item(text)
+        else:
+            self.outline.add(BlockKind.PARAGRAPH, text)
+
+
+def _words(rest: str) -> list[str]:
+    """The arguments of a macro; one between quotes holds spaces."""
+    try:
+        lexer = shlex.shlex(rest, posix=True)
+        lexer.whitespace_split, lexer.escape, lexer.commenters, lexer.quotes = True, "", "", '"'
+        words = list(lexer)
+    except ValueError:
+        words = rest.replace('"', "").split()
+    comment = next((at for at, word in enumerate(words) if word.startswith('\\"')), len(words))
+    return words[:comment]
+
+
+def _called(words: list[str]) -> str:
+    """The words of an mdoc line without the macros among them."""
+    said, glue = "", ""
+    if words[0] == "Xr" and len(words) > 2:
+        words = [f"{words[1]}({words[2]})", *words[3:]]
+    for word in words:
+        if _CALLED.fullmatch(word):
+            glue = glue + "-" if word == "Fl" else glue
+        elif word != "Ns":
+            joins = said and not (len(word) == 1 and word in ".,:;)]")
+            said += (" " if joins else "") + glue + _plain(word)
+            glue = ""
+    return (said + (" " if said and glue else "") + glue).strip()
+
+
+def _plain(text: str) -> str:
+    """Text without changes of font, signs as they look."""
+
+    def shown(match: re.Match[str]) -> str:
+        sign = (match["sign"] or "")[1:] or match["name"] or ""
+        return _SIGNS.get(sign, "") if sign else _OTHERS.get(match["other"] or "", "")
+
+    return _ESCAPE.sub(shown, text.partition('\\"')[0])

@@ -1,0 +1,289 @@
+"""LaTeX: sections, paragraphs, lists, tables, notes and code. Commands that are not known are the text in their braces.
+
+A reader of our own, since pylatexenc knows the arguments of fewer commands and stumbles over others, and pandoc is a
+program of its own.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equipoise.core.errors import UnreadableFile
+from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell
+from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
+from equipoise.corpus.loaders.outline import Outline, Runs
+
+_TOKEN = re.compile(
+    r"\\(?:([a-zA-Z]++)\*?+[ \t]*+|(.))|%([^\n]*+)\n?+[ \t]*+|([{}$&~^_])|(\n[ \t]*+\n\s*+)|[^\\{}$&~%^_\n]++|\n",
+    re.DOTALL,
+)
+_OPTION = re.compile(r"[ \t\n]*+\[([^\[\]]*+)\]")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_SECTIONS = {
+    "part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6
+}  # fmt: skip
+_LISTS = frozenset({"itemize", "enumerate", "description", "compactitem", "compactenum"})
+_TABLES = frozenset({"tabular", "tabularx", "tabulary", "longtable", "supertabular", "array"})
+_CODE = frozenset({"verbatim", "Verbatim", "lstlisting", "minted", "alltt"})
+_RULES = frozenset({"hline", "midrule", "toprule", "bottomrule"})
+_PARTED = frozenset({"par", "newpage", "clearpage", "caption"})
+_DROPPED_NAMES = """
+    label index vspace hspace cite citep citet documentclass usepackage bibliography bibliographystyle newcommand
+    renewcommand setlength includegraphics author date title pagestyle thispagestyle input include cline cmidrule sout
+    st phantom addcontentsline hypersetup color textcolor href setcounter
+"""
+_DROPPED = dict.fromkeys(_DROPPED_NAMES.split(), 1) | {"newcommand": 2, "renewcommand": 2, "setlength": 2}
+_DELETED = frozenset({"sout", "st", "phantom"})
+_NOTES = frozenset({"footnote", "footnotetext", "thanks", "marginpar"})
+_SIGNS = {
+    "times": "×", "cdot": "·", "pm": "±", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "ldots": "…", "dots": "…",
+    "euro": "€", "EUR": "€", "pounds": "£", "degree": "°", "textdegree": "°", "circ": "°", "mu": "µ", "alpha": "α",
+    "beta": "β", "approx": "≈", "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "aa": "å", "AA": "Å", "l": "ł",
+    "S": "§", "to": "→", "rightarrow": "→", "textbackslash": "\\", "LaTeX": "LaTeX", "TeX": "TeX", "quad": " ",
+    "qquad": " ", "textendash": "–", "textemdash": "—", "copyright": "©", "infty": "∞", "neq": "≠", "sim": "~",
+}  # fmt: skip
+_ACCENTS = {
+    '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c",
+    "H": "\u030b", "r": "\u030a", "=": "\u0304", "u": "\u0306", "k": "\u0328",
+}  # fmt: skip
+_DASHES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"))
+_DEEPEST = 20
+
+
+def load_tex(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document, notes below their paragraphs. Comments and struck text are left out and counted."""
+    text = decode(path, data)
+    before, begins, body = text.partition("\\begin{document}")
+    outline = Outline()
+    try:
+        titles = re.search(r"\\title\b(?:\[[^\]]*+\])?+", text)
+        title = "" if titles is None else _shown(_Source(text, titles.end()).group(), 0, outline)
+        _Page(
+            outline, _Source(body if begins else text), text.count("\n", 0, len(before)) if begins else 0
+        ).read()
+    except RecursionError as error:
+        raise UnreadableFile(str(path), "it is nested too deep; save it as text") from error
+    return [outline.loaded(title or path.stem)]
+
+
+@dataclass(slots=True)
+class _Source:
+    """LaTeX, and how far it is read."""
+
+    text: str
+    place: int = 0
+
+    def option(self) -> str:
+        """What stands in brackets here."""
+        found = _OPTION.match(self.text, self.place)
+        self.place = found.end() if found else self.place
+        return found[1] if found else ""
+
+    def group(self) -> str:
+        """What stands in braces here, else the next character or command."""
+        while self.text[self.place : self.place + 1].isspace():
+            self.place += 1
+        if self.text[self.place : self.place + 1] != "{":
+            token = _TOKEN.match(self.text, self.place)
+            start = self.place
+            self.place += 0 if token is None else token.end() - start if token[1] else 1
+            return self.text[start : self.place]
+        depth, start = 0, self.place + 1
+        for brace in _BRACE.finditer(self.text, self.place):
+            depth += {"{": 1, "}": -1}.get(brace.group(), 0)
+            if depth == 0:
+                self.place = brace.end()
+                return self.text[start : brace.start()]
+        self.place = len(self.text)
+        return self.text[start:]
+
+    def until(self, name: str) -> str:
+        """What stands before the end of an environment."""
+        end = self.text.find(f"\\end{{{name}", self.place)
+        inside = self.text[self.place : end if end >= 0 else len(self.text)]
+        self.place += len(inside)
+        return inside
+
+
+def _shown(text: str, depth: int, outline: Outline) -> str:
+    """The text of a part as one line; what is hidden in it is counted in `outline`."""
+    inside = Outline()
+    if depth < _DEEPEST:
+        _Page(inside, _Source(text), depth=depth + 1).read()
+    outline.hidden += inside.hidden
+    return one_line(inside.text())
+
+
+@dataclass(slots=True)
+class _Page:
+    """Reads a source into an outline. `first` is the line it begins on; `_lists` the depth of lists."""
+
+    outline: Outline
+    source: _Source
+    first: int = 0
+    depth: int = 0
+    _running: list[str] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
+    _rows: list[list[Cell]] | None = None
+    _rules: list[int] = field(default_factory=list)  # rows above each rule of the table
+    _cell: tuple[int, int] = (1, 1)
+    _lists: int = 0
+    _begun: bool = False  # an item whose text has not come yet
+    _line: int = 0
+    _counted: tuple[int, int] = (0, 1)
+
+    def read(self) -> None:
+        """All of it."""
+        source = self.source
+        while token := _TOKEN.match(source.text, source.place):
+            begun, source.place = source.place, token.end()
+            command, sign, comment, mark, gap = token.groups()
+            if command:
+                self._command(command, begun)
+            elif sign:
+                self._sign(sign)
+            elif comment is not None:
+                self.outline.hidden += len(one_line(comment))
+            elif gap:
+                self.flush()
+            elif mark in {"^", "_"}:
+                self._add(
+                    _shown(source.group(), self.depth, self.outline), begun, "super" if mark == "^" else "sub"
+                )
+            elif mark == "&" and self._rows is not None:
+                self._end_cell()
+            elif mark not in {"{", "}", "$"}:
+                self._add(" " if mark == "~" else token.group(), begun)
+        self.flush()
+
+    def _add(self, text: str, place: int, how: str = "") -> None:
+        for written, sign in _DASHES:
+            text = text.replace(written, sign)
+        if text.strip() and not self._line:
+            at, line = self._counted
+            self._line = line + self.source.text.count("\n", at, place)
+            self._counted = place, self._line
+        Runs(self.outline, self._running).add(text, place=how)
+
+    def _sign(self, sign: str) -> None:
+        if sign == "\\" and self._rows is not None:
+            self._end_cell()
+            self._rows.append([])
+        elif sign == "\\":
+            self._running.append("\n")
+        elif sign in _ACCENTS:
+            self._accent(sign)
+        elif not (sign in "/-!()[]" or sign == "@"):
+            self._running.append(" " if sign in ",;: \n" else sign)
+
+    def _accent(self, sign: str) -> None:
+        letter = self.source.group().replace("\\i", "i").replace("\\j", "j")
+        self._add(unicodedata.normalize("NFC", letter[:1] + _ACCENTS[sign]) + letter[1:], self.source.place)
+
+    def _command(self, name: str, place: int) -> None:
+        source = self.source
+        if name in _SECTIONS:
+            self.flush()
+            source.option()
+            self.outline.add(
+                BlockKind.HEADING, _shown(source.group(), self.depth, self.outline), level=_SECTIONS[name]
+            )
+        elif name in {"begin", "end"}:
+            self.flush()
+            self._environment(source.group().rstrip("*"), begins=name == "begin")
+        elif name == "item":
+            self.flush()
+            label = _shown(source.option(), self.depth, self.outline)
+            self._begun = True
+            self._add(f"{label}: " if label else "", place)
+        elif name in _NOTES:
+            source.option()
+            self._notes.append(_shown(source.group(), self.depth, self.outline))
+        elif name in {"textsuperscript", "textsubscript"}:
+            how = name.removeprefix("text").removesuffix("script")
+            self._add(_shown(source.group(), self.depth, self.outline), place, how)
+        elif name in {"verb", "lstinline"}:
+            mark = source.text[source.place : source.place + 1]
+            end = source.text.find("}" if mark == "{" else mark, source.place + 1)
+            self._add(source.text[source.place + 1 : end], place)
+            source.place = end + 1
+        else:
+            self._other(name, place)
+
+    def _other(self, name: str, place: int) -> None:
+        source = self.source
+        if name in _RULES:
+            self._rules.append(sum(map(bool, self._rows or ())))
+        elif name in {"multicolumn", "multirow"}:
+            count, _ = source.group(), source.group()
+            number = int(count) if count.isdecimal() and len(count) < 4 else 1
+            self._cell = (self._cell[0], number) if name == "multicolumn" else (number, self._cell[1])
+        elif name in _DROPPED:
+            source.option()
+            for _ in range(_DROPPED[name]):
+                dropped = source.group()
+                self.outline.hidden += len(one_line(dropped)) * (name in _DELETED)
+            source.option()
+        elif name in _PARTED:
+            self.flush()
+        elif name in _SIGNS:
+            self._add(_SIGNS[name], place)
+        elif name in _ACCENTS:
+            self._accent(name)
+        else:
+            source.option()
+
+    def _environment(self, name: str, *, begins: bool) -> None:
+        if name in _LISTS:
+            self._lists += 1 if begins else -1
+        elif name in _CODE and begins:
+            self.source.option()
+            _ = self.source.group() if name == "minted" else ""
+            self.outline.add(BlockKind.CODE, self.source.until(name).strip("\n"), lead=self.outline.lead_in())
+        elif name == "comment" and begins:
+            self.outline.hidden += len(one_line(self.source.until(name)))
+        elif name in _TABLES and begins:
+            self.source.option()
+            for _ in range(2 if name in {"tabularx", "tabulary"} else 1):
+                self.source.group()
+            self._rows, self._rules = [[]], []
+        elif name in _TABLES and self._rows is not None:
+            self._end_cell()
+            rows = [row for row in self._rows if any(cell.text for cell in row)]
+            inner = [count for count in self._rules if 0 < count < len(rows)]
+            self._rows = None
+            self.outline.table(rows, header=min(inner, default=0), lead=self.outline.announcement())
+            self._say_notes(-1)
+        elif begins:
+            self.source.option()
+
+    def _end_cell(self) -> None:
+        text, self._running = one_line("".join(self._running)), []
+        if self._rows is not None and (text or self._rows[-1] or self._rules or len(self._rows) > 1):
+            self._rows[-1].append(Cell(text, *self._cell))
+        self._cell = 1, 1
+
+    def flush(self) -> None:
+        """End the running block; its notes stand below it."""
+        if self._rows is not None:
+            self._running.append(" ")
+            return
+        text = "\n".join(
+            filter(None, map(one_line, "".join(self._running).replace("\n\n", "\0").split("\0")))
+        )
+        line, self._line, self._running = self._line, 0, []
+        if text and self._lists and self._begun:
+            row = self.outline.item(f"- {text}", self._lists)
+        elif text and self._lists:
+            row = self.outline.more_of_item(text)
+        elif text:
+            row = self.outline.add(BlockKind.PARAGRAPH, text, line=line + self.first)
+        if text:
+            self._begun = False
+            self._say_notes(row)
+
+    def _say_notes(self, row: int) -> None:
+        notes, self._notes = self._notes, []
+        self.outline.notes(row, notes)

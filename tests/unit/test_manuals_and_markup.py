@@ -1,0 +1,136 @@
+"""Manual pages, XML and LaTeX: blocks, titles, notes, tables, hidden text, and what is refused."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from blocks_of import document_of, outline
+from equipoise.core.errors import UnreadableFile
+from equipoise.corpus.loaders import kind_of, load, whole_texts
+
+
+class TestManualPages:
+    def test_options_with_what_they_mean(self):
+        page = (
+            '.\\" a remark\n.TH FERRY 1 "May 2024" "ferry 2.3" "User Commands"\n.SH NAME\nferry \\- ask for the next ship\n'
+            '.SH OPTIONS\n.PP\nThese are known:\n.TP\n.BR \\-p ", " \\-\\-port =\\fIPORT\\fR\nThe port.\nBergen else.\n'
+            ".IP\nMore of it.\n.RS\n.IP \\(bu 2\nby sea\n.RE\n.TP\n.B \\-q\n.SS Files\n.nf\na  b\nc\n.fi\n.br\n"
+        )
+        assert outline("ferry.1", page) == [
+            ("paragraph", 0, "", "ferry(1), May 2024, ferry 2.3, User Commands"),
+            ("heading", 1, "", "NAME"),
+            ("paragraph", 0, "", "ferry - ask for the next ship"),
+            ("heading", 1, "", "OPTIONS"),
+            ("paragraph", 0, "", "These are known:"),
+            ("item", 1, "These are known:", "-p, --port=PORT: The port. Bergen else."),
+            ("paragraph", 0, "-p, --port=PORT: The port. Bergen else.", "More of it."),
+            ("item", 2, "More of it.", "• by sea"),
+            ("item", 1, "These are known:", "-q"),
+            ("heading", 2, "", "Files"),
+            ("code", 0, "", "a  b\nc"),
+        ]
+        assert document_of("ferry.1", page).title == "ferry(1)"
+
+    def test_pages_in_mdoc(self):
+        page = ".Dd May 1\n.Dt FERRY 8\n.Os\n.Sh NAME\n.Nm ferry\n.Nd ships\n.Bl -tag\n.It Fl p Ar port\nSee\n.Xr tide 1 .\n.El\n"
+        assert [text for *_, text in outline("ferry.8", page)] == [
+            "ferry(8)", "NAME", "ferry - ships", "-p port: See tide(1).",
+        ]  # fmt: skip
+
+    def test_compressed_ones_and_other_files_with_a_number(self):
+        page = b".TH A 1\n.SH NAME\na \\- b\n"
+        assert document_of("a.1.gz", gzip.compress(page)).text == document_of("a.1", page).text
+        assert document_of("server.log.1", "One line.\n").text == "One line.\n"
+        assert kind_of(Path("a.zip.gz")) == ""
+        assert whole_texts(Path("a.1.gz"), gzip.compress(page))[0].text == page.decode()
+
+    @pytest.mark.parametrize(
+        ("data", "says"), [(b"no", "not a gzip file"), (gzip.compress(b"0" * 30_000_000), "unpacks to more")]
+    )
+    def test_what_is_refused(self, data, says):
+        with pytest.raises(UnreadableFile, match=says):
+            load(Path("a.txt.gz"), data)
+
+
+class TestXml:
+    def test_a_book(self):
+        book = (
+            '<!DOCTYPE book PUBLIC "x" "x.dtd" [<!ENTITY v "2.3">]><book><title>Guide &v;</title><chapter><title>Fees&nbsp;list</title>'
+            "<para>It is <emphasis>4</emphasis> euros<footnote><para>In May.</para></footnote>.</para>"
+            "<itemizedlist><listitem><para>Zone A</para><itemizedlist><listitem><para>day: 3</para></listitem>"
+            "</itemizedlist></listitem></itemizedlist><variablelist><varlistentry><term>-p</term><listitem><para>The port."
+            "</para></listitem></varlistentry></variablelist><table><title>Rooms</title><tgroup><thead><row><entry>Room"
+            "</entry><entry>Fee</entry></row></thead><tbody><row><entry morerows='1'>Attic</entry><entry>3</entry></row>"
+            "<row><entry>4</entry></row></tbody></tgroup></table><screen>a\n  b</screen></chapter></book>"
+        )
+        assert outline("a.xml", book) == [
+            ("heading", 1, "", "Guide 2.3"),
+            ("heading", 2, "", "Fees list"),
+            ("paragraph", 0, "", "It is 4 euros [In May.] ."),
+            ("item", 1, "It is 4 euros [In May.] .", "- Zone A"),
+            ("item", 2, "- Zone A", "- day: 3"),
+            ("aside", 1, "", "-p"),
+            ("item", 1, "-p", "The port."),
+            ("paragraph", 0, "", "Rooms"),
+            ("aside", 0, "Rooms", "Room | Fee"),
+            ("row", 0, "Rooms", "Room: Attic; Fee: 3"),
+            ("row", 0, "Rooms", "Room: Attic; Fee: 4"),
+            ("code", 0, "", "a\n  b"),
+        ]
+
+    def test_data_and_feeds_say_the_path_of_their_elements(self):
+        feed = (
+            "<rss><channel><item><title>Ferry</title><description>&lt;p&gt;It sails &lt;b&gt;at nine.&lt;/b&gt;&lt;/p&gt;"
+            "</description></item><item id='7'><title>Crane</title></item></channel></rss>"
+        )
+        assert [text for kind, *_, text in outline("a.rss", feed) if kind == "row"] == [
+            "channel > item > Ferry; title: Ferry; description: It sails at nine.",
+            "channel > item > Crane; id: 7; title: Crane",
+        ]
+
+    def test_encodings_that_it_declares(self):
+        text = '<?xml version="1.0" encoding="Shift_JIS"?><a><p>\u65e5\u672c</p></a>'
+        assert document_of("a.xml", text.encode("shift_jis")).text == "\u65e5\u672c"
+
+    @pytest.mark.parametrize(
+        ("data", "says"),
+        [
+            (b"<a>", "not valid XML"),
+            (b"<a>&none;</a>", "not valid XML"),
+            (b"<p>" * 50_000 + b"</p>" * 50_000, "nested too deep"),
+            (b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>', "not valid XML|no text"),
+        ],
+    )
+    def test_what_is_refused(self, data, says):
+        with pytest.raises(UnreadableFile, match=says):
+            document_of("a.xml", data)
+
+
+class TestLatex:
+    def test_sections_notes_lists_tables_and_code(self):
+        source = (
+            "% a remark\n\\documentclass{article}\\title{Fees \\& rules}\n\\begin{document}\n\\section*{Fees}\n"
+            "It is 40\\,euros\\footnote{Only in \\emph{May}.} for $10^{6}$ cells -- 5\\% of $H_2O$. \\sout{Not this.}\n\n"
+            '\\begin{itemize}\\item Zone A\n\\begin{itemize}\\item day: 3\\end{itemize}\\item[b] Gr\\"u{\\ss}e\\end{itemize}\n'
+            "\\begin{tabular}{ll}\\hline Zone & Day \\\\ \\hline A & 3 \\\\ B & \\textbf{4} \\\\ \\hline\\end{tabular}\n"
+            "\\begin{verbatim}\na % b\n\\end{verbatim}\n\\end{document}"
+        )
+        assert outline("a.tex", source) == [
+            ("heading", 2, "", "Fees"),
+            ("paragraph", 0, "", "It is 40 euros for 10^6 cells – 5% of H2O."),
+            ("paragraph", 0, "It is 40 euros for 10^6 cells – 5% of H2O.", "Only in May."),
+            ("item", 1, "It is 40 euros for 10^6 cells – 5% of H2O.", "- Zone A"),
+            ("item", 2, "- Zone A", "- day: 3"),
+            ("item", 1, "It is 40 euros for 10^6 cells – 5% of H2O.", "- b: Grüße"),
+            ("aside", 0, "", "Zone | Day"),
+            ("row", 0, "", "Zone: A; Day: 3"),
+            ("row", 0, "", "Zone: B; Day: 4"),
+            ("code", 0, "", "a % b"),
+        ]
+        document = document_of("a.tex", source)
+        assert (document.title, document.hidden) == ("Fees & rules", len("Not this."))
+        assert [block.line for block in document.blocks if block.line] == [5]
+
+    def test_deep_nesting_ends(self):
+        assert "x" in document_of("a.tex", "x \\emph{" * 5_000).text
