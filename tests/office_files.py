@@ -1,7 +1,9 @@
 """Small files of zipped formats, stored without compression so that bytes grow with what is in them."""
 
 import io
+import struct
 import zipfile
+from itertools import pairwise
 
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"
 _ODF_SPACES = (
@@ -106,3 +108,46 @@ def pptx(*slides: str) -> bytes:
         whole = slide if slide.startswith("<sld") else f"<sld><spTree>{slide}</spTree></sld>"
         parts[f"ppt/s{number}.xml"] = whole
     return zipped(parts)
+
+
+def compound(streams: dict[str, bytes]) -> bytes:
+    """A compound file (as Outlook's messages are) of these streams, whose names may have one folder before them.
+
+    A stream has at least 4,096 bytes: shorter ones are kept in another way.
+    """
+    assert all(len(data) >= 4_096 for data in streams.values())
+    folders = list(dict.fromkeys(name.partition("/")[0] for name in streams if "/" in name))
+    sector, end, none = 512, 0xFFFFFFFE, 0xFFFFFFFF
+    entries = [("Root Entry", 5, b"", "")]
+    entries += [(folder, 1, b"", "") for folder in folders]
+    entries += [(name.rpartition("/")[2], 2, data, name.rpartition("/")[0]) for name, data in streams.items()]
+    rows = {
+        folder: [k for k, entry in enumerate(entries) if entry[1] == 2 and entry[3] == folder]
+        for folder in folders
+    }
+    rows[""] = [k for k, entry in enumerate(entries) if k and not entry[3]]
+    after = {k: nxt for listed in rows.values() for k, nxt in pairwise(listed)}
+    fat: list[int] = [0xFFFFFFFD]  # the first sector is the table itself
+    bodies, starts = b"", {}
+    for k, (_, _, data, _) in enumerate(entries):
+        count = -(-len(data) // sector)
+        starts[k] = len(fat) if count else end
+        fat += [*range(len(fat) + 1, len(fat) + count), end] if count else []
+        bodies += data.ljust(count * sector, b"\0")
+    table = b""
+    for k, (name, kind, data, _) in enumerate(entries):
+        first = (rows.get("" if k == 0 else name) or [none])[0] if kind != 2 else none
+        links = struct.pack("<III", none, after.get(k, none), first)
+        text = name.encode("utf-16-le") + b"\0\0"
+        table += text.ljust(64, b"\0") + struct.pack("<HBB", len(text), kind, 1) + links + bytes(36)
+        table += struct.pack("<IQ", starts[k], len(data))
+    count = -(-len(table) // sector)
+    directory = len(fat)
+    fat += [*range(directory + 1, directory + count), end]
+    assert len(fat) <= sector // 4
+    sizes = struct.pack(
+        "<HHHHHHIIIIIIIIII", 0x3E, 3, 0xFFFE, 9, 6, 0, 0, 0, 1, directory, 0, 0, end, 0, end, 0
+    )
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + sizes + struct.pack("<I", 0) + b"\xff" * 432
+    packed = struct.pack(f"<{len(fat)}I", *fat).ljust(sector, b"\xff")
+    return head + packed + bodies + table.ljust(count * sector, b"\0")

@@ -1,4 +1,4 @@
-"""Manual pages, XML and LaTeX: blocks, titles, notes, tables, hidden text, and what is refused."""
+"""Manual pages, XML, LaTeX, Org and messages of Outlook: blocks, titles, hidden text, and what is refused."""
 
 import gzip
 from pathlib import Path
@@ -8,14 +8,18 @@ import pytest
 from blocks_of import document_of, outline
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders import kind_of, load, whole_texts
+from office_files import compound
 
 
 class TestManualPages:
     def test_options_with_what_they_mean(self):
         page = (
-            '.\\" a remark\n.TH FERRY 1 "May 2024" "ferry 2.3" "User Commands"\n.SH NAME\nferry \\- ask for the next ship\n'
-            '.SH OPTIONS\n.PP\nThese are known:\n.TP\n.BR \\-p ", " \\-\\-port =\\fIPORT\\fR\nThe port.\nBergen else.\n'
-            ".IP\nMore of it.\n.RS\n.IP \\(bu 2\nby sea\n.RE\n.TP\n.B \\-q\n.SS Files\n.nf\na  b\nc\n.fi\n.br\n"
+            '.\\" a remark\n.TH FERRY 1 "May 2024" "ferry 2.3" "User Commands"\n.SH NAME\n'
+            "ferry \\- ask for the next ship\n"
+            '.SH OPTIONS\n.PP\nThese are known:\n.TP\n.BR \\-p ", " \\-\\-port =\\fIPORT\\fR\n'
+            "The port.\nBergen else.\n"
+            ".IP\nMore of it.\n.RS\n.IP \\(bu 2\nby sea\n.RE\n.TP\n.B \\-q\n.SS Files\n.nf\na  b\nc\n"
+            ".fi\n.br\n"
         )
         assert outline("ferry.1", page) == [
             ("paragraph", 0, "", "ferry(1), May 2024, ferry 2.3, User Commands"),
@@ -33,7 +37,10 @@ class TestManualPages:
         assert document_of("ferry.1", page).title == "ferry(1)"
 
     def test_pages_in_mdoc(self):
-        page = ".Dd May 1\n.Dt FERRY 8\n.Os\n.Sh NAME\n.Nm ferry\n.Nd ships\n.Bl -tag\n.It Fl p Ar port\nSee\n.Xr tide 1 .\n.El\n"
+        page = (
+            ".Dd May 1\n.Dt FERRY 8\n.Os\n.Sh NAME\n.Nm ferry\n.Nd ships\n.Bl -tag\n.It Fl p Ar port\nSee\n"
+        )
+        page += ".Xr tide 1 .\n.El\n"
         assert [text for *_, text in outline("ferry.8", page)] == [
             "ferry(8)", "NAME", "ferry - ships", "-p port: See tide(1).",
         ]  # fmt: skip
@@ -56,12 +63,17 @@ class TestManualPages:
 class TestXml:
     def test_a_book(self):
         book = (
-            '<!DOCTYPE book PUBLIC "x" "x.dtd" [<!ENTITY v "2.3">]><book><title>Guide &v;</title><chapter><title>Fees&nbsp;list</title>'
+            '<!DOCTYPE book PUBLIC "x" "x.dtd" [<!ENTITY v "2.3">]><book><title>Guide &v;</title>'
+            "<chapter><title>Fees&nbsp;list</title>"
             "<para>It is <emphasis>4</emphasis> euros<footnote><para>In May.</para></footnote>.</para>"
-            "<itemizedlist><listitem><para>Zone A</para><itemizedlist><listitem><para>day: 3</para></listitem>"
-            "</itemizedlist></listitem></itemizedlist><variablelist><varlistentry><term>-p</term><listitem><para>The port."
-            "</para></listitem></varlistentry></variablelist><table><title>Rooms</title><tgroup><thead><row><entry>Room"
-            "</entry><entry>Fee</entry></row></thead><tbody><row><entry morerows='1'>Attic</entry><entry>3</entry></row>"
+            "<itemizedlist><listitem><para>Zone A</para><itemizedlist><listitem><para>day: 3</para>"
+            "</listitem>"
+            "</itemizedlist></listitem></itemizedlist><variablelist><varlistentry><term>-p</term>"
+            "<listitem><para>The port."
+            "</para></listitem></varlistentry></variablelist><table><title>Rooms</title><tgroup>"
+            "<thead><row><entry>Room"
+            "</entry><entry>Fee</entry></row></thead><tbody><row><entry morerows='1'>Attic</entry>"
+            "<entry>3</entry></row>"
             "<row><entry>4</entry></row></tbody></tgroup></table><screen>a\n  b</screen></chapter></book>"
         )
         assert outline("a.xml", book) == [
@@ -81,7 +93,8 @@ class TestXml:
 
     def test_data_and_feeds_say_the_path_of_their_elements(self):
         feed = (
-            "<rss><channel><item><title>Ferry</title><description>&lt;p&gt;It sails &lt;b&gt;at nine.&lt;/b&gt;&lt;/p&gt;"
+            "<rss><channel><item><title>Ferry</title><description>"
+            "&lt;p&gt;It sails &lt;b&gt;at nine.&lt;/b&gt;&lt;/p&gt;"
             "</description></item><item id='7'><title>Crane</title></item></channel></rss>"
         )
         assert [text for kind, *_, text in outline("a.rss", feed) if kind == "row"] == [
@@ -110,10 +123,14 @@ class TestXml:
 class TestLatex:
     def test_sections_notes_lists_tables_and_code(self):
         source = (
-            "% a remark\n\\documentclass{article}\\title{Fees \\& rules}\n\\begin{document}\n\\section*{Fees}\n"
-            "It is 40\\,euros\\footnote{Only in \\emph{May}.} for $10^{6}$ cells -- 5\\% of $H_2O$. \\sout{Not this.}\n\n"
-            '\\begin{itemize}\\item Zone A\n\\begin{itemize}\\item day: 3\\end{itemize}\\item[b] Gr\\"u{\\ss}e\\end{itemize}\n'
-            "\\begin{tabular}{ll}\\hline Zone & Day \\\\ \\hline A & 3 \\\\ B & \\textbf{4} \\\\ \\hline\\end{tabular}\n"
+            "% a remark\n\\documentclass{article}\\title{Fees \\& rules}\n\\begin{document}\n"
+            "\\section*{Fees}\n"
+            "It is 40\\,euros\\footnote{Only in \\emph{May}.} for $10^{6}$ cells -- 5\\% of $H_2O$. "
+            "\\sout{Not this.}\n\n"
+            "\\begin{itemize}\\item Zone A\n"
+            '\\begin{itemize}\\item day: 3\\end{itemize}\\item[b] Gr\\"u{\\ss}e\\end{itemize}\n'
+            "\\begin{tabular}{ll}\\hline Zone & Day \\\\ \\hline "
+            "A & 3 \\\\ B & \\textbf{4} \\\\ \\hline\\end{tabular}\n"
             "\\begin{verbatim}\na % b\n\\end{verbatim}\n\\end{document}"
         )
         assert outline("a.tex", source) == [
@@ -134,3 +151,65 @@ class TestLatex:
 
     def test_deep_nesting_ends(self):
         assert "x" in document_of("a.tex", "x \\emph{" * 5_000).text
+
+
+class TestOrg:
+    def test_it_is_read_as_the_markdown_that_says_the_same(self):
+        source = (
+            "#+TITLE: The ferry\n#+OPTIONS: toc:nil\n# a remark\n* Fees\n:PROPERTIES:\n:ID: 7\n"
+            ":END:\nIt is 40, +30+ in\n"
+            "[[http://x.org][May]].\n- Zone A\n  - day: 3\n** Rooms\n| Room | Fee |\n|------+-----|\n"
+            "| Attic | 3 |\n"
+            "#+begin_src sh\n* a\n#+end_src\n"
+        )
+        assert [(kind, text) for kind, _, _, text in outline("a.org", source)][:6] == [
+            ("heading", "The ferry"),
+            ("heading", "# Fees"),
+            ("paragraph", "It is 40,        in\nMay."),
+            ("item", "- Zone A"),
+            ("item", "  - day: 3".strip()),
+            ("heading", "## Rooms"),
+        ]
+        document = document_of("a.org", source)
+        assert document.title == "The ferry"
+        assert "Room: Attic; Fee: 3" in document.text
+        assert "remark" not in document.text
+        assert (
+            next(block.line for block in document.blocks if "Attic" in document.text[block.start : block.end])
+            == 15
+        )
+
+
+class TestOutlook:
+    def test_a_message_with_what_is_attached(self):
+        texts = {
+            "0037": "Key",
+            "0C1A": "Ann Vos",
+            "5D01": "ann@x.org",
+            "1000": "It hangs at the slipway.\r\n",
+        }
+        sent = b"\x40\x00\x39\x00\x06\0\0\0" + (133_170_048_000_000_000).to_bytes(8, "little")
+        streams = {
+            f"__substg1.0_{tag}001F": text.ljust(2_048).encode("utf-16-le") for tag, text in texts.items()
+        }
+        attached = "__attach_version1.0_#00000000/__substg1.0_37"
+        more = {
+            "__substg1.0_0E04001E": b"Bob".ljust(4_096),
+            "__properties_version1.0": (bytes(32) + sent).ljust(4_096, b"\0"),
+            f"{attached}07001F": "fees.txt".ljust(2_048).encode("utf-16-le"),
+            f"{attached}010102": b"It is 40 euros.".ljust(4_096),
+        }
+        message = compound(streams | more)
+        mail, attached = load(Path("a.msg"), message)
+        assert mail.text.split("\n\n")[:3] == [
+            "Key",
+            "From: Ann Vos <ann@x.org>\nTo: Bob\nDate: Sun, 01 Jan 2023 00:00:00 +0000",
+            "It hangs at the slipway.",
+        ]
+        assert (attached.fragment, attached.text.strip()) == ("fees.txt", "It is 40 euros.")
+        assert "slipway" in whole_texts(Path("a.msg"), message)[0].text
+
+    @pytest.mark.parametrize("data", [b"no", compound({})[:700]])
+    def test_what_is_refused(self, data):
+        with pytest.raises(UnreadableFile, match="not a message of Outlook"):
+            load(Path("a.msg"), data)

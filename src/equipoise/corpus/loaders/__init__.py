@@ -32,6 +32,7 @@ _XML = (".xml", ".dita", ".docbook", ".dbk", ".rss", ".atom")
 LOADERS = {
     ".md": "plain:load_markdown",
     ".markdown": "plain:load_markdown",
+    ".org": "plain:load_org",
     ".txt": "plain:load_text",
     ".rst": "plain:load_text",
     ".log": "plain:load_text",
@@ -59,6 +60,7 @@ LOADERS = {
     ".rtf": "rtf:load_rtf",
     ".eml": "eml:load_eml",
     ".mbox": "eml:load_mbox",
+    ".msg": "msg:load_msg",
     ".adoc": "adoc:load_adoc",
     ".asciidoc": "adoc:load_adoc",
     ".csv": "tables:load_csv",
@@ -73,7 +75,7 @@ LOADERS = {
 DOCUMENTS = tuple(suffix for suffix in LOADERS if suffix not in SOURCES)
 """Suffixes of all types but source code."""
 
-_PACKED_SUFFIXES = ".pdf .docx .docm .epub .odt .ods .pptx .pptm .xlsx .xlsm .rtf .eml .mbox"
+_PACKED_SUFFIXES = ".pdf .docx .docm .epub .odt .ods .pptx .pptm .xlsx .xlsm .rtf .eml .mbox .msg"
 _PACKED = frozenset(_PACKED_SUFFIXES.split())
 _SNIFFED = 4_096
 _ZIPPED = ".gz"

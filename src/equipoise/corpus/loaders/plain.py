@@ -3,6 +3,8 @@
 What a reader of the rendered page would not see becomes spaces of the same length.
 """
 
+import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +16,16 @@ from equipoise.text.blocks import blocks
 
 _TITLE_LINES = 200
 _MARKDOWN_RULES = frozenset("=-")
+_DRAWER = re.compile(
+    r"^[ \t]*+:PROPERTIES:[ \t]*+\n(?:[ \t]*+:(?!END:)[^\n]*+\n)*+[ \t]*+:END:", re.MULTILINE
+)
+_ORG_TITLE = re.compile(r"^#\+title:([^\n]++)", re.MULTILINE | re.IGNORECASE)
+_STARS = re.compile(r"(\*++)(?=[ \t])")
+_KEYWORD = re.compile(r"[ \t]*+#\+(\w++)(?::|\b)")
+_FENCES = frozenset({"begin_src", "end_src", "begin_example", "end_example"})
+_SAID = frozenset({"title", "caption", "date", "author"})
+_ORG_LINK = re.compile(r"\[\[[^\]\n]++\]\[([^\]\n]++)\]\]")
+_ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++)(?<=\S)\+(?!\w)")
 _RST_RULES = frozenset("=-~^\"'#*+")
 
 
@@ -25,6 +37,33 @@ def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
     title = _front_title(lines) or _markdown_heading(lines)
     return [_document(raw, text, title or path.stem, hidden, has_tables=True)]
+
+
+def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
+    """One document: an Org file as the Markdown that says the same, line by line. Its title is that of the file."""
+    raw = decoded(path, data)
+    markdown = "\n".join(
+        map(_from_org, _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), raw).split("\n"))
+    )
+    named = _ORG_TITLE.search(raw)
+    (document,) = load_markdown(path, markdown.encode("utf-8", "replace"))
+    return [replace(document, title=one_line(named[1]) if named else document.title)]
+
+
+def _from_org(line: str) -> str:
+    """A line of Org as one of Markdown; comments and settings are comments."""
+    if stars := _STARS.match(line):
+        return "#" * min(len(stars[1]), 6) + line[stars.end(1) :]
+    if keyword := _KEYWORD.match(line):
+        kind, value = keyword[1].lower(), line[keyword.end() :].strip()
+        return "~~~~~~" if kind in _FENCES else value if kind in _SAID else ""
+    if line.lstrip().startswith(("# ", "#\t")):
+        return f"<!--{line}-->"
+    return (
+        line.replace("+", "|")
+        if line.lstrip().startswith("|-")
+        else _ORG_LINK.sub(r"\1", _ORG_STRUCK.sub(r"~~\1~~", line))
+    )
 
 
 def load_text(path: Path, data: bytes) -> list[LoadedDocument]:

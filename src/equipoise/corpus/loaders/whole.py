@@ -19,6 +19,7 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 from equipoise.core.errors import UnreadableFile
 from equipoise.corpus.loaders.html import decode_page
 from equipoise.corpus.loaders.loaded import decoded
+from equipoise.corpus.loaders.msg import as_mail
 from equipoise.corpus.loaders.package import Package
 from equipoise.corpus.whole import MOST_PIECES, WholeText
 
@@ -48,6 +49,8 @@ def whole_texts(path: Path, data: bytes) -> list[WholeText]:
     if suffix == ".pdf":
         with _alone:
             return list(_pages(path, data))
+    if suffix == ".msg":
+        return list(_mail(as_mail(path, data)))
     if suffix in _MAIL:
         return list(_mail(data))
     return [WholeText(decoded(path, data).replace("\r\n", "\n").replace("\r", "\n"), has_lines=True)]
