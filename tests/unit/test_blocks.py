@@ -130,8 +130,29 @@ def test_where_there_is_nothing_else_a_heading_is_quoted():
     assert units("# Fees", blocks("# Fees")) == ((0, 6),)
 
 
-def test_front_matter_is_none_of_the_text():
-    assert kinds(f"---\ntitle: Fees\n---\n# Fees\n\n{SAY}") == "ahp"
+def test_front_matter_is_read_line_by_line():
+    text = f"---\ntitle: Fees\nversion: 2.1\ntags:\n  - a\n  - b\n---\n# Fees\n\n{SAY}"
+    assert kinds(text) == "apppahp"
+    assert [text[block.start : block.end] for block in blocks(text)][2:4] == [
+        "version: 2.1",
+        "tags:\n  - a\n  - b",
+    ]
+
+
+def test_notes_are_read_with_what_refers_to_them():
+    text = f"{SAY}\n\nIt is closed.[^a] {SAY}\n\nMore [#x]_ of it.\n\n[^a]: In May.\n[^b]: Of nothing.\n\n.. [#x] By sea."
+    assert [block.lead for block in blocks(text)] == [-1, -1, -1, 1, -1, 2]
+
+
+def test_the_text_of_a_picture_and_its_caption_are_read():
+    text = f"{SAY}\n\n![The gate is in Wall Street](a.png)\n\n![Logo](b.png)\n\n.. figure:: a.png\n\n   The old gate.\n"
+    assert kinds(text) == "ppaap"
+
+
+def test_a_table_whose_columns_spaces_part():
+    text = f"{SAY}\n\nPort      Fare\n-------   ----\nSkagen    21.00\nGrenaa    27.50\n\n{SAY}"
+    assert kinds(text) == "prarrp"
+    assert [block.lead for block in blocks(text)][3:5] == [1, 1]
 
 
 def test_long_code_is_cut_at_blank_lines_and_a_long_row_between_columns():

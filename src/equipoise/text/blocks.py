@@ -45,6 +45,7 @@ class _Lines:
         self._region: _Region | None = None
         self._open = self._in_list = self._quoted = False
         self._blank = True  # the line before was
+        self._columns = False  # rows of a table without bars
         self._before = ""  # the line before, empty where nothing goes on from it
         self._front = text.startswith(_FRONT) and f"\n{_FRONT}\n" in text[3:]
 
@@ -55,10 +56,11 @@ class _Lines:
             self._fenced(line, bare)
         elif not bare:
             self._open, self._in_list, self._blank, self._before = False, False, True, ""
+            self._columns = False
             if line.start < line.end:
                 self.marks.append((line.start, line.end))
         elif self._front and not self.stretches:
-            self._fence = _FRONT
+            self._fence, self._blank = _FRONT, False
             self._add(BlockKind.ASIDE, line)
         elif (fence := lines.fence_of(line.raw)) and not self._underlines(bare):
             self._fence = fence
@@ -69,7 +71,14 @@ class _Lines:
             self._blank = False
 
     def _fenced(self, line: Line, bare: str) -> None:
-        if line.start < line.end:  # in code the mark of a quotation is code
+        if self._fence == _FRONT and line.start < line.end and bare != _FRONT:
+            if line.indent and len(self.stretches) > 1:
+                self.stretches[-1].add(line.end, bare)
+            else:
+                self._add(BlockKind.PARAGRAPH, line)
+        elif self._fence == _FRONT and bare:
+            self._add(BlockKind.ASIDE, line)
+        elif line.start < line.end:  # in code the mark of a quotation is code
             self.stretches[-1].end = line.end
         if bare.startswith(self._fence) and not bare.strip(self._fence[0]):
             self._fence, self._before, self._blank = "", "", False
@@ -112,15 +121,18 @@ class _Lines:
 
     def _alone(self, line: Line, bare: str) -> bool:
         """Take a line that stands on its own; False for another one."""
+        last = self.stretches[-1] if self.stretches and self._open else None
+        if last and last.lines == 1 and last.kind is BlockKind.PARAGRAPH and lines.rules_columns(bare):
+            last.kind, self._columns = BlockKind.ROW, True
         rule = lines.rule_of(bare)
         level = lines.atx_level(line.raw)
         if rule:
             self._rule(line, rule)
         elif level:
             self._add(BlockKind.HEADING, line, level, "#")
-        elif lines.is_contents(bare) or (lines.is_separator(bare) and not self._open):
+        elif lines.is_contents(bare) or (lines.is_separator(bare) and (self._columns or not self._open)):
             self._add(BlockKind.ASIDE, line)
-        elif lines.is_row(line.raw):
+        elif self._columns or lines.is_row(line.raw):
             self._add(BlockKind.ROW, line)
         elif lines.is_prompt(line.raw):
             self._prompt(line, bare)
@@ -159,7 +171,7 @@ class _Lines:
         """Prose or a list item: goes on from the line before, or begins."""
         item = lines.opens_item(line.raw, before=self._before, in_list=self._in_list)
         in_list = self._in_list or item
-        if item or not self._open or line.quoted is not self._quoted:
+        if item or lines.opens_note(line.bare) or not self._open or line.quoted is not self._quoted:
             self._add(BlockKind.ITEM if item else BlockKind.PARAGRAPH, line)
         else:
             self.stretches[-1].add(line.end, line.bare)

@@ -13,11 +13,13 @@ _FENCE = re.compile(r"\s*+(`{3,}+(?![^`\n]*+`)|~{3,}+)")
 _ATX = re.compile(r"\ {0,3}+(\#{1,6}+)\s")
 _ROW = re.compile(r"\s*+\||[^|]*+(?<=\S\ )\|\ [^|]*+(?<=\ )\|\ |[^\t]*+(?<=\S)\t[^\t]++\t\S")
 _SEPARATOR = re.compile(r"[\s|:+=-]++")
+_COLUMNS = re.compile(r"(?:-{3,}+|={3,}+)(?:\s++(?:-{3,}+|={3,}+))++")
 _PROMPT = re.compile(r"\s*+(?:>>>|\.\.\.|\$)\ \S")
 _SECTION = re.compile(r"\s*+(\d++(?:\.\d++)++)\.?+\s++[^\W\d_]")
 _BULLET = re.compile(r"\s*+(?:[-*+•‣▪◦●]|\(?+\d{1,3}+\)|\(?+[a-z]\))\s++\S")
 _NUMBER = re.compile(r"\s*+(\d{1,3}+)\.\s++\S")
 _ROUND = re.compile(r"\s*+o\s++\S")
+_NOTE = re.compile(r"\[\^[^\[\]\s]++\]:\s|\[fn:\w++\]\s")
 _QUOTE = re.compile(r"(?:\s{0,3}+>(?!>>))++[ \t]?+")
 _CLOSERS = "'\"”’)]*_"
 _LEADER = re.compile(r"(?:\.\s?){4}")
@@ -81,6 +83,11 @@ def is_separator(bare: str) -> bool:
     return _SEPARATOR.fullmatch(bare) is not None
 
 
+def rules_columns(bare: str) -> bool:
+    """True for the line below the names of columns that spaces part: a stroke below each."""
+    return _COLUMNS.fullmatch(bare) is not None
+
+
 def is_prompt(line: str) -> bool:
     """True for a line typed into a shell or an interpreter."""
     return _PROMPT.match(line) is not None
@@ -107,6 +114,11 @@ def opens_item(line: str, *, before: str, in_list: bool) -> bool:
         return True
     number = _NUMBER.match(line)
     return number is not None and (in_list or not before or number.group(1) == "1")
+
+
+def opens_note(bare: str) -> bool:
+    """True where a line begins a note of Markdown or Org."""
+    return _NOTE.match(bare) is not None
 
 
 def is_closed(line: str) -> bool:

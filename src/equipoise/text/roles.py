@@ -4,6 +4,7 @@
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,12 +22,16 @@ LITERAL = frozenset(
 
 _LISTS = frozenset(
     """
-    toctree contents image figure include autosummary autoclass
+    toctree contents image include autosummary autoclass
     automodule autofunction index
     """.split()  # noqa: SIM905
 )
 _DIRECTIVE = re.compile(r"\.\.\s++(?:\|[^|]*+\|\s++)?+([\w-]++(?::[\w-]++)*+)::")
-_TARGET = re.compile(r"\.\.\s++_|\[[^\[\]]++\]:\s")
+_TARGET = re.compile(r"\.\.\s++_|\[(?!\^)[^\[\]]++\]:\s")
+_PICTURE = re.compile(r"!\[(?:[^\[\]\s]++\s++){2}[^\[\]]++\]\(")
+"""A picture whose text says more than what it is called."""
+_NOTE = re.compile(r"(\[\^[^\[\]\s]++\]):\s|\.\.\s(\[[#\w]++\])(?:\s|\Z)|(\[fn:\w++\])\s")
+_NOTED = re.compile(r"\[(?:\^|fn:)?[#\w-]++\](?!:)")
 _LINK = r"!?+\[(?:[^\[\]]|\[[^\[\]]*+\](?:\([^()]*+\))?+)*+\](?:\([^()]*+\)|\[[^\[\]]*+\])"
 _LINKS = re.compile(rf"(?:{_LINK}[\s|,·•/]*+)++")
 _ENTITY = re.compile(r"&(?:#\d{1,7}+|#x[\da-f]{1,6}+|[a-z]\w{1,31}+);", re.IGNORECASE)
@@ -107,6 +112,7 @@ def settled(text: str, stretches: list[Stretch], marks: Sequence[tuple[int, int]
     _contents(stretches)
     _levels(stretches)
     _Leads(stretches).find()
+    _place_notes(text, stretches)
     return tuple(_blocks(stretches, marks))
 
 
@@ -152,13 +158,14 @@ def _is_aside(text: str, stretch: Stretch) -> bool:
     if stretch.end - stretch.start > _LONGEST_LOOK:
         return False
     if stretch.directive:
-        return stretch.directive in LITERAL or stretch.lists
+        bare = stretch.directive == "figure" and stretch.lines == 1  # its text and caption are none
+        return stretch.directive in LITERAL or stretch.lists or bare
     whole = _QUOTES.sub("", text[stretch.start : stretch.end])
     mark = _MARK.match(whole) if stretch.kind is BlockKind.ITEM else None
     body = whole[mark.end() :] if mark else whole
     if not any(c.isalnum() for c in _ENTITY.sub("", body)) or (stretch.lines == 1 and _TARGET.match(body)):
         return True
-    if _LINKS.fullmatch(body) or _TAGS.fullmatch(body):
+    if _TAGS.fullmatch(body) or (_LINKS.fullmatch(body) and not _PICTURE.match(body)):
         return True
     alone = stretch.lines == 1 and stretch.gap and _FURNITURE.fullmatch(body)
     rows = body.splitlines()
@@ -277,6 +284,19 @@ def _levels(stretches: Sequence[Stretch]) -> None:
             stretch.level = _NUMBERED_LEVEL + min(stretch.level, 1 + _DEEPEST_SECTION)
         elif stretch.kind is BlockKind.HEADING and stretch.style and stretch.style != "#":
             stretch.level = min(order.setdefault(stretch.style, len(order) + 1), _NUMBERED_LEVEL)
+
+
+def _place_notes(text: str, stretches: Sequence[Stretch]) -> None:
+    """Notes are read with the first block above them that refers to them."""
+    notes = {row: next(filter(None, note.groups())) for row, one in enumerate(stretches)
+             if one.kind is BlockKind.PARAGRAPH and (note := _NOTE.match(one.first))}  # fmt: skip
+    places: dict[str, int] = {}
+    for found in _NOTED.finditer(text) if notes else ():
+        places.setdefault(found.group(), found.start())
+    starts = [one.start for one in stretches]
+    for row, mark in notes.items():
+        lead = bisect_right(starts, places.get(mark, -1)) - 1
+        stretches[row].lead = lead if lead < row else -1
 
 
 class _Leads:
