@@ -149,3 +149,15 @@ def test_a_page_that_browsers_show_is_read_however_odd_its_tags():
     unclosed += "".join(f"<p><b id=b{k}>part {k}" for k in range(200))
     texts = [text for _, _, _, text in page(unclosed)]
     assert texts == ["deep", *(f"part {k}" for k in range(200))]
+
+
+@pytest.mark.parametrize(
+    "link", ["<sup><a href='#n1'>1</a></sup>", "<a href='a.html#n1' epub:type='noteref'>1</a>"]
+)
+def test_a_note_is_read_with_the_block_that_refers_to_it(link):
+    body = f"<p>It costs 4 euros.{link}</p><p>More.</p><ol><li id=n1><p>Free in May. <a href='#r'>\u21a9\ufe0e</a></ol>"
+    assert page(body) == [
+        ("paragraph", 0, "", "It costs 4 euros.\u00b9"),
+        ("paragraph", 0, "", "More."),
+        ("item", 1, "It costs 4 euros.\u00b9", "- Free in May."),
+    ]

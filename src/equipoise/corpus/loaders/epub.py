@@ -68,6 +68,7 @@ class _Sheets(Linked):
     """The style sheets in a book. Chapters with the same ones share their rules, so that they are read once."""
 
     def __init__(self, package: Package, most: int) -> None:
+        super().__init__()
         self.folder = ""
         self._package = package
         self._left = most

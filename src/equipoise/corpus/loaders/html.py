@@ -30,7 +30,10 @@ _LINKED = "link[rel~=stylesheet], link[rel~=STYLESHEET]"
 
 
 class Linked:
-    """The style sheets that pages link to: none are at hand."""
+    """The style sheets that pages link to: none are at hand. `notes` has the block that refers to each note."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, int] = {}
 
     def find(self, href: str) -> str | None:
         """The text of a style sheet, None where it is not at hand."""
@@ -64,7 +67,7 @@ def read_page(path: Path, source: str, outline: Outline, linked: "Linked | None"
     sheets, elsewhere = _sheets(tree, linked)
     cascade = linked.cascade(sheets)
     cascade.look_at(tree)
-    page = Page(outline, cascade, _layout_tables(tree))
+    page = Page(outline, cascade, _layout_tables(tree), linked.notes)
     page.read(root, Look(paper="" if elsewhere else WHITE))
     head = tree.css_first("head title")
     title = one_line(head.text(deep=True)) if head is not None else ""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
@@ -56,6 +56,7 @@ _LONG = 60  # characters of text outside links that is no navigation, whatever t
 _MOST_ROWS, _MOST_COLUMNS = 65_534, 1_000  # that browsers let a cell span
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
+_BACK = " \u21a9\ufe0e\u2191^"  # how a note leads back
 _BREAK = "\0"  # stands for <br>; no page can hold it
 
 
@@ -111,12 +112,17 @@ class _Table:
 
 @dataclass(slots=True)
 class Page:
-    """Adds the blocks of a page to an outline. `heading` is the text of its first <h1>."""
+    """Adds the blocks of a page to an outline. `heading` is the text of its first <h1>, `notes` has the row of the
+    block that refers to each."""
 
     outline: Outline
     cascade: Cascade
     layout: set[int]
+    notes: dict[str, int] = field(default_factory=dict)
     heading: str = ""
+    _note: int = -1  # the block that refers to the note that begins
+    _referred: list[str] = field(default_factory=list)  # the notes that what runs refers to
+    _by_link: bool = False
     _folds: bool = False  # the page has controls that open what is folded
     _running: list[str] = field(default_factory=list)
     _outside: list[str] = field(default_factory=list)
@@ -173,11 +179,22 @@ class Page:
             self._running.append("\n" if self._preformatted else _BREAK)
         elif tag == "a":
             self._links += opened.link
+            self._refer(node)
         elif tag in {"img", "area"}:
             self._picture(one_line(node.attributes.get("alt") or ""), opened)
         elif tag in _RAISED and self._running:
             self._raised = len(self._running), self._links
+        if self.notes and (name := node.attributes.get("id")) in self.notes:
+            self._note = self.notes[name or ""]
         self._opened.append(opened)
+
+    def _refer(self, node: LexborNode) -> None:
+        """A link to a note begins, which stands above the line in any case."""
+        kinds = f"{node.attributes.get('role')} {node.attributes.get('epub:type')}"
+        if "noteref" in kinds and not self._raised[0] and self._running:
+            self._raised, self._by_link = (len(self._running), self._links - 1), True
+        if self._raised[0]:
+            self._referred.append((node.attributes.get("href") or "").rpartition("#")[2])
 
     def _look_of(self, node: LexborNode, tag: str) -> _Open:
         """How text looks in an element, by what its attributes and the style sheets say."""
@@ -214,8 +231,10 @@ class Page:
                 self._end_table(self._table)
             elif self._table is None:
                 self._close_block(tag)
-        elif tag in _RAISED and 0 < self._raised[0] < len(self._running):
-            self._raise(_RAISED[tag], *self._raised)
+        elif tag == ("a" if self._by_link else _RAISED.get(tag) and tag) and 0 < self._raised[0] < len(
+            self._running
+        ):
+            self._raise(_RAISED.get(tag, "super"), *self._raised)
         self._opened.pop()
 
     def _raise(self, place: str, start: int, links: int) -> None:
@@ -223,7 +242,7 @@ class Page:
         is_note = self._opened[-1].link or self._links > links
         text = "".join(self._running[start:])
         self._running[start:] = [placed(text, self._running[start - 1], place, is_note=is_note)]
-        self._raised = 0, 0
+        self._raised, self._by_link = (0, 0), False
 
     def _close_block(self, tag: str) -> None:
         if self._preformatted:
@@ -311,6 +330,16 @@ class Page:
         self._reset()
 
     def _add(self, text: str) -> None:
+        """Append a block; a note is read with the one that refers to it."""
+        before, note, self._note = len(self.outline.blocks), self._note, -1
+        self._add_block(text.rstrip(_BACK) if note >= 0 else text)
+        if len(self.outline.blocks) > before:
+            self.notes.update(dict.fromkeys(self._referred, before))
+            if note >= 0:
+                self.outline.blocks[before] = replace(self.outline.blocks[before], lead=note)
+        self._referred = []
+
+    def _add_block(self, text: str) -> None:
         item = self._items[-1] if self._items else None
         first = item is not None and item.row < 0
         if self._level and not self._preformatted:
