@@ -70,6 +70,7 @@ def xlsx(
     shared: tuple[str, ...] = (),
     styles: str = "",
     states: tuple[str, ...] = (),
+    more: dict[str, str | bytes] | None = None,
 ) -> bytes:
     """A workbook of these sheets (rows, with columns before them if they begin with `<cols`)."""
     names = names or tuple(f"Sheet{number}" for number in range(1, len(sheets) + 1))
@@ -91,10 +92,10 @@ def xlsx(
         columns, _, rows = sheet.rpartition("</cols>")
         before = f"{columns}</cols>" if columns else ""
         parts[f"xl/s{number}.xml"] = f"<worksheet>{before}<sheetData>{rows}</sheetData></worksheet>"
-    return zipped(parts)
+    return zipped(parts | (more or {}))
 
 
-def pptx(*slides: str) -> bytes:
+def pptx(*slides: str, more: dict[str, str | bytes] | None = None) -> bytes:
     """A presentation of these slides (their shapes, or a whole `<sld>`)."""
     listed = "".join(f'<sldId r:id="r{number}" id="{256 + number}"/>' for number in range(len(slides)))
     parts: dict[str, str | bytes] = {
@@ -107,7 +108,7 @@ def pptx(*slides: str) -> bytes:
     for number, slide in enumerate(slides):
         whole = slide if slide.startswith("<sld") else f"<sld><spTree>{slide}</spTree></sld>"
         parts[f"ppt/s{number}.xml"] = whole
-    return zipped(parts)
+    return zipped(parts | (more or {}))
 
 
 def compound(streams: dict[str, bytes]) -> bytes:

@@ -140,7 +140,8 @@ def test_front_matter_is_read_line_by_line():
 
 
 def test_notes_are_read_with_what_refers_to_them():
-    text = f"{SAY}\n\nIt is closed.[^a] {SAY}\n\nMore [#x]_ of it.\n\n[^a]: In May.\n[^b]: Of nothing.\n\n.. [#x] By sea."
+    text = f"{SAY}\n\nIt is closed.[^a] {SAY}\n\nMore [#x]_ of it.\n\n"
+    text += "[^a]: In May.\n[^b]: Of nothing.\n\n.. [#x] By sea."
     assert [block.lead for block in blocks(text)] == [-1, -1, -1, 1, -1, 2]
 
 

@@ -177,6 +177,28 @@ class TestOdt:
             document_of("a.odt", data)
 
 
+def test_comments_headers_and_footers_of_a_text():
+    note = (
+        "<office:annotation><dc:creator>Ann</dc:creator><text:p>Until</text:p><text:p>"
+        "May.</text:p></office:annotation>"
+    )
+    margins = (
+        "<text:p>Secret until May</text:p>",
+        "<text:p>Page <text:page-number>2</text:page-number></text:p>",
+    )
+    master = (
+        f"<office:document-styles xmlns:office='o' xmlns:style='s' xmlns:text='t'><style:header>"
+        f"{margins[0]}</style:header>"
+        f"<style:footer>{margins[1]}</style:footer><style:footer>{margins[0]}</style:footer>"
+        f"</office:document-styles>"
+    )
+    assert outline("a.odt", odt(f"<text:p>It is 4 euros{note}.</text:p>", more={"styles.xml": master})) == [
+        ("paragraph", 0, "", "It is 4 euros."),
+        ("paragraph", 0, "It is 4 euros.", "Comment by Ann: Until May."),
+        ("paragraph", 0, "", "Secret until May"),
+    ]
+
+
 class TestSheets:
     def row(self, *texts):
         cells = (f"<table:table-cell><text:p>{text}</text:p></table:table-cell>" for text in texts)
@@ -193,7 +215,8 @@ class TestSheets:
         boats = f'<table:table table:name="Boats">{hidden}{rows}{self.row()}{self.row("Not in winter.")}</table:table>'
         away = f'<table:table table:name="Away" table:style-name="A">{self.row("SECRET")}</table:table>'
         styles = (
-            '<style:style style:name="A" style:family="table"><style:table-properties table:display="false"/>'
+            '<style:style style:name="A" style:family="table">'
+            '<style:table-properties table:display="false"/>'
             "</style:style>"
         )
         data = odt(f"<office:spreadsheet>{boats}{away}</office:spreadsheet>", styles=styles)

@@ -45,6 +45,12 @@ class TestManualPages:
             "ferry(8)", "NAME", "ferry - ships", "-p port: See tide(1).",
         ]  # fmt: skip
 
+    def test_a_table(self):
+        page = ".SH A\n.TS\ntab(@);\nl l.\nT{\nName\nT}@Role\n_\nAnn@captain\nBo@T{\nthe\ncook\nT}\n.TE\n"
+        assert [text for *_, text in outline("a.1", page)] == [
+            "A", "Name | Role", "Name: Ann; Role: captain", "Name: Bo; Role: the cook"
+        ]  # fmt: skip
+
     def test_compressed_ones_and_other_files_with_a_number(self):
         page = b".TH A 1\n.SH NAME\na \\- b\n"
         assert document_of("a.1.gz", gzip.compress(page)).text == document_of("a.1", page).text
@@ -148,6 +154,15 @@ class TestLatex:
         document = document_of("a.tex", source)
         assert (document.title, document.hidden) == ("Fees & rules", len("Not this."))
         assert [block.line for block in document.blocks if block.line] == [5]
+
+    def test_a_table_over_pages_says_its_names_once(self):
+        source = (
+            "\\begin{longtable}{ll}\\caption{Crew}\\tabularnewline\\toprule Name & Cabin \\\\ \\midrule\\endfirsthead"
+            "\\toprule Name & Cabin \\\\ \\midrule\\endhead Ann & 007 \\\\ Bo & 012 \\\\ \\bottomrule\\end{longtable}"
+        )
+        assert [text for *_, text in outline("a.tex", source)] == [
+            "Crew", "Name | Cabin", "Name: Ann; Cabin: 007", "Name: Bo; Cabin: 012"
+        ]  # fmt: skip
 
     def test_deep_nesting_ends(self):
         assert "x" in document_of("a.tex", "x \\emph{" * 5_000).text

@@ -21,7 +21,8 @@ class TestJson:
     def test_an_object_is_one_document_whose_rows_say_the_path_of_their_keys(self):
         data = (
             '{"title": "Shop", "open": true, "none": null, "days": ["Mon", "Tue"],'
-            ' "tea": {"green": {"price": 2, "taste": ""}, "note": "hot"}, "staff": [{"name": "Ann", "age": 4}, 7]}'
+            ' "tea": {"green": {"price": 2, "taste": ""}, "note": "hot"}, "staff": [{"name": "Ann", '
+            '"age": 4}, 7]}'
         )
         assert outline("a.json", data) == [
             ("row", 0, "", "title: Shop; open: true; days: Mon, Tue"),
@@ -183,7 +184,8 @@ class TestSource:
 class TestAsciiDoc:
     def test_blocks_and_lines(self):
         text = (
-            "= The Title\n:toc:\n\nFirst line\nand second.\n\n== Lists\n\nDo:\n\n* one\n  more\n** deep\n* two\n\n"
+            "= The Title\n:toc:\n\nFirst line\nand second.\n\n== Lists\n\nDo:\n\n* one\n  more\n"
+            "** deep\n* two\n\n"
             "term:: meaning\nlabel::\nIts text.\n\n.Run it\n"
             "[source,sh]\n----\nmake\n\ninstall\n----\n\n====\nNOTE: Inside.\n====\n"
         )
@@ -240,7 +242,8 @@ class TestRtf:
             r"{\info{\title Named}{\author No}}"
             r"\pard\outlinelevel1 Head\par\pard Text \b bold\b0  and \'fc\u8364?.\line next\par "
             r"\pard\ls1 {\listtext\bullet }one\par\ls1\ilvl1 deep\par"
-            "\n\\trowd\\trhdr\\pard\\intbl What\\cell Cost\\cell\\row\\intbl Tea\\cell 2\\cell\\row\\pard End\\par"
+            "\n"
+            "\\trowd\\trhdr\\pard\\intbl What\\cell Cost\\cell\\row\\intbl Tea\\cell 2\\cell\\row\\pard End\\par"
         )
         assert outline("a.rtf", rtf(body)) == [
             ("heading", 2, "", "Head"),
@@ -264,8 +267,28 @@ class TestRtf:
         assert document_of("a.rtf", rtf(r"{\highlight2\cf1 seen}")).text == "seen"
 
     def test_what_is_no_text_is_left_out(self):
-        body = r"seen{\*\unknown no}{\pict 00ff}{\footnote no}{\field{\*\fldinst HYPERLINK no}{\fldrslt  too}}\bin3"
+        body = r"seen{\*\unknown no}{\pict 00ff}{\header no}{\field{\*\fldinst HYPERLINK no}{\fldrslt  too}}\bin3"
         assert document_of("a.rtf", rtf(body)).text == "seen too"
+
+    def test_notes_and_comments_stand_below_their_paragraph(self):
+        body = r"It is 4 euros{\super\chftn}{\footnote{\super\chftn} In\par May.}{\*\atnauthor Ann}"
+        body += r"{\*\annotation Who says so?} a day.\par\pard More.\par"
+        assert outline("a.rtf", rtf(body)) == [
+            ("paragraph", 0, "", "It is 4 euros a day."),
+            ("paragraph", 0, "It is 4 euros a day.", "In May."),
+            ("paragraph", 0, "It is 4 euros a day.", "Comment by Ann: Who says so?"),
+            ("paragraph", 0, "", "More."),
+        ]
+
+    def test_headings_by_their_style_and_lists_whose_marks_are_typed(self):
+        body = r"{\stylesheet{\s0 Normal;}{\s7 heading 2;}}\s7 Fees\par\pard Tickets:\par\pard"
+        body += r"\li360 \'95\tab Zone A\par"
+        assert outline("a.rtf", rtf(body + r"\pard\li720 \endash\tab day: 3\par")) == [
+            ("heading", 2, "", "Fees"),
+            ("paragraph", 0, "", "Tickets:"),
+            ("item", 1, "Tickets:", "• Zone A"),
+            ("item", 2, "• Zone A", "– day: 3"),
+        ]
 
     def test_characters_of_several_bytes_and_halves(self):
         assert document_of("a.rtf", r"{\rtf1\ansicpg932 \'93\'fa\u-10179?\u-8704?}").text == "日😀"
@@ -283,7 +306,8 @@ class TestRtf:
 class TestCards:
     def test_every_entry_is_a_paragraph(self):
         calendar = (
-            "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:SECRET\nDTSTART;TZID=X:20250917T193000\nSUMMARY:General\n  assembly\n"
+            "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:SECRET\nDTSTART;TZID=X:20250917T193000\n"
+            "SUMMARY:General\n  assembly\n"
             "LOCATION:Parish hall\\, Elm Road 4\nBEGIN:VALARM\nDESCRIPTION:SECRET\nEND:VALARM\n"
             "END:VEVENT\nEND:VCALENDAR\n"
         )

@@ -8,7 +8,7 @@ import pytest
 from blocks_of import document_of, outline
 from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Document
-from office_files import pptx, xlsx, zipped
+from office_files import pptx, relations, xlsx, zipped
 
 
 def row(*cells, place=None, more=""):
@@ -24,6 +24,39 @@ def row(*cells, place=None, more=""):
 
 
 class TestXlsx:
+    def test_formulas_without_a_stored_value_are_computed_where_they_are_arithmetic(self):
+        def formula(reference, text):
+            return f'<c r="{reference}"><f>{text}</f></c>'
+
+        sheet = (
+            row("Item", "Month", "Year")
+            + row("Water", 310, formula("C2", "B2*12"))
+            + row("Waste", 145.5, formula("C3", "$B$3*12"))
+            + row("Total", formula("B4", "SUM(B2:B3)"), formula("C4", "ROUND(SUM(C2:C3)/7,2)"))
+            + row("Mean", formula("B5", "AVERAGE(B2:B3)-MIN(B2,B3)*10%"), formula("C5", "-(2+1)^2"))
+            + row("Odd", formula("B6", "VLOOKUP(A2,B2:C3,2)"), formula("C6", "C6+1"))
+            + row("None", formula("B7", "1/0"), '<c t="e"><v>#N/A</v></c>')
+        )
+        said = "(a formula whose value is not stored)"
+        assert [text for kind, *_, text in outline("a.xlsx", xlsx(sheet)) if kind == "row"] == [
+            "Item: Water; Month: 310; Year: 3720",
+            "Item: Waste; Month: 145.5; Year: 1746",
+            "Item: Total; Month: 455.5; Year: 780.86",
+            "Item: Mean; Month: 213.2; Year: 9",
+            f"Item: Odd; Month: {said}; Year: {said}",
+            f"Item: None; Month: {said}; Year: #N/A",
+        ]
+
+    def test_comments_stand_below_their_sheet(self):
+        notes = (
+            "<comments><authors><author>Ann</author></authors><commentList>"
+            '<comment ref="B2" authorId="0"><text>'
+            "<r><t>Ann:</t></r><r><t> until May</t></r></text></comment></commentList></comments>"
+        )
+        more = {"xl/_rels/s0.xml.rels": relations({"r": ("comments", "c.xml")}), "xl/c.xml": notes}
+        data = xlsx(row("A", "B") + row("tea", 2) + row("milk", 1), more=more)
+        assert outline("a.xlsx", data)[-1] == ("paragraph", 0, "", "Comment by Ann on B2: until May")
+
     def test_rows_say_their_column_names(self):
         sheet = (
             row("Prices of 2024")
@@ -211,7 +244,8 @@ class TestPptx:
             shape("SECRET", place='<off x="-100" y="0"/><ext cx="5" cy="5"/>'),
             shape('<p><r><rPr sz="100"/><t>SECRET</t></r></p>'),
             shape(
-                "<p><r><rPr><solidFill><srgbClr><alpha val='0'/></srgbClr></solidFill></rPr><t>SECRET</t></r></p>"
+                "<p><r><rPr><solidFill><srgbClr><alpha val='0'/></srgbClr></solidFill></rPr><t>SECRET</t>"
+                "</r></p>"
             ),
         ],
     )
@@ -234,7 +268,7 @@ class TestPptx:
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.xlsm"])
 def test_a_formula_without_a_value_is_said_to_be_one(name):
-    sheet = "<row><c><v>7</v></c><c><f>A1*2</f><v>14</v></c></row><row><c><v>8</v></c><c><f>A2*2</f><v></v></c></row>"
+    sheet = "<row><c><v>7</v></c><c><f>A1*2</f><v>14</v></c></row><row><c><v>8</v></c><c><f>LEN(A2)</f><v></v></c></row>"
     assert [text for kind, *_, text in outline(name, xlsx(sheet)) if kind == "row"] == [
         "7 | 14",
         "8 | (a formula whose value is not stored)",

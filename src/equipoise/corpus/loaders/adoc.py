@@ -15,6 +15,7 @@ _DIRECTIVE = re.compile(
     r":!?[\w-]++!?:(?:[ \t]|\Z)|\[[^\]\n]*+\][ \t]*+\Z|(?:include|toc|ifdef|ifndef|endif)::"
 )
 _FENCE = re.compile(r"(?:-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|\|={3,}|--|`{3,}[\w-]*+)[ \t]*+\Z")
+_STRUCK = re.compile(r"\[\.?line-through\](?:#[^#\n]++#|\*[^*\n]++\*)")
 _CODE = "-.+`"  # what fences of code begin with
 _DEEPEST = 8
 
@@ -62,8 +63,10 @@ class _Reading:
                 kept.append(" " * len(line))
                 self._end()
             else:
-                kept.append(line)
-                self._take(line)
+                shown = _STRUCK.sub(lambda struck: " " * len(struck.group()), line)
+                self.hidden += sum(len(one_line(struck)) for struck in _STRUCK.findall(line))
+                kept.append(shown)
+                self._take(shown)
             self._place += len(line) + 1
         self._end()
         return "\n".join(kept)
@@ -115,7 +118,7 @@ class _Reading:
             self._start_item(item[1] or "1", line)
         elif term := _TERM.match(line):
             self._start_term(line, is_label=not line[term.end() :].strip())
-        elif self._current is None and line.startswith(" "):
+        elif self._current is None and line.startswith(" ") and self._term < 0:
             self._go_on(BlockKind.CODE, line, lead=self._lead)
         elif self._current is None and line.startswith(".") and not line.startswith(".."):
             self._single(BlockKind.PARAGRAPH, line)

@@ -17,7 +17,6 @@ from equipoise.corpus.loaders.styles import OFF, UNKNOWN_PAPER, Styles, small_nu
 from equipoise.corpus.loaders.xml import outermost, read_xml
 
 _MARGIN = re.compile(r"(?:header|footer)\d*+\.xml\Z")
-_NUMBERED = re.compile(r"[\W\d_]*+(?:\w++[\W\d_]++){0,2}")  # "Page 3 of 12"
 _MOST_MARGINS = 100
 _PLAIN_TABLES = frozenset({"", "TableNormal", "TableGrid"})
 _FIRST_ROW = 0x20  # the bit of a table's look that sets its first row off
@@ -70,16 +69,10 @@ def _note(node: Element, styles: Styles, outline: Outline) -> str:
 def _add_margins(package: Package, main: str, styles: Styles, outline: Outline) -> None:
     """Append what stands above and below pages, once, without what only numbers them."""
     parts = [part for part in package.targets(main, "Id").values() if _MARGIN.search(part)]
-    said: set[str] = set()
     for part in parts[:_MOST_MARGINS]:
         margin = Outline()
         _Body(styles, margin).read(package.tree(part), _Around())
-        margin.text()
-        outline.hidden += margin.hidden
-        for text in map(margin.text_of, range(len(margin.blocks))):
-            if text not in said and not _NUMBERED.fullmatch(text):
-                outline.add(BlockKind.PARAGRAPH, text)
-            said.add(text)
+        outline.margins(margin)
 
 
 @dataclass(slots=True)

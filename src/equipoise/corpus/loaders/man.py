@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.loaded import LoadedDocument, decode, one_line
 from equipoise.corpus.loaders.outline import Outline
 from equipoise.corpus.loaders.plain import load_text
@@ -34,6 +35,8 @@ _OTHERS = {
 }
 _JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
 _PLAIN = frozenset({"B", "I", "SM", "R"})
+_TAB = re.compile(r"tab ?\((.)\)")
+_CELL = re.compile(r"T\{\n((?:[^T]|T(?!\}))*+)T\}")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 _BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "RS", "RE", "El"})
 _CODE = {"nf": True, "EX": True, "Bd": True, "fi": False, "EE": False, "Ed": False}
@@ -70,10 +73,13 @@ class _Page:
     _in_item: bool = False
     _in_code: bool = False
     _depth: int = 0
+    _table: list[str] | None = None  # the lines of a table (tbl(1))
     _skips: str = ""  # what ends a definition that is passed over
 
     def take(self, line: str) -> None:
-        if self._skips or line.startswith((".de", ".ig", ".am")):
+        if self._table is not None:
+            self._take_table(line)
+        elif self._skips or line.startswith((".de", ".ig", ".am")):
             self._skips = "" if line.strip() in {"..", f".{self._skips}"} else self._skips or "."
         elif line.startswith((".", "'")):
             name, _, rest = line[1:].strip().partition(" ")
@@ -101,12 +107,15 @@ class _Page:
             self._in_code = _CODE[name]
         elif name in {"TH", "Dt"}:
             named = [*map(_plain, words), *[""] * 5]
-            self.title = f"{named[0].lower()}({named[1]})"
+            self.title = f"{named[0].lower()}({named[1]})" if named[1] else named[0].lower()
             self.outline.add(BlockKind.PARAGRAPH, ", ".join(filter(None, [self.title, *named[2:5]])))
         elif name in _HEADINGS:
             self.flush()
             self._depth, self._in_item = 0, False
             self.outline.add(BlockKind.HEADING, _plain(" ".join(words)), level=_HEADINGS[name])
+        elif name == "TS":
+            self.flush()
+            self._table = []
         elif name in {"TP", "TQ"}:
             if name == "TP" or self._running:
                 self.flush()
@@ -121,6 +130,22 @@ class _Page:
             self._depth = max(self._depth + {"RS": 1, "RE": -1}.get(name, 0), 0)
         else:
             self._inline(name, words)
+
+    def _take_table(self, line: str) -> None:
+        """A line of a table, whose format ends with a full stop; text between T{ and T} is one cell."""
+        if self._table is None or not line.startswith(".TE"):
+            self._table = [*(self._table or ()), line]
+            return
+        lines, self._table = self._table, None
+        mark = next((found[1] for found in map(_TAB.search, lines[:1]) if found), "\t")
+        first = next((at for at, each in enumerate(lines, 1) if each.rstrip().endswith(".")), 0)
+        text = _CELL.sub(lambda cell: one_line(cell[1]), "\n".join(lines[first:]))
+        rows = [[Cell(one_line(_plain(cell))) for cell in each.split(mark)] for each in text.split("\n")]
+        rules = [at for at, each in enumerate(rows) if len(each) == 1 and not each[0].text.strip("_=")]
+        self.outline.table(
+            [each for at, each in enumerate(rows) if at not in rules and not each[0].text.startswith(".")],
+            header=next((at for at in rules if at), 0), lead=self.outline.announcement(),
+        )  # fmt: skip
 
     def _inline(self, name: str, words: list[str]) -> None:
         if name in _JOINED:
@@ -141,7 +166,7 @@ class _Page:
         term, self._term = self._term, ""
         self._wants_term = False
         if self._in_code:
-            for line in running:
+            for line in "\n".join(running).strip("\n").split("\n"):
                 self.outline.code(line)
             return
         text = "\n".join(map(one_line, " ".join(running).split("\n"))).strip()

@@ -21,7 +21,9 @@ _SPACES = re.compile(r"[ \t\r\n]++")
 _MOST_SPACES = 100
 _MOST_REPEATED = 20  # empty cells that one stands for
 _MOST_HIDDEN_COLUMNS = 20_000
-_NOT_READ_NAMES = "annotation desc note-citation ruby-text script title tracked-changes forms meta-field-data"
+_NOT_READ_NAMES = (
+    "annotation-end desc note-citation ruby-text script title tracked-changes forms meta-field-data"
+)
 _NOT_READ = frozenset(_NOT_READ_NAMES.split())
 _INDEX_NAMES = """
     alphabetical-index bibliography illustration-index object-index table-index table-of-content user-index
@@ -35,8 +37,8 @@ def load_odt(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document: blocks separated by blank lines, a table row a line; every sheet a heading, its tables parted where
     rows are empty.
 
-    Notes stand below the paragraph that they belong to. Hidden text (`hidden.py`), deleted text, headers and comments
-    are left out.
+    Notes and comments stand below the paragraph that they belong to, headers and footers at the end. Hidden text
+    (`hidden.py`) and deleted text are left out.
     """
     return read_package(path, data, kind="OpenDocument", read=lambda package: _loaded(path, package))
 
@@ -51,7 +53,17 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
     body = _Body(styles, outline)
     for node in content.iter("body"):
         body.read(node, _Around(look(Look(), styles.paper)))
+    _add_margins(package.tree("styles.xml"), styles, outline)
     return outline.loaded(package.title("meta.xml") or body.heading or path.stem)
+
+
+def _add_margins(root: Element, styles: Styles, outline: Outline) -> None:
+    """Append what stands above and below pages, once, without what only numbers them."""
+    for name in ("header", "footer"):
+        for node in root.iterfind(f".//{name}"):
+            margin = Outline()
+            _Body(styles, margin).read(node, _Around(Look()))
+            outline.margins(margin)
 
 
 class _Around(NamedTuple):
@@ -95,6 +107,12 @@ class _Body:
             self._mark(" " * min(_number(node, "c"), _MOST_SPACES), at)
         elif name in _MARKS:
             self._mark(_MARKS[name], at)
+        elif name == "annotation":
+            said = len(self._notes)
+            self.read(node, at._replace(texts=self._notes, runs=None))
+            author = next((one_line(part.text or "") for part in node.iter("creator")), "")
+            by = f"Comment by {author}: " if author else "Comment: "
+            self._notes[said:] = [by + " ".join(self._notes[said:])] if len(self._notes) > said else []
         elif name == "note":
             self.read(node, at._replace(texts=self._notes, runs=None))
         elif name == "table":

@@ -1,5 +1,6 @@
 """The blocks of a document, put together while a loader reads it, and the text that they make."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +11,7 @@ from equipoise.corpus.loaders.loaded import LoadedDocument, clean, one_line, pla
 
 _READ_WITH = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _DEEPEST_LIST = 9
+_NUMBERED = re.compile(r"[\W\d_]*+(?:\w++[\W\d_]++){0,2}")  # "Page 3 of 12"
 
 
 @dataclass(slots=True)
@@ -24,6 +26,7 @@ class Outline:
     _item: int = -1
     _last_item: int = -1
     _noted: tuple[int, int] = (-1, -1)  # where the notes of a block end, and the row of that block
+    _margins: set[str] = field(default_factory=set)
     _code: list[str] = field(default_factory=list)
     _code_notes: list[str] = field(default_factory=list)
 
@@ -96,6 +99,15 @@ class Outline:
             else:
                 self.add(BlockKind.PARAGRAPH, text, lead=row)
                 self._noted = len(self.blocks), row
+
+    def margins(self, margin: "Outline") -> None:
+        """Append what stands above or below pages, each text once, without what only numbers them."""
+        margin._end_code()
+        self.hidden += margin.hidden
+        for text in map(margin.text_of, range(len(margin.blocks))):
+            if text not in self._margins and not _NUMBERED.fullmatch(text):
+                self.add(BlockKind.PARAGRAPH, text)
+            self._margins.add(text)
 
     def lead_in(self) -> int:
         """The row of the last block, over its notes, where it is one that a list or code may be read with, else -1."""

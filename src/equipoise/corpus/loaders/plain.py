@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from equipoise.corpus.loaders import marked
-from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, with_lines
+from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, placed, with_lines
 from equipoise.corpus.loaders.markdown import markdown_hidden
 from equipoise.corpus.loaders.rst import rst_hidden, with_bars
 from equipoise.text.blocks import blocks
@@ -26,6 +26,8 @@ _FENCES = frozenset({"begin_src", "end_src", "begin_example", "end_example"})
 _SAID = frozenset({"title", "caption", "date", "author"})
 _ORG_LINK = re.compile(r"\[\[[^\]\n]++\]\[([^\]\n]++)\]\]")
 _ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++)(?<=\S)\+(?!\w)")
+_RST_PLACE = re.compile(r"(?:\\ )?+:(sup|sub):`([\w.+-]{1,20})`(?:\\ )?+")
+_PLACES = {"sup": "super", "sub": "sub"}
 _RST_RULES = frozenset("=-~^\"'#*+")
 
 
@@ -71,7 +73,12 @@ def load_text(path: Path, data: bytes) -> list[LoadedDocument]:
     raw = decoded(path, data)
     if path.suffix.lower() != ".rst":
         return [_document(raw, clean(raw), path.stem, 0)]
-    raw = with_bars(raw)
+    raw = _RST_PLACE.sub(
+        lambda found: placed(
+            found[2], found.string[max(found.start() - 1, 0) : found.start()], _PLACES[found[1]]
+        ),
+        with_bars(raw),
+    )
     text = clean(raw)
     text, hidden = _without(text, rst_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]

@@ -23,7 +23,7 @@ _DEEPEST_LIST = 9
 
 def load_pptx(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document; slides are its pages. The notes of a slide
-    stand below it. Hidden slides and text (`hidden.py`) and comments are left out."""
+    and comments stand below it. Hidden slides and text (`hidden.py`) are left out."""
     return read_package(path, data, kind="PowerPoint", read=lambda package: _loaded(path, package))
 
 
@@ -41,7 +41,13 @@ def _loaded(path: Path, package: Package) -> LoadedDocument:
         page = Look(gone=slide.get("show") in {"0", "false"}, paper="")
         title = _add_slide(slide, outline, page, size)
         heading = heading or title
-        _add_notes(package.tree(package.targets(part).get("notesSlide", "")), outline, page)
+        beside = package.targets(part)
+        _add_notes(package.tree(beside.get("notesSlide", "")), outline, page)
+        for node in package.tree(beside.get("comments", beside.get("comment", ""))).iter("cm"):
+            text = one_line(
+                " ".join("".join(one.itertext()) for one in node if one.tag in {"text", "txBody"})
+            )
+            outline.add(BlockKind.PARAGRAPH, f"Comment: {text}" if text and not page.gone else "")
     loaded = outline.loaded(package.title(top.get("core-properties", "")) or heading or path.stem)
     starts = [block.start for block in outline.blocks] + [len(loaded.text)]
     return replace(loaded, pages=(0, *(starts[row] for row in rows[1:])) if rows else ())

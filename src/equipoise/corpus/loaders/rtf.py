@@ -24,14 +24,19 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _SKIPPED_WORDS = """
-    annotation atnauthor atnid bkmkend bkmkstart blipuid colorschememapping colortbl datafield datastore
-    themedata falt fldinst filetbl fonttbl footer footerf footerl footerr footnote generator header headerf
+    atnid bkmkend bkmkstart blipuid colorschememapping colortbl datafield datastore
+    themedata falt fldinst filetbl fonttbl footer footerf footerl footerr generator header headerf
     headerl headerr info latentstyles listoverridetable listtable listtext mmathPr nonshppict objdata panose pgdsctbl
     pict pntext pntxta pntxtb private revtbl rsidtbl shpinst sp stylesheet tc template userprops wgrffmtfilter
     xe xmlnstbl
 """
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
-_KEPT_STARRED = frozenset({"shptxt", "shppict"})
+_KEPT_STARRED = frozenset({"shptxt", "shppict", "annotation", "atnauthor"})
+_NOTES = frozenset({"footnote", "annotation", "atnauthor"})
+_NUMBERS = {"s": "style", "li": "indent", "cf": "ink", "outlinelevel": "outline"}
+_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_BULLET = re.compile(r"(?:[•◦▪‣●○■–\-*]|\(?\d{1,3}[.)])\t\s*+")
+_INDENT = 360  # twips of a level of a list whose marks are typed
 _SIGNS = {
     "tab": "\t", "line": "\n", "emdash": "\u2014", "endash": "\u2013", "bullet": "\u2022", "lquote": "\u2018",
     "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d", "emspace": " ", "enspace": " ", "qmspace": " ",
@@ -54,6 +59,10 @@ class _State:
     place: str = ""  # "super" and "sub" are above and below the line
     in_title: bool = False
     in_colors: bool = False
+    in_styles: bool = False
+    note: str = ""  # the kind of note, which stands apart from the text around it
+    style: int = -1
+    indent: int = 0
     ink: int = 0
     marked: bool = False
     size: float = 12.0
@@ -91,6 +100,11 @@ class _Reading:
     _starred: bool = False
     _header: bool = False
     _to_skip: int = 0
+    _levels: dict[int, int] = field(default_factory=dict)  # of headings, by the number of their style
+    _style_name: str = ""
+    _note: list[str] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
+    _author: str = ""
 
     def read(self, text: str, path: Path) -> None:
         """Go through the tokens once."""
@@ -122,7 +136,25 @@ class _Reading:
                 )
             self._stack.append(self._state)
         elif self._stack:
-            self._state = self._stack.pop()
+            before, self._state = self._state, self._stack.pop()
+            if before.in_styles:
+                self._end_style(before.style)
+            elif before.note and not self._state.note:
+                self._end_note(before.note)
+
+    def _end_style(self, number: int) -> None:
+        """A style of the sheet ends: which number a heading has."""
+        if found := _HEADING.match(self._style_name.strip()):
+            self._levels[number] = int(found[1])
+        self._style_name = ""
+
+    def _end_note(self, kind: str) -> None:
+        text, self._note = one_line(_characters("".join(self._note))), []
+        if kind == "atnauthor":
+            self._author = text
+        elif text:
+            by = f"Comment by {self._author}: " if kind == "annotation" and self._author else ""
+            self._notes.append(by + text)
 
     def _byte(self, code: str) -> None:
         if self._to_skip:
@@ -147,7 +179,9 @@ class _Reading:
             self._change(skipped=True)
         self._starred = False
         if word in _SKIPPED:
-            self._change(skipped=True, in_colors=word == "colortbl")
+            self._change(skipped=True, in_colors=word == "colortbl", in_styles=word == "stylesheet")
+        elif word in _NOTES:
+            self._change(note=word, skipped=False, place="")
         elif word == "title":
             self._change(in_title=self._state.skipped)
         elif self._state.in_colors:
@@ -155,7 +189,10 @@ class _Reading:
         elif word in _SIGNS:
             self._take(_SIGNS[word])
         elif word in {"par", "sect", "page"}:
-            self._end_paragraph()
+            if self._state.note:
+                self._note.append(" ")
+            else:
+                self._end_paragraph()
         elif word in {"cell", "nestcell"}:
             self._end_cell()
         elif word in {"row", "nestrow"}:
@@ -183,6 +220,9 @@ class _Reading:
 
     def _format(self, word: str, number: int, *, on: bool) -> None:
         """What a control word says of the text and paragraphs from here on."""
+        if word in _NUMBERS:
+            self._change(**{_NUMBERS[word]: number})
+            return
         match word:
             case "v" | "deleted":
                 self._change(hidden=on)
@@ -190,8 +230,6 @@ class _Reading:
                 self._change(struck=on)
             case "fs":
                 self._change(size=number / 2)
-            case "cf":
-                self._change(ink=number)
             case "highlight" | "cb" | "chcbpat" | "chshdng" | "cbpat" | "clcbpat":
                 self._change(marked=on)
             case "uc":
@@ -199,9 +237,7 @@ class _Reading:
             case "plain":
                 self._change(hidden=False, struck=False, place="", size=12.0, ink=0, marked=False)
             case "pard":
-                self._change(outline=_BODY_TEXT, level=0, in_table=False, marked=False)
-            case "outlinelevel":
-                self._change(outline=number)
+                self._change(outline=_BODY_TEXT, level=0, in_table=False, marked=False, style=-1, indent=0)
             case "ilvl":
                 self._change(level=number + 1)
             case "ls":
@@ -226,11 +262,14 @@ class _Reading:
             self.title += text
         elif state.in_colors:
             self._colors += [[] for _ in range(text.count(";"))]
+        elif state.in_styles:
+            self._style_name += text
         if state.skipped or not text:
             return
         is_dust = state.size * _POINTS_TO_PIXELS < SMALLEST
         shows = not (state.hidden or state.struck or is_dust or self._is_white())
-        Runs(self.outline, self._parts).add(text, shows=shows, place=state.place)
+        parts = self._note if state.note else self._parts
+        Runs(self.outline, parts).add(text, shows=shows, place=state.place)
 
     def _color(self, number: int) -> None:
         """A red, green or blue part of the colour that the next semicolon ends."""
@@ -253,13 +292,21 @@ class _Reading:
         if not text:
             return
         self._end_table()
-        if 0 <= self._state.outline < _BODY_TEXT:
+        outline = min(self._state.outline, self._levels.get(self._state.style, _BODY_TEXT + 1) - 1)
+        if 0 <= outline < _BODY_TEXT:
             self.heading = self.heading or one_line(text)
-            self.outline.add(BlockKind.HEADING, text, level=self._state.outline + 1)
+            row = self.outline.add(BlockKind.HEADING, text, level=outline + 1)
         elif self._state.level > 0:
-            self.outline.item(text, self._state.level)
+            row = self.outline.item(text, self._state.level)
+        elif _BULLET.match(text):
+            row = self.outline.item(text.replace("\t", " ", 1), max(1, self._state.indent // _INDENT))
         else:
-            self.outline.add(BlockKind.PARAGRAPH, text)
+            row = self.outline.add(BlockKind.PARAGRAPH, text)
+        self._say_notes(row)
+
+    def _say_notes(self, row: int) -> None:
+        notes, self._notes = self._notes, []
+        self.outline.notes(row, notes)
 
     def _define(self, word: str, number: int) -> None:
         """Where the cells of a row end, and which are merged."""
@@ -290,6 +337,7 @@ class _Reading:
     def _end_table(self) -> None:
         if self._rows:
             self.outline.table(_spanning(self._rows), header=self._header, lead=self.outline.announcement())
+            self._say_notes(-1)
         self._rows, self._header = [], False
 
 
@@ -312,7 +360,8 @@ def _spanning(rows: Sequence[Sequence[_Box]]) -> list[list[Cell]]:
 
 
 def load_rtf(path: Path, data: bytes) -> list[LoadedDocument]:
-    """One document. Hidden and deleted text, notes, headers and pictures are left out."""
+    """One document, notes and comments below their paragraphs. Hidden and deleted text, headers and pictures are left
+    out."""
     if not data.lstrip().startswith(b"{\\rtf"):
         raise UnreadableFile(str(path), "it is not an RTF file; save it as RTF or as text")
     outline = Outline()

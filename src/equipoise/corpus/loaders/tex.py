@@ -28,11 +28,13 @@ _LISTS = frozenset({"itemize", "enumerate", "description", "compactitem", "compa
 _TABLES = frozenset({"tabular", "tabularx", "tabulary", "longtable", "supertabular", "array"})
 _CODE = frozenset({"verbatim", "Verbatim", "lstlisting", "minted", "alltt"})
 _RULES = frozenset({"hline", "midrule", "toprule", "bottomrule"})
-_PARTED = frozenset({"par", "newpage", "clearpage", "caption"})
+_REPEATED = frozenset({"endfirsthead", "endhead", "endfoot", "endlastfoot"})
+"""Ends what stands above or below the rows of a table on each page."""
+_PARTED = frozenset({"par", "newpage", "clearpage"})
 _DROPPED_NAMES = """
     label index vspace hspace cite citep citet documentclass usepackage bibliography bibliographystyle newcommand
     renewcommand setlength includegraphics author date title pagestyle thispagestyle input include cline cmidrule sout
-    st phantom addcontentsline hypersetup color textcolor href setcounter
+    st phantom addcontentsline hypersetup hypertarget color textcolor href setcounter noalign pandocbounded
 """
 _DROPPED = dict.fromkeys(_DROPPED_NAMES.split(), 1) | {"newcommand": 2, "renewcommand": 2, "setlength": 2}
 _DELETED = frozenset({"sout", "st", "phantom"})
@@ -129,6 +131,7 @@ class _Page:
     _rows: list[list[Cell]] | None = None
     _rules: list[int] = field(default_factory=list)  # rows above each rule of the table
     _cell: tuple[int, int] = (1, 1)
+    _header: list[list[Cell]] = field(default_factory=list)  # of a table over pages
     _lists: int = 0
     _begun: bool = False  # an item whose text has not come yet
     _line: int = 0
@@ -184,7 +187,9 @@ class _Page:
 
     def _command(self, name: str, place: int) -> None:
         source = self.source
-        if name in _SECTIONS:
+        if name == "tabularnewline":
+            self._sign("\\")
+        elif name in _SECTIONS:
             self.flush()
             source.option()
             self.outline.add(
@@ -226,6 +231,14 @@ class _Page:
                 dropped = source.group()
                 self.outline.hidden += len(one_line(dropped)) * (name in _DELETED)
             source.option()
+        elif name == "caption":
+            source.option()
+            self.outline.add(BlockKind.PARAGRAPH, _shown(source.group(), self.depth, self.outline))
+        elif name in _REPEATED and self._rows is not None:
+            self._end_cell()
+            rows = [row for row in self._rows if any(cell.text for cell in row)]
+            self._header = self._header or rows
+            self._rows = [[]]
         elif name in _PARTED:
             self.flush()
         elif name in _SIGNS:
@@ -248,13 +261,14 @@ class _Page:
             self.source.option()
             for _ in range(2 if name in {"tabularx", "tabulary"} else 1):
                 self.source.group()
-            self._rows, self._rules = [[]], []
+            self._rows, self._rules, self._header = [[]], [], []
         elif name in _TABLES and self._rows is not None:
             self._end_cell()
             rows = [row for row in self._rows if any(cell.text for cell in row)]
             inner = [count for count in self._rules if 0 < count < len(rows)]
-            self._rows = None
-            self.outline.table(rows, header=min(inner, default=0), lead=self.outline.announcement())
+            header = len(self._header) or min(inner, default=0)
+            rows, self._rows = self._header + rows, None
+            self.outline.table(rows, header=header, lead=self.outline.announcement())
             self._say_notes(-1)
         elif begins:
             self.source.option()

@@ -1,15 +1,18 @@
 """Excel workbooks: every sheet a heading, every row a line `name: value; name: value` (ECMA-376, part 1, 18).
 
-Values are those that were stored with the file. Formulas are not computed: one without a value is said to be one.
+Values are those that were stored with the file. A formula without one is computed where that is arithmetic of cells of
+its sheet, else said to be one.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.formulas import Formulas, Place
 from equipoise.corpus.loaders.grid import Cell
 from equipoise.corpus.loaders.hidden import Look, look
 from equipoise.corpus.loaders.loaded import LoadedDocument, one_line
@@ -26,13 +29,14 @@ _MOST_MERGED = 100_000
 _SHARED_TIMES, _SHARED_FINE = 20, 10_000_000  # characters of cells for one byte of the file, and for any file
 _NOT_COMPUTED = "(a formula whose value is not stored)"
 _LETTERS = 3  # of a column's name
+_MOST_NUMBERS = 1_000_000  # that formulas may need
 _MOST_HIDDEN_COLUMNS = 20_000
 
 
 def load_xlsx(path: Path, data: bytes) -> list[LoadedDocument]:
     """One document. Rows between empty ones are a table; merged cells stand in each row and column of theirs.
 
-    Hidden sheets, rows, columns and values (`hidden.py`) are left out, and comments.
+    Hidden sheets, rows, columns and values (`hidden.py`) are left out. Comments stand below the tables of their sheet.
     """
     return read_package(path, data, kind="Excel", read=lambda package: _loaded(path, package, len(data)))
 
@@ -54,8 +58,24 @@ def _loaded(path: Path, package: Package, size: int) -> LoadedDocument:
             shows = node.get("state", "visible") == "visible"
             sheet = _Sheet(shared, formats, outline, node.get("name", ""), shows, left)
             sheet.close(read_xml(data, "row", sheet.row))
+            if shows:
+                notes = package.targets(parts.get(node.get("r:id", ""), "")).get("comments", "")
+                _add_comments(package.tree(notes), outline)
             left = sheet.left
     return outline.loaded(package.title(top.get("core-properties", "")) or path.stem)
+
+
+def _add_comments(root: Element, outline: Outline) -> None:
+    """Append the comments of a sheet, each with its cell and who wrote it."""
+    authors = [one_line(node.text or "") for node in root.iter("author")]
+    for node in root.iter("comment"):
+        number = _small(node.get("authorId", ""))
+        author = authors[number] if number < len(authors) else ""
+        text = (
+            one_line("".join(part.text or "" for part in node.iter("t"))).removeprefix(f"{author}:").strip()
+        )
+        by = f" by {author}" if author else ""
+        outline.add(BlockKind.PARAGRAPH, f"Comment{by} on {node.get('ref', '')}: {text}" if text else "")
 
 
 def _text(node: Element) -> str:
@@ -84,6 +104,8 @@ class _Sheet:
     _rows: dict[int, dict[int, str]] = field(default_factory=dict)  # by place: the texts of a row by column
     _merged: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # first and last cell
     _hidden_rows: set[int] = field(default_factory=set)
+    _numbers: dict[Place, float] = field(default_factory=dict)
+    _formulas: dict[Place, tuple[str, int]] = field(default_factory=dict)  # without a value, and their style
     _place: int = 0
 
     def row(self, node: Element) -> None:
@@ -94,12 +116,22 @@ class _Sheet:
         column = 0
         for cell in node.iter("c"):
             column = _column(cell.get("r", "")) or column + 1
-            if (value := self._value(cell)) and cell.get("t") != "e":
+            if value := self._value(cell):
                 style = _small(cell.get("s", "0"))
+                self._compute(cell, (self._place, column), style)
                 if self.shows and not hidden and look(Look(), self.formats.look(style)).shows:
                     self._rows.setdefault(self._place, {})[column] = value
                 else:
                     self.outline.hidden += len(value)
+
+    def _compute(self, cell: Element, place: Place, style: int) -> None:
+        """Keep what formulas without a stored value need: numbers, and the formulas themselves."""
+        value, formula = cell.findtext("v"), cell.findtext("f")
+        if not value and formula:
+            self._formulas[place] = formula, style
+        elif value and cell.get("t", "n") in {"n", ""} and len(self._numbers) < _MOST_NUMBERS:
+            with suppress(ValueError):
+                self._numbers[place] = float(value)
 
     def _value(self, cell: Element) -> str:
         """The text of a cell as it is shown. Raises TooMuch."""
@@ -120,6 +152,11 @@ class _Sheet:
 
     def close(self, root: Element) -> None:
         """Add the tables of the sheet, which empty rows part; what is hidden and merged stands around its rows."""
+        sheet = Formulas(self._numbers, {cell: formula for cell, (formula, _) in self._formulas.items()})
+        for (row, column), (_, style) in self._formulas.items():
+            number = sheet.value((row, column)) if column in self._rows.get(row, {}) else None
+            if number is not None:
+                self._rows[row][column] = self.formats.shown(f"{number:.15g}", style)
         self._hide(root)
         for node in [*root.iter("mergeCell")][:_MOST_MERGED]:
             begin, _, end = node.get("ref", "").partition(":")

@@ -16,27 +16,28 @@ from equipoise.corpus.loaders.xml import read_xml
 
 _AS_HTML = {
     "p": "para simpara p shortdesc cmd info stepresult l",
-    "ul": "itemizedlist ul simplelist list choices steps-unordered",
+    "ul": "itemizedlist ul simplelist list choices steps-unordered bulletlist",
     "ol": "orderedlist ol procedure steps substeps",
-    "li": "listitem li step substep choice member item",
-    "pre": "programlisting screen literallayout codeblock pre msgblock synopsis",
+    "li": "listitem li step substep choice member item list-item",
+    "pre": "programlisting screen literallayout codeblock pre msgblock synopsis preformat",
     "table": "informaltable table simpletable",
     "tr": "row tr strow sthead",
     "th": "th",
     "td": "entry td stentry cell",
     "sup": "superscript sup",
     "sub": "subscript sub",
-    "del": "deleted del",
-    "dl": "dl variablelist glosslist parml",
+    "del": "deleted del strike line-through",
+    "dl": "dl variablelist glosslist parml def-list",
     "dt": "dt term glossterm pt",
-    "dd": "dd pd glossdef",
+    "dd": "dd pd glossdef def",
     "caption": "caption",
 }
 _DECLARED = re.compile(
     rb"""<\?xml\b[^>]{0,100}?encoding=["'](?!utf)([\w-]{1,40})["'][^>]{0,100}?\?>""", re.IGNORECASE
 )
 _TAGS = {name: tag for tag, names in _AS_HTML.items() for name in names.split()}
-_TITLES = frozenset({"title", "head", "bridgehead"})
+_TITLES = frozenset({"title", "head", "bridgehead", "article-title"})
+_STRUCK = frozenset({"strikethrough", "strike", "line-through", "deleted"})
 _NOT_SHOWN = frozenset({"indexterm", "remark", "draft-comment", "style", "script"})
 _PARAGRAPHS = frozenset(_AS_HTML["p"].split()[:5])
 _DEEPEST_HEADING = 6
@@ -76,11 +77,15 @@ def _html(node: Element, depth: int, around: str = "", *, inline: bool) -> str:
         return ""
     has_title = _TAGS.get(node.tag) != "table" and any(child.tag in _TITLES for child in node)
     inside = "".join(_pieces(node, depth + has_title, inline=inline or _is_mixed(node)))
-    if node.tag in {"footnote", "fn"}:
+    if node.tag == "footnote":
         return f" [{inside}] "
     tag = "span" if inline else "div"
     if node.tag in _TITLES:
         tag = "caption" if _TAGS.get(around) == "table" else f"h{min(max(depth, 1), _DEEPEST_HEADING)}"
+    elif _STRUCK & {node.get("role"), node.get("rend")}:
+        tag = "del"
+    elif node.tag == "xref" and node.get("ref-type") == "fn":
+        tag = "sup"
     elif around == "varlistentry" and node.tag == "listitem":
         tag = "dd"
     elif node.tag in _TAGS and not (inline and _TAGS[node.tag] == "p"):
