@@ -138,8 +138,26 @@ def test_the_nearest_word_has_the_fewest_slips_then_likely_ones_then_the_most_pa
     assert meant("xxxx", counts, counts.get) == meant("x", [], counts.get) == ""
 
 
-def test_an_umlaut_may_be_written_in_two_letters():
-    assert meant("fuer", {"für": 1, "feuer": 9}, {"für": 1, "feuer": 9}.get) == "für"
+def test_an_umlaut_may_be_written_in_two_letters(tmp_path):
+    (tmp_path / "amt.txt").write_text(
+        "Jürgensmeyer prüft die Straßengebühr. Frau Boehm nimmt das Steuergeld."
+    )
+    with Store.open(tmp_path / "s.db", create=True) as store:
+        index([tmp_path / "amt.txt"], store, ENCODER)
+        part = store.partition(Trust.TRUSTED)
+        asked, other = (
+            part.corrections(question, english_words())
+            for question in (
+                "Kennt Herr Juergensmeyer die Strassengebuehr und Frau Böhm?",
+                "Wer nimmt das Steuergeld?",
+            )
+        )
+    assert other == ()
+    assert asked == (
+        ("Juergensmeyer", "jürgensmeyer"),
+        ("Strassengebuehr", "straßengebühr"),
+        ("Böhm", "boehm"),
+    )
 
 
 def test_a_misspelt_word_is_near_to_the_beginning_of_its_stem():

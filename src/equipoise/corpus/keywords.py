@@ -11,7 +11,17 @@ from typing import NamedTuple, Protocol
 
 from equipoise.core.types import Passage
 from equipoise.corpus.pieces import word_text
-from equipoise.corpus.spelling import Correction, chosen, is_foreign, near_stems, small, unknown
+from equipoise.corpus.spelling import (
+    SHORTEST,
+    Correction,
+    chosen,
+    is_foreign,
+    near_stems,
+    plain,
+    small,
+    umlauts,
+    unknown,
+)
 from equipoise.corpus.stems import Stems
 from equipoise.text.function_words import FUNCTION_WORDS
 from equipoise.text.scripts import is_unspaced, paired
@@ -108,12 +118,20 @@ class Keywords:
         """See `store.Searching.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
         english = {} if is_foreign(text) else known
         slips = dict(small(text, english))
-        out_of_corpus = self.out_of_corpus(list(slips))
-        pairs = {word: slips[word] for word in out_of_corpus}
+        pairs = {word: slips[word] for word in self.out_of_corpus(list(slips))} | self._respelt(text)
         for word, stems in self.misspelt(text, known):
             if word not in pairs:
                 pairs[word] = chosen(word, self._words(stems, holding), self.passages, english)
         return tuple(pair for pair in pairs.items() if pair[1])
+
+    def _respelt(self, text: str) -> dict[str, str]:
+        """The words of `text` that no passage has, with the way that some passage writes their umlauts."""
+        others = {word: other for word in plain(text) if (other := umlauts(word)) and len(word) >= SHORTEST}
+        heard = {
+            word: [one for one in others[word] if not self.out_of_corpus([one])]
+            for word in self.out_of_corpus(list(others))
+        }
+        return {word: found[0] for word, found in heard.items() if found}
 
     def _words(self, stems: Iterable[str], holding: Callable[[str], Iterable[Passage]]) -> Iterator[str]:
         """The words with one of the stems in some passages that hold one."""

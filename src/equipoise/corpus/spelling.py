@@ -79,6 +79,18 @@ def is_foreign(text: str) -> bool:
     return sum(word in FUNCTION_WORDS for word in words) > sum(word in SMALL for word in words)
 
 
+def umlauts(word: str) -> tuple[str, ...]:
+    """The other ways to write a German word, lower case: "ue" for "ü", "ss" for "ß", or the other way round.
+
+    >>> umlauts("Strassengebuehr"), umlauts("Gebühr")
+    (('strassengebühr', 'straßengebühr'), ('gebuehr',))
+    """
+    lower = word.lower()
+    dotted = lower.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
+    every = (lower.translate(UMLAUTS), dotted, dotted.replace("ss", "ß"))
+    return tuple(other for other in dict.fromkeys(every) if other != lower)
+
+
 def strange(words: Iterable[str], known: Container[str]) -> tuple[str, ...]:
     """Those of the words that are not `known` in any form."""
     return tuple(word for word in words if not is_known(word, known))
@@ -181,9 +193,6 @@ def meant(typed: str, words: Iterable[str], commonness: Callable[[str], float]) 
     where none is near. A short word and a name have likely slips alone, a name one of them, other words one unlikely
     one: a plain word that nobody has is near to many."""
     lower = typed.lower()
-    words = list(words)
-    if same := [word for word in words if word != lower == word.translate(UMLAUTS)]:
-        return same[0]
     named = typed.istitle()
     most = 0 if len(typed) < PLAIN or named else 1
     rated = [

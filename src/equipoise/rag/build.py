@@ -28,7 +28,7 @@ from equipoise.rag import others
 from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
 from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.filters import NoFilter, QuotaFilter
-from equipoise.rag.gathering import Gathering, english, listener, speller, unread
+from equipoise.rag.gathering import Gathering, english, listener, noticed, speller
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
 from equipoise.rag.highlighters.abstention import Check
 from equipoise.rag.impersonation import impersonated
@@ -132,7 +132,7 @@ def highlight_summarize(components: Components) -> HighlightSummarize:
         context=settings.summarize.context == "passage" and chosen["summarizer"] != "extractive",
         speller=speller(components, *_answering(settings)),
         listener=listener(components, *_answering(settings)),
-        notice=partial(unread, what="The question", encoder=components.encoder),
+        notice=partial(noticed, encoder=components.encoder),
         witnesses=witnesses(components) if settings.trust.mode == "trusted-first" else None,
         contact=settings.question.contact,
         models=_models(components) | chosen,

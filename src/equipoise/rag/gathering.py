@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from equipoise.core.errors import ModelError, QuestionError
 from equipoise.core.protocols import Encoder, Highlighter, Observer
 from equipoise.core.results import Reason, Refusal, Trace
-from equipoise.core.types import Candidates, Highlights, Query, Span, Tag, Trust
-from equipoise.corpus.spelling import Correction, corrected, strange
+from equipoise.core.types import Candidates, Highlights, Passage, Query, Span, Tag, Trust
+from equipoise.corpus.spelling import Correction, corrected, is_foreign, strange
 from equipoise.models.encoder import is_multilingual
 from equipoise.models.english import english_words
 from equipoise.rag.boundary import read_highlights
@@ -42,8 +42,9 @@ Speller = Callable[[str], tuple[Correction, ...]]
 Listener = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
 """Finds words of a question that no document has, and those of them that are no common English words either."""
 
-Notice = Callable[[str], str]
-"""What a person is told of a question that the encoder does not read; empty for others."""
+Notice = Callable[[str, Sequence[Passage]], str]
+"""What a person is told of a question, or passages that were found for it, that the encoder does not read; empty for
+others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,6 @@ class Gathering(Search):
             with journal.stage("retrieve"):
                 spelling = await asyncio.to_thread(self.speller, query.text)
             journal.note(spelling=spelling)
-        if self.notice:
-            journal.note(notice=self.notice(query.last or query.text))
         text, last = (corrected(typed, journal.trace.spelling) for typed in (query.text, query.last))
         out_of_corpus, unknown = (
             await asyncio.to_thread(self.listener, last or text) if self.listener else ((), ())
@@ -92,6 +91,8 @@ class Gathering(Search):
         evidence = Evidence(query, journal)
         try:
             kept, query = await self.sift(query, retrieved, journal)
+            if self.notice:
+                journal.note(notice=self.notice(query.last or query.text, kept.passages))
             if not kept:
                 return replace(evidence, refused=nothing(journal))
             with journal.stage("highlight"):
@@ -216,6 +217,17 @@ def unread(text: str, what: str, encoder: Encoder) -> str:
     script = "" if is_multilingual(encoder) else script_of(text)
     how = "which the encoder does not read: only its words count in a search."
     return f"{what} is in {script}, {how}" if script else ""
+
+
+def noticed(question: str, passages: Sequence[Passage], encoder: Encoder) -> str:
+    """One sentence for a question that the encoder does not read, or that is in another language than most of what was
+    found for it; empty for others."""
+    if (said := unread(question, "The question", encoder)) or is_multilingual(encoder):
+        return said
+    others = sum(is_foreign(passage.text) or bool(script_of(passage.text)) for passage in passages)
+    if is_foreign(question) or 2 * others <= len(passages):
+        return ""
+    return "The documents are in another language than the question: only words that both have count in a search."
 
 
 def english(components: Components) -> Mapping[str, int]:

@@ -20,7 +20,7 @@ from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
-from equipoise.text.tokens import STOP_WORDS, content_words, names, numbers, words
+from equipoise.text.tokens import STOP_WORDS, WORD, content_words, names, numbers, words
 
 FEATURES = (
     "passage",
@@ -126,13 +126,17 @@ def _names(question: str) -> list[str]:
 
 def _absent_words(query: Query, text: str) -> frozenset[str]:
     """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
-    features of their own, aside. One that is not English may be part of a longer word: "Beitrag" in "Jahresbeitrag"."""
+    features of their own, aside. One that is not English may be part of a longer word: "Beitrag" in "Jahresbeitrag";
+    of another language only the words with a capital count, which German writes nouns with."""
     there = text.casefold().translate(UMLAUTS)
-    parts = query.out_of_corpus if is_foreign(query.text) else query.unknown
+    foreign = is_foreign(query.text)
+    parts = query.out_of_corpus if foreign else query.unknown
+    lower = {match.group() for match in WORD.finditer(query.text) if foreign and match.group().islower()}
     return frozenset(
         word
         for word in query.out_of_corpus
         if word not in _SAYING_NOTHING
+        and word not in lower
         and not quantities(word)
         and not (word in parts and len(word) >= STEM and word.translate(UMLAUTS) in there)
     )

@@ -53,7 +53,7 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
         for window in fitting
         if all(other <= _told(window.text) for other in wanted[_above(window)] if other)
     ]
-    return _rows_with(_told(question), fitting)
+    return _not_outdone(_told(question), fitting)
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
@@ -159,9 +159,14 @@ def _told(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
-def _rows_with(said: frozenset[str], windows: Sequence[Window]) -> list[Window]:
-    """Without the rows of a table that hold no word of the question, where others hold one that tells them apart."""
-    hits = {window: said & _told(window.text) for window in windows if is_row(window.text)}
-    everywhere = frozenset[str].intersection(*hits.values()) if hits else frozenset()
-    told = {window: words - everywhere for window, words in hits.items()}
-    return [window for window in windows if told.get(window, True) or not any(told.values())]
+def _not_outdone(said: frozenset[str], windows: Sequence[Window]) -> list[Window]:
+    """Without the rows and items that hold some of the words of the question of which another one holds more: of
+    "Harbour: masks 18" and "North: masks 30" the one that is asked for. Headings and lead-ins are part of a row."""
+    held = {
+        window: said & _told("\n".join((*_above(window), window.text)))
+        for window in windows
+        if is_row(window.text) or window.is_led
+    }
+    return [
+        window for window in windows if window not in held or not any(held[window] < h for h in held.values())
+    ]

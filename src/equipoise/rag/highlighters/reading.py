@@ -58,6 +58,11 @@ class Window:
         return Span(self.passage.doc_id, self.passage.start + self.start, self.passage.start + self.end)
 
     @property
+    def is_led(self) -> bool:
+        """Whether what leads to it is read with it, as with an item of a list, and nothing that it leads to."""
+        return bool(self.read) and self.read[0][0] < self.start and self.read[-1][1] <= self.end
+
+    @property
     def worth(self) -> float:
         """Both scores less the cost of its length: what windows are ranked by."""
         return self.score + self.beside - COST * (self.last - self.first - 1)
@@ -98,7 +103,7 @@ def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reran
         _window(g, n, n + 1, passages[g[n].passage])
         for g in groups.values()
         for n in range(len(g))
-        if g[n].read != ((g[n].start, g[n].end),) or not is_fragment(g[n].text)
+        if g[n].read != ((g[n].start, g[n].end),) or is_row(g[n].text) or not is_fragment(g[n].text)
     ]
     first = {(window.passage, window.read): window for window in reversed(windows)}
     single = _scored(question, list(reversed(first.values())), reranker)
