@@ -53,7 +53,7 @@ ASKING = frozenset(
     """.split()  # noqa: SIM905
 )
 """Words of questions that say how something is asked for, and not what: an answer rarely has them."""
-_SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS
+SAYING_NOTHING = ASKING | CALENDAR | FUNCTION_WORDS
 UNIT = 2
 """Words behind a number that may be its unit: "30 working days"."""
 MOST_WORDS = 40
@@ -76,9 +76,9 @@ class Calibration:
     keep: float
     most: int
 
-    def probability(self, values: Floats) -> float:
-        """0 to 1, from values (features,)."""
-        return float(1.0 / (1.0 + np.exp(-(values @ self.weights + self.bias))))
+    def probability(self, values: Floats, shift: float = 0.0) -> float:
+        """0 to 1, from values (features,); `shift` is added to the log-odds."""
+        return float(1.0 / (1.0 + np.exp(-(values @ self.weights + self.bias + shift))))
 
     def choose(self, windows: Sequence[Window]) -> list[Window]:
         """The windows to highlight, best first."""
@@ -135,7 +135,7 @@ def _absent_words(query: Query, text: str) -> frozenset[str]:
     return frozenset(
         word
         for word in query.out_of_corpus
-        if word not in _SAYING_NOTHING
+        if word not in SAYING_NOTHING
         and word not in lower
         and not quantities(word)
         and not (word in parts and len(word) >= STEM and word.translate(UMLAUTS) in there)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise, takewhile
-from pathlib import PurePosixPath
 
 from equipoise.rag.highlighters.evidence import CALENDAR, measures
 from equipoise.rag.highlighters.reading import Window, is_row
@@ -37,7 +36,7 @@ Kind = Callable[[str], list[Mention]]
 
 def about(question: str, windows: Sequence[Window]) -> list[Window]:
     """The windows that are not about something else of a kind than what the question names, in their order."""
-    paths = dict.fromkeys(map(_above, windows))
+    paths = dict.fromkeys(window.above for window in windows)
     passages = dict.fromkeys(window.passage.text for window in windows)
     fitting = list(windows)
     for kind, asked in _labels(question, "\n".join([*passages, *map("\n".join, paths)])).items():
@@ -51,7 +50,7 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
     fitting = [
         window
         for window in fitting
-        if all(other <= _told(window.text) for other in wanted[_above(window)] if other)
+        if all(other <= _told(window.text) for other in wanted[window.above] if other)
     ]
     return _not_outdone(_told(question), fitting)
 
@@ -111,7 +110,7 @@ def _fits(kind: Kind, asked: frozenset[str], window: Window) -> bool:
         return any(_holds(mention, asked) for mention in own)
     starts = [start for start, _ in window.passage.sections if start <= window.start]
     before = kind(window.passage.text[max(starts, default=0) : window.start])
-    mentions = before or next(filter(None, map(kind, reversed(_above(window)))), [])
+    mentions = before or next(filter(None, map(kind, reversed(window.above))), [])
     return not mentions or _holds(mentions[-1], asked)
 
 
@@ -131,15 +130,9 @@ def _is_year(word: str) -> bool:
 
 def _years(window: Window) -> list[Mention]:
     """The years of the window, else of the nearest thing above it that has any; none or one mention."""
-    places = (window.text, *reversed(_above(window)))
+    places = (window.text, *reversed(window.above))
     years = (tuple(filter(_is_year, words(place))) for place in places)
     return list(filter(None, years))[:1]
-
-
-def _above(window: Window) -> tuple[str, ...]:
-    """File name, title and headings, the nearest last."""
-    passage = window.passage
-    return (PurePosixPath(passage.source).stem, *passage.path_at(window.start))
 
 
 def _instead(
@@ -163,7 +156,7 @@ def _not_outdone(said: frozenset[str], windows: Sequence[Window]) -> list[Window
     """Without the rows and items that hold some of the words of the question of which another one holds more: of
     "Harbour: masks 18" and "North: masks 30" the one that is asked for. Headings and lead-ins are part of a row."""
     held = {
-        window: said & _told("\n".join((*_above(window), window.text)))
+        window: said & _told("\n".join((*window.above, window.text)))
         for window in windows
         if is_row(window.text) or window.is_led
     }

@@ -7,6 +7,7 @@ together with its passage: of two like sentences the one in the better passage i
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,11 @@ class Window:
     def span(self) -> Span:
         """Their place in the document."""
         return Span(self.passage.doc_id, self.passage.start + self.start, self.passage.start + self.end)
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """File name, title and headings, the nearest last."""
+        return (PurePosixPath(self.passage.source).stem, *self.passage.path_at(self.start))
 
     @property
     def is_led(self) -> bool:
@@ -187,11 +193,11 @@ def below(heading: str, text: str) -> str:
     return f"{heading}\n{text}" if heading and heading not in text else text
 
 
-def _below_heading(window: Window) -> str:
+def below_heading(window: Window) -> str:
     """The window's text below its nearest heading, else the document's title."""
     return below(window.passage.heading_at(window.start), window.text)
 
 
 def _scored(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
-    scores = reranker.scores(question, [_below_heading(window) for window in windows])
+    scores = reranker.scores(question, [below_heading(window) for window in windows])
     return [replace(window, score=float(score)) for window, score in zip(windows, scores, strict=True)]

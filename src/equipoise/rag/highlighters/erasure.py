@@ -1,0 +1,77 @@
+"""Erasure: what the reader's score says of the words of a question that the best window does not have.
+
+A window about something else ("windows are cleaned", where the question has "carpets") is read as a better answer
+when that word is left out of the question; one that says it in other words, as a worse one. Leave-one-out, after Li,
+Monroe and Jurafsky (2016), who measure by it what a model's decision rests on.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from equipoise.core.protocols import Reranker
+from equipoise.corpus.spelling import is_foreign
+from equipoise.rag.highlighters.evidence import SAYING_NOTHING, STEM
+from equipoise.rag.highlighters.reading import Window, below_heading
+from equipoise.text.references import ASKING, AUXILIARY
+from equipoise.text.support import stem
+from equipoise.text.tokens import STOP_WORDS, WORD, words
+
+AGAINST = 2.0
+"""From this rise of the score (log-odds) on, the window is about something else."""
+BORNE_OUT = 1.0
+"""By at least so much the score must fall for a word that the window says otherwise, and none may rise by more."""
+SHARE, MOST_FALL = 0.2, 3.0
+"""Of the greatest fall, up to that, what is added; all chosen on one set of short documents (benchmarks/LOG.md)."""
+MOST_GAIN = SHARE * MOST_FALL
+MOST_WORDS = 8
+"""Words of a question that are left out, each by itself."""
+_DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNORECASE)
+"""Words that ask for a size or an order, and that a number answers."""
+
+
+def shift(question: str, window: Window, reranker: Reranker) -> tuple[float, str]:
+    """What is added to the log-odds that the window answers, MOST_GAIN at most, and the word that it is about something
+    else than, if any; nothing for questions in other languages, which the reader does not read. Raises ModelError."""
+    absent = [] if is_foreign(question) else _absent(question, window)
+    if not absent:
+        return 0.0, ""
+    text = below_heading(window)
+    whole = reranker.scores(question, [text])[0]
+    rises = {
+        question[start:end].casefold(): float(
+            reranker.scores(question[:start] + question[end:], [text])[0] - whole
+        )
+        for start, end in absent
+    }
+    degrees = {word.casefold() for match in _DEGREE.finditer(question) for word in match.groups("")}
+    asks = not (ASKING | AUXILIARY).isdisjoint(words(question))
+    named = {word: rise for word, rise in rises.items() if asks and word not in degrees}
+    word = max(named, key=named.__getitem__, default="")
+    against = named.get(word, 0.0)
+    if against >= AGAINST:
+        return -against, word
+    fall = -min(rises.values())
+    return (SHARE * min(fall, MOST_FALL) if fall >= BORNE_OUT > against else 0.0), ""
+
+
+def holds(window: Window, word: str) -> bool:
+    """Whether the window, or what stands above it, has the case-folded word in some form."""
+    there = words("\n".join((*window.above, window.text)))
+    return any(
+        stem(word) == stem(other) or (len(word) >= STEM and other[:STEM] == word[:STEM]) for other in there
+    )
+
+
+def _absent(question: str, window: Window) -> Sequence[tuple[int, int]]:
+    """Where the words of the question stand that the window does not hold; words that only ask, and numbers, which a
+    text says otherwise, aside."""
+    missing = (
+        match.span()
+        for match in WORD.finditer(question)
+        if match.lastgroup != "number"
+        and len(match.group()) > 2
+        and (word := match.group().casefold()) not in STOP_WORDS | SAYING_NOTHING
+        and not holds(window, word)
+    )
+    return list(islice(missing, MOST_WORDS))
