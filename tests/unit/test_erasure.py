@@ -4,7 +4,7 @@ import pytest
 
 from equipoise.core.types import Passage
 from equipoise.models.crossencoder import CrossEncoder
-from equipoise.rag.highlighters.erasure import AGAINST, MOST_GAIN, holds, shift
+from equipoise.rag.highlighters.erasure import AGAINST, MOST_GAIN, shift
 from equipoise.rag.highlighters.reading import Window
 
 BARGES = "The hull of each barge is painted every second spring."
@@ -21,32 +21,29 @@ def window(text, title=""):
 
 
 @pytest.mark.parametrize(
-    ("question", "text", "word"),
+    ("question", "text", "speaks_against"),
     [
-        ("When is the spring fair?", "The autumn fair is on 4 October.", "spring"),
-        ("How often is the hull of a barge painted?", BARGES, ""),
-        ("What does a green bucket cost?", "A red bucket costs 4 euros.", "green"),
-        ("green bucket cost", "A red bucket costs 4 euros.", ""),  # no sentence that a word can be left out of
+        ("When is the spring fair?", "The autumn fair is on 4 October.", True),
+        ("How often is the hull of a barge painted?", BARGES, False),
+        ("What does a green bucket cost?", "A red bucket costs 4 euros.", True),
+        (
+            "green bucket cost",
+            "A red bucket costs 4 euros.",
+            False,
+        ),  # no sentence that a word can be left out of
     ],
 )
-def test_a_word_that_the_window_speaks_against_is_told(reranker, question, text, word):
-    moved, told = shift(question, window(text), reranker)
-    assert told == word
-    assert (moved <= -AGAINST) == bool(word)
+def test_a_word_that_the_window_speaks_against_is_told(reranker, question, text, speaks_against):
+    moved = shift(question, window(text), reranker)
+    assert moved <= -AGAINST if speaks_against else moved >= 0.0
 
 
 def test_a_word_that_the_window_says_otherwise_speaks_for_it(reranker):
-    moved, told = shift("how do i get my money back", window(REFUNDS), reranker)
-    assert not told
-    assert 0 < moved <= MOST_GAIN
+    assert 0 < shift("how do i get my money back", window(REFUNDS), reranker) <= MOST_GAIN
 
 
-def test_numbers_and_other_languages_are_left_to_others(reranker):
-    assert shift("Wie oft wird der Mast gestrichen?", window(BARGES), reranker) == (0.0, "")
-    assert shift("Is 37 painted?", window(BARGES), reranker) == (0.0, "")
-
-
-def test_a_window_holds_what_stands_above_it_and_other_forms_of_a_word():
-    assert holds(window("It is painted.", "Barges"), "barge")
-    assert holds(window("It is painted."), "harbour")  # the file's name
-    assert not holds(window("It is painted.", "Barges"), "mast")
+def test_numbers_other_languages_and_words_that_stand_above_are_left_alone(reranker):
+    assert shift("Wie oft wird der Mast gestrichen?", window(BARGES), reranker) == 0.0
+    assert shift("Is 37 painted?", window(BARGES), reranker) == 0.0
+    fair = "The autumn fair is on 4 October."
+    assert shift("When is the spring fair?", window(fair, "Spring"), reranker) == 0.0

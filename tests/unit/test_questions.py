@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.text.questions import EARLIER, MAX_QUESTION, Question, one_question, split_questions
+from equipoise.text.questions import EARLIER, MAX_QUESTION, STORY, Question, one_question, split_questions
 from timing import LINEAR, growth
 
 
@@ -238,3 +238,14 @@ def test_time_grows_linearly_up_to_the_longest_question(unit):
         return lambda: split_questions(message)
 
     assert growth(work, least=500, most=2_000).ratio < LINEAR
+
+
+def test_of_a_story_the_sentences_that_ask_are_read():
+    before = "Hello, we moved here in March with three children and an old boat that my uncle built and that leaks. "
+    after = " My wife says that she paid something in advance when she called, but the paper is lost. Regards, Tom"
+    story = f"{before}What does a mooring cost for a week?{after}"
+    assert len(story.split()) > STORY
+    assert one_question(story).text == "What does a mooring cost for a week?"
+    told = f"{before}Now he asks whether the mooring may be sublet.{after} Can you tell me?"
+    assert one_question(told).text == "Now he asks whether the mooring may be sublet."
+    assert one_question(before + before + after).text == before + before + after

@@ -23,7 +23,13 @@ MAX_QUESTION = 4_000
 """Characters of a question, with all that is read with it."""
 EARLIER = 20
 """Messages of a session that are remembered."""
+STORY = 45
+"""Words from which on a message is a story."""
 
+_INDIRECT = re.compile(
+    r"\bwhether\b|\b(?:ask|asks|know|tell|wonder|wondering)\b.{0,40}\b(?:if|how|what|when|where|which|who|why)\b",
+    re.IGNORECASE,
+)
 _ENDING = re.compile(r"(?<![?!])!*+\?[?!]*+(?:[\"'”’»)\]]+(?!\s+[a-z]))?(?=\s|\Z)")
 _ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-*•–])\s+(?=\S)")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
@@ -105,9 +111,20 @@ def one_question(message: str, before: Sequence[str] = ()) -> Question:
     >>> one_question("And who elects him?", ["Who is the president of Mali?", "And where does he live?"]).whole
     'Who is the president of Mali? And who elects him?'
     """
-    alone = not follows_up(message)
-    earlier = "" if alone else _standing(before, len(message))
-    return Question(message, (earlier,) if earlier else (), alone, not alone and could_stand_alone(message))
+    text = _point(message)
+    alone = not follows_up(text)
+    earlier = "" if alone else _standing(before, len(text))
+    return Question(text, (earlier,) if earlier else (), alone)
+
+
+def _point(message: str) -> str:
+    """The sentences of a story that ask; other messages as they are. A reader takes in the first words of a question
+    only, and what else a story tells leads a search astray."""
+    if len(message.split()) <= STORY:
+        return message
+    sentences = [message[start:end] for start, end in prose_spans(message)]
+    asking = [said for said in sentences if (_asks(said) or _INDIRECT.search(said)) and _says(said)]
+    return " ".join(asking) or message
 
 
 def _standing(before: Sequence[str], length: int) -> str:

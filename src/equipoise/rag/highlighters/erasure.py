@@ -30,12 +30,12 @@ _DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNOREC
 """Words that ask for a size or an order, and that a number answers."""
 
 
-def shift(question: str, window: Window, reranker: Reranker) -> tuple[float, str]:
-    """What is added to the log-odds that the window answers, MOST_GAIN at most, and the word that it is about something
-    else than, if any; nothing for questions in other languages, which the reader does not read. Raises ModelError."""
+def shift(question: str, window: Window, reranker: Reranker) -> float:
+    """What is added to the log-odds that the window answers, MOST_GAIN at most; nothing for questions in other
+    languages, which the reader does not read. Raises ModelError."""
     absent = [] if is_foreign(question) else _absent(question, window)
     if not absent:
-        return 0.0, ""
+        return 0.0
     text = below_heading(window)
     whole = reranker.scores(question, [text])[0]
     rises = {
@@ -46,32 +46,25 @@ def shift(question: str, window: Window, reranker: Reranker) -> tuple[float, str
     }
     degrees = {word.casefold() for match in _DEGREE.finditer(question) for word in match.groups("")}
     asks = not (ASKING | AUXILIARY).isdisjoint(words(question))
-    named = {word: rise for word, rise in rises.items() if asks and word not in degrees}
-    word = max(named, key=named.__getitem__, default="")
-    against = named.get(word, 0.0)
+    against = max((rise for word, rise in rises.items() if asks and word not in degrees), default=0.0)
     if against >= AGAINST:
-        return -against, word
+        return -against
     fall = -min(rises.values())
-    return (SHARE * min(fall, MOST_FALL) if fall >= BORNE_OUT > against else 0.0), ""
-
-
-def holds(window: Window, word: str) -> bool:
-    """Whether the window, or what stands above it, has the case-folded word in some form."""
-    there = words("\n".join((*window.above, window.text)))
-    return any(
-        stem(word) == stem(other) or (len(word) >= STEM and other[:STEM] == word[:STEM]) for other in there
-    )
+    return SHARE * min(fall, MOST_FALL) if fall >= BORNE_OUT > against else 0.0
 
 
 def _absent(question: str, window: Window) -> Sequence[tuple[int, int]]:
-    """Where the words of the question stand that the window does not hold; words that only ask, and numbers, which a
-    text says otherwise, aside."""
+    """Where the words of the question stand that the window does not have, nor what stands above it; words that only
+    ask, and numbers, which a text says otherwise, aside."""
+    there = set(words("\n".join((*window.above, window.text))))
+    stems, beginnings = set(map(stem, there)), {word[:STEM] for word in there if len(word) >= STEM}
     missing = (
         match.span()
         for match in WORD.finditer(question)
         if match.lastgroup != "number"
         and len(match.group()) > 2
         and (word := match.group().casefold()) not in STOP_WORDS | SAYING_NOTHING
-        and not holds(window, word)
+        and stem(word) not in stems
+        and word[:STEM] not in beginnings
     )
     return list(islice(missing, MOST_WORDS))

@@ -9,7 +9,7 @@ from equipoise.core.types import Passage, Proposal, Query
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
-from equipoise.rag.highlighters.erasure import MOST_GAIN, holds, shift
+from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about
 from equipoise.rag.highlighters.reading import Reading, read
@@ -43,21 +43,13 @@ class ReaderHighlighter:
         if not reading.windows:
             return Proposal(())
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
-        reading, probability = self._decided(query, reading, threshold)
+        values = features(query, reading)
+        moved = 0.0
+        if self.fitted.probability(values, MOST_GAIN) >= threshold:
+            moved = shift(query.text, reading.windows[0], reader_of(self.reranker, query))
+        probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         return Proposal(tuple(window.span for window in chosen), probability=probability, threshold=threshold)
-
-    def _decided(self, query: Query, reading: Reading, threshold: float) -> tuple[Reading, float]:
-        """The reading, and the probability that it answers; where its best window is about something else than what a
-        word of the question names, only the windows that have the word, if any."""
-        values = features(query, reading)
-        if self.fitted.probability(values, MOST_GAIN) < threshold:
-            return reading, self.fitted.probability(values)
-        moved, word = shift(query.text, reading.windows[0], reader_of(self.reranker, query))
-        others = tuple(window for window in reading.windows if word and holds(window, word))
-        if others:
-            return self._decided(query, replace(reading, windows=others), threshold)
-        return reading, self.fitted.probability(values, moved)
 
 
 def read_for(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
