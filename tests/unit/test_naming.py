@@ -5,7 +5,7 @@ import pytest
 from equipoise.core.types import Document
 from equipoise.corpus.pieces import passage_at
 from equipoise.rag.highlighters.evidence import measures
-from equipoise.rag.highlighters.naming import about
+from equipoise.rag.highlighters.naming import about, fellows
 from equipoise.rag.highlighters.reading import Window
 from equipoise.text.blocks import blocks
 from equipoise.text.outline import outlined
@@ -142,3 +142,17 @@ def test_a_row_that_holds_more_of_what_is_asked_for_leaves_its_neighbours_out():
     assert "68 dB" in left("How loud is the Saw 10?", SAWS)
     assert "74 dB" not in left("How loud is the Saw 10?", SAWS)
     assert left("Who pays?", MOORINGS).count("EUR") == 2
+
+
+ROOMS = "| Room | Beds | Cats |\n|---|---|---|\n| Gull | 2 | allowed |\n| Tern | 1 | none |\n| Auk | 4 | allowed |\n"
+
+
+def test_rows_that_answer_alike_are_quoted_together_and_all_where_all_are_asked_for():
+    header, gull, tern, auk = windows(ROOMS)
+    every = (header, gull, tern, auk)
+    assert fellows("Which rooms have cats allowed?", gull, every) == [gull, auk]
+    assert fellows("Which room has the most beds?", gull, every) == [gull, tern, auk]
+    assert fellows("How many beds has the Gull room?", gull, every) == [gull]
+    assert fellows("Who sleeps there?", gull, every) == []
+    (plain, *_) = windows("Cats sleep here. Dogs do not.")
+    assert fellows("Which animals sleep here?", plain, [plain]) == []

@@ -6,13 +6,14 @@ of, they name others of.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise, takewhile
 
 from equipoise.rag.highlighters.evidence import CALENDAR, measures
 from equipoise.rag.highlighters.reading import Window, is_row
 from equipoise.text.facts import YEARS
+from equipoise.text.quotes import LONGEST
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, names, words
 
@@ -27,6 +28,9 @@ _BOUNDING = frozenset(
     "since from until before after than as see cf later newer above higher earlier older".split()  # noqa: SIM905
 )
 """Words around a number that say from where to where, or where to look."""
+
+_EVERY = re.compile(r"\b(?:which|all|list|every|each|how many|most|least|\w{2,}est)\b", re.IGNORECASE)
+"""Words that ask for every row of a table."""
 
 Mention = tuple[str, ...]
 """The numbers or codes of one kind that stand together; from the least to the greatest where there are several."""
@@ -52,7 +56,7 @@ def about(question: str, windows: Sequence[Window]) -> list[Window]:
         for window in fitting
         if all(other <= _told(window.text) for other in wanted[window.above] if other)
     ]
-    return _not_outdone(_told(question), fitting)
+    return _not_outdone(question, fitting)
 
 
 def _labels(question: str, text: str) -> dict[Kind, frozenset[str]]:
@@ -152,14 +156,34 @@ def _told(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
-def _not_outdone(said: frozenset[str], windows: Sequence[Window]) -> list[Window]:
+def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Window]:
+    """The rows of a table that answer with the best one: they hold as much of what is asked for ("who takes cats");
+    all rows only where all are asked for ("which is the dearest"). None where these are too many to be read."""
+    held = _held(question, (window for window in windows if window.passage == best.passage))
+    if best not in held or not is_row(best.own):
+        return []
+    same = [window for window, has in held.items() if held[best] <= has]
+    every = len(same) == len(held)
+    long = sum(len(window.own.split()) for window in same) > LONGEST
+    return [] if long or (every and not _EVERY.search(question)) else same
+
+
+def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
     """Without the rows and items that hold some of the words of the question of which another one holds more: of
-    "Harbour: masks 18" and "North: masks 30" the one that is asked for. Headings and lead-ins are part of a row."""
-    held = {
+    "Harbour: masks 18" and "North: masks 30" the one that is asked for."""
+    held = _held(question, windows)
+    return [
+        window
+        for window in windows
+        if window not in held or not any(held[window] < has for has in held.values())
+    ]
+
+
+def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:
+    """The words of the question that each row and item holds, with headings and lead-ins."""
+    said = _told(question)
+    return {
         window: said & _told("\n".join((*window.above, window.text)))
         for window in windows
-        if is_row(window.text) or window.is_led
+        if window.is_led or (is_row(window.own) and not window.leads)
     }
-    return [
-        window for window in windows if window not in held or not any(held[window] < h for h in held.values())
-    ]

@@ -11,7 +11,7 @@ from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
-from equipoise.rag.highlighters.naming import about
+from equipoise.rag.highlighters.naming import about, fellows
 from equipoise.rag.highlighters.reading import Reading, read
 from equipoise.rag.search import reader_of
 from equipoise.text.scripts import script_of
@@ -49,6 +49,8 @@ class ReaderHighlighter:
             moved = shift(query.text, reading.windows[0], reader_of(self.reranker, query))
         probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
+        if chosen:
+            chosen += fellows(query.text, chosen[0], reading.windows)
         return Proposal(tuple(window.span for window in chosen), probability=probability, threshold=threshold)
 
 

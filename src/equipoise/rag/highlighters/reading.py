@@ -59,14 +59,24 @@ class Window:
         return Span(self.passage.doc_id, self.passage.start + self.start, self.passage.start + self.end)
 
     @property
+    def own(self) -> str:
+        """The sentences alone."""
+        return self.passage.text[self.start : self.end]
+
+    @property
     def above(self) -> tuple[str, ...]:
         """File name, title and headings, the nearest last."""
         return (PurePosixPath(self.passage.source).stem, *self.passage.path_at(self.start))
 
     @property
+    def leads(self) -> bool:
+        """Whether what it leads to is read with it, as with a lead-in or the header of a table."""
+        return bool(self.read) and self.read[-1][1] > self.end
+
+    @property
     def is_led(self) -> bool:
-        """Whether what leads to it is read with it, as with an item of a list, and nothing that it leads to."""
-        return bool(self.read) and self.read[0][0] < self.start and self.read[-1][1] <= self.end
+        """Whether only what leads to it is read with it, as with an item of a list."""
+        return bool(self.read) and self.read[0][0] < self.start and not self.leads
 
     @property
     def worth(self) -> float:
@@ -158,8 +168,7 @@ def _said(about: str, cell: str) -> str:
 
 def _by_cells(question: str, windows: Sequence[Window], reranker: Reranker) -> list[Window]:
     """The windows; the best rows of a table among them with the score of their best cell, if that is higher."""
-    texts = {window: window.passage.text[window.start : window.end] for window in windows}
-    rows = {window: made for window, text in texts.items() if (made := cells(text))}
+    rows = {window: made for window in windows if (made := cells(window.own))}
     best = sorted(rows, key=_place)[:SEEDS]
     scores = iter(reranker.scores(question, [cell for window in best for cell in rows[window]]))
     better = {window: max(float(next(scores)) for _ in rows[window]) for window in best}
