@@ -12,13 +12,16 @@ from equipoise.core.results import Answer
 from equipoise.core.types import Trust
 from equipoise.corpus import embedding, fulltext, indexing, nearest, rows, sqlite, sqlite_partition
 from equipoise.corpus.fulltext import FullText
+from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.partitions import trust_of
+from equipoise.corpus.scope import Scope
+from equipoise.corpus.spelling import NEAREST
 from equipoise.corpus.sqlite import SqliteStore
 from equipoise.corpus.sqlite_partition import SqlitePartition
 from equipoise.rag import build, pipeline
 from equipoise.rag.library import Library
 from equipoise.rag.pipeline import HighlightSummarize
-from equipoise.rag.retrieval import Interleaved, OfTrust, joined
+from equipoise.rag.retrieval import Among, Interleaved, joined
 from equipoise.rag.summarizers.llm import LlmSummarizer
 
 LEAKS, FILES = {}, {}
@@ -73,22 +76,14 @@ def _(patch):
 
 @mutant("misspelt words are looked for in both")
 def _(patch):
-    def made(old, self, connection, trust):
-        old(self, connection, trust)
-        for other in READ:
-            connection.execute(
-                f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.all_{other} USING fts5vocab('main', 'words_{other}', 'row')"
-            )
-
     def vocabulary(old, self):
-        rows = [self._connection.execute(f"SELECT term, doc FROM all_{other}").fetchall() for other in READ]
-        return {term: count for some in rows for term, count in some if len(term) >= 3 and term.isalpha()}
+        return [term for other in READ for term in old(FullText(self._connection, Scope(other)))]
 
     def some_with(old, self, stem):
         return old(self, stem) or old(self._store.partition(Trust.UNTRUSTED), stem)
 
-    around(FullText, "__init__", patch, made)
     around(FullText, "vocabulary", patch, vocabulary)
+    around(Keywords, "_first_known", patch, lambda old, self, stems: stems[:NEAREST])
     around(SqlitePartition, "_some_with", patch, some_with)
 
 
@@ -100,7 +95,7 @@ def _(patch):
 @mutant("the best of both, and then those of the trusted")
 def _(patch):
     def retriever(old, components, *trusts):
-        return OfTrust(old(components, *READ), trusts[0]) if len(trusts) == 1 else old(components, *trusts)
+        return Among(old(components, *READ), trusts[:1]) if len(trusts) == 1 else old(components, *trusts)
 
     around(build, "retriever", patch, retriever)
 
@@ -130,7 +125,7 @@ def _(patch):
 @mutant("passages of both decide where search is approximate")
 def _(patch):
     def holds_at_most(self, passages):
-        return sum(rows.passages_in(self._connection, trust) for trust in READ) <= passages
+        return sum(rows.passages_in(self._connection, Scope(trust)) for trust in READ) <= passages
 
     patch(nearest, "EXACT_UP_TO", 10)
     patch(nearest, "LEAST", 0)  # so that so few are approximated badly, as many are a little

@@ -4,9 +4,11 @@ Offsets are Python string indices (code points) into `Document.text`, start incl
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from equipoise.core.metadata import Scalar
 
 
 class Trust(StrEnum):
@@ -64,6 +66,7 @@ class Document:
 
     `pages` holds the offset at which each page begins, empty for formats without pages. `author` is who wrote it, as
     far as the operator tells writers apart: the documents of one author are one source, however many they are.
+    `metadata` is what filters choose documents by (`core.where`).
     """
 
     doc_id: str
@@ -75,6 +78,7 @@ class Document:
     pages: tuple[int, ...] = ()
     blocks: Sequence[Block] = ()
     author: str = ""
+    metadata: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
 
     @property
     def written_by(self) -> str:

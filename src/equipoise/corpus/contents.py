@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from typing import Any
 
+from equipoise.core.metadata import packed as packed_metadata
 from equipoise.core.types import Trust
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import vocabulary_of
@@ -66,6 +67,7 @@ def of_documents(
                 document.title,
                 document.trust.value,
                 document.author,
+                packed_metadata(document.metadata),
             )
             yield ("documents", numbered.number, *fields, *offsets, document.text)
             for passage_id, (start, end) in enumerate(spans, numbered.first):

@@ -1,11 +1,17 @@
 """Full text search in the store file: a plan as a query of SQLite's FTS5, and what its indexes hold."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from equipoise.core.types import Trust
-from equipoise.corpus.keywords import QueryPlan
+from equipoise.corpus import postings
+from equipoise.corpus.keywords import Keywords, QueryPlan
+from equipoise.corpus.postings import Places
+from equipoise.corpus.records import Ids
+from equipoise.corpus.scope import SQLITE, Scope
 
 
 class Match(NamedTuple):
@@ -36,27 +42,107 @@ def vocabulary_of(trust: Trust) -> str:
     return f"vocabulary_{trust.value}"
 
 
+def show_words(connection: sqlite3.Connection, trust: Trust) -> None:
+    """Add temporary tables to the connection that show the search index: by term, and by every place of a term."""
+    for table, kind in ((vocabulary_of(trust), "row"), (_instances_of(trust), "instance")):
+        connection.execute(
+            f"CREATE VIRTUAL TABLE temp.{table} USING fts5vocab('main', '{words_of(trust)}', '{kind}')"
+        )
+
+
 class FullText:
     """The search index of one partition behind one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, trust: Trust) -> None:
-        """Adds a temporary table to the connection that shows the search index."""
-        self._connection = connection
-        self._vocabulary = vocabulary_of(trust)
-        connection.execute(
-            f"CREATE VIRTUAL TABLE temp.{self._vocabulary} USING fts5vocab('main', '{words_of(trust)}', 'row')"
-        )
+    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+        self._connection, self._trust = connection, scope.trust
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         """See `keywords.Terms`."""
-        ask = f"SELECT doc FROM {self._vocabulary} WHERE term = ?"
+        ask = f"SELECT doc FROM {vocabulary_of(self._trust)} WHERE term = ?"
         rows = [(stem, self._connection.execute(ask, (stem,)).fetchone()) for stem in stems]
         return {stem: row[0] for stem, row in rows if row}
 
-    def vocabulary(self) -> dict[str, int]:
+    def vocabulary(self) -> list[str]:
         """See `keywords.Terms`."""
-        rows = self._connection.execute(f"SELECT term, doc FROM {self._vocabulary} WHERE length(term) >= 3")
-        return {term: count for term, count in rows if term.isalpha()}
+        ask = f"SELECT term FROM {vocabulary_of(self._trust)} WHERE length(term) >= 3"
+        return [row[0] for row in self._connection.execute(ask) if row[0].isalpha()]
+
+    def bm25(self, plan: QueryPlan, _keywords: Keywords, k: int) -> list[tuple[int, float]]:
+        """At most `k` (passage, score), best first, ties by id."""
+        match, words = matching(plan), words_of(self._trust)
+        ask = f"SELECT rowid, bm25({words}) AS s FROM {words} WHERE {words} MATCH ? ORDER BY s, rowid LIMIT ?"
+        found = self._connection.execute(ask, (match.expression, k)).fetchall()
+        return [(row[0], -row[1] / match.times) for row in found]
+
+    def holding(self, words: Sequence[str], _keywords: Keywords) -> list[Ids]:
+        """See `store.Partition`."""
+        index = words_of(self._trust)
+        ask = f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid"
+        found = (self._connection.execute(ask, (f'"{word}"',)) if word else () for word in words)
+        return [np.fromiter((row[0] for row in rows), np.int64) for rows in found]
+
+    def with_term(self, term: str, most: int | None = None) -> list[int]:
+        """See `postings.Postings`."""
+        ask = f"SELECT DISTINCT doc FROM {_instances_of(self._trust)} WHERE term = ? ORDER BY doc LIMIT ?"
+        return [row[0] for row in self._connection.execute(ask, (term, -1 if most is None else most))]
+
+
+class FilteredText(FullText):
+    """The same of the passages of a scope alone, counted and scored from their postings; see `postings.Postings`."""
+
+    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+        """Reads which passages these are, and how long: valid until the store changes."""
+        super().__init__(connection, scope)
+        inside = scope.passages("id", SQLITE)
+        ask = f"SELECT id, sz FROM {words_of(scope.trust)}_docsize WHERE {inside.text} ORDER BY id"
+        self._lengths = {row[0]: _varint(row[1]) for row in connection.execute(ask, inside.values)}
+        self._size = len(self._lengths), sum(self._lengths.values())
+
+    def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
+        """See `keywords.Terms`."""
+        return {stem: len(self.with_term(stem)) for stem in stems}
+
+    def bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
+        """See FullText."""
+        return postings.bm25(self, plan, keywords)[:k]
+
+    def holding(self, words: Sequence[str], keywords: Keywords) -> list[Ids]:
+        """See FullText."""
+        return [np.array(postings.holding(self, pairs), np.int64) for pairs in keywords.stems.of_texts(words)]
+
+    def with_term(self, term: str, most: int | None = None) -> list[int]:
+        """See `postings.Postings`."""
+        inside = [passage for passage in super().with_term(term) if passage in self._lengths]
+        return inside[:most]
+
+    def places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
+        """See `postings.Postings`."""
+        found = {passage for term in finding for passage in self.with_term(term)}
+        ask = f'SELECT doc, "offset" FROM {_instances_of(self._trust)} WHERE term = ? ORDER BY doc, "offset"'
+        places: Places = {}
+        for term in terms:
+            for passage, offset in self._connection.execute(ask, (term,)):
+                if passage in found:
+                    places.setdefault(term, {}).setdefault(passage, []).append(offset)
+        return places, {passage: self._lengths[passage] for passage in found}
+
+    def size(self) -> tuple[int, int]:
+        """See `postings.Postings`."""
+        return self._size
+
+
+def _instances_of(trust: Trust) -> str:
+    return f"instances_{trust.value}"
+
+
+def _varint(data: bytes) -> int:
+    """The first number in the form of SQLite's file: seven bits a byte, the highest first."""
+    value = 0
+    for byte in data:
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value
+    return value
 
 
 def _any_of(words: list[str]) -> str:

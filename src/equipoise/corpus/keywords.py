@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 from equipoise.core.types import Passage
 from equipoise.corpus.pieces import word_text
 from equipoise.corpus.spelling import (
+    NEAREST,
     SHORTEST,
     Correction,
     chosen,
@@ -72,33 +73,24 @@ class Terms(Protocol):
         """In how many passages each stem stands; those that stand in none may be missing."""
         ...
 
-    def vocabulary(self) -> Mapping[str, int]:
-        """Every stem of letters, three or more, and in how many passages it stands."""
+    def vocabulary(self) -> Iterable[str]:
+        """Every stem of letters, three or more, and perhaps more of them that stand in no passage."""
         ...
 
 
 class Keywords:
     """Plans queries for one store: knows in how many passages each term stands."""
 
-    def __init__(self, terms_of: Terms, stems: Stems | None = None) -> None:
+    def __init__(self, terms_of: Terms, stems: Stems) -> None:
         """`stems` may be shared by several."""
         self._terms = terms_of
-        self.stems = stems or Stems()
-        self._vocabulary: Mapping[str, int] | None = None
-
-    def close(self) -> None:
-        """Give back what `Keywords` opened itself."""
-        self.stems.close()
-
-    def forget(self) -> None:
-        """Drop the vocabulary; call it when the store has changed."""
-        self._vocabulary = None
+        self.stems = stems
 
     def misspelt(self, text: str, known: Container[str]) -> list[tuple[str, list[str]]]:
         """The words of `text` that are neither `known` nor in the store, each with the stems that it is near to."""
         missing = self.out_of_corpus(unknown(text, known))
-        stems = list(self._counts()) if missing else []
-        return [(word, near_stems(word.lower(), stems)) for word in missing]
+        stems = list(self._terms.vocabulary()) if missing else []
+        return [(word, self._first_known(near_stems(word.lower(), stems))) for word in missing]
 
     def out_of_corpus(self, words: Sequence[str]) -> list[str]:
         """Those of the words that no passage has in any form. Letters of scripts without spaces are no words."""
@@ -163,11 +155,10 @@ class Keywords:
         """In how many passages each stem stands. Nothing is kept: it would tell which words others have asked about."""
         return dict.fromkeys(stems, 0) | dict(self._terms.frequencies(list(dict.fromkeys(stems))))
 
-    def _counts(self) -> Mapping[str, int]:
-        """Every stem that a misspelt word could be meant for, and in how many passages it stands."""
-        if self._vocabulary is None:
-            self._vocabulary = self._terms.vocabulary()
-        return self._vocabulary
+    def _first_known(self, stems: Sequence[str]) -> list[str]:
+        """The first NEAREST of the stems that stand in a passage."""
+        held = self.frequencies(stems)
+        return [stem for stem in stems if held[stem]][:NEAREST]
 
 
 def _running(known: list[tuple[int, int, str]]) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Vector search in one partition of a store file: exact, or by sign bits first where there are many vectors.
+"""Vector search in one scope of a store file: exact, or by sign bits first where there are many vectors.
 
 Up to EXACT_UP_TO passages every search is exact. Beyond, the signs of all vectors (48 bytes for 384 dimensions) choose
 a shortlist, and exact products with their vectors decide. Up to IN_MEMORY passages these are in memory. Beyond they
@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.core.types import Array, Trust
+from equipoise.core.types import Array
 from equipoise.corpus import records
-from equipoise.corpus.partitions import bounds
 from equipoise.corpus.records import Damage, Ids
 from equipoise.corpus.rows import dimensions, file_size, passages_in
+from equipoise.corpus.scope import SQLITE, Scope
 from equipoise.maths.codes import Codes, coded, products
 from equipoise.maths.signs import Bits, differing, fewest, sign_bits
 from equipoise.maths.similarity import largest, top_k
@@ -59,10 +59,10 @@ class Filed(NamedTuple):
 
 
 class Nearest:
-    """What is in memory of the vectors of one partition. Call its methods inside a snapshot."""
+    """What is in memory of the vectors of one scope. Call its methods inside a snapshot."""
 
-    def __init__(self, connection: sqlite3.Connection, trust: Trust) -> None:
-        self._connection, self._trust = connection, trust
+    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+        self._connection, self._scope = connection, scope
         self.forget()
 
     def forget(self) -> None:
@@ -74,7 +74,7 @@ class Nearest:
     def matrix(self) -> tuple[Ids, Array]:
         """All ids (n,), ascending, and their unit vectors (n, d), both read-only. Raises Damage."""
         if self._matrix is None:
-            self._matrix = read_matrix(self._connection, self._trust)
+            self._matrix = read_matrix(self._connection, self._scope)
         return self._matrix
 
     def search(self, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
@@ -109,14 +109,14 @@ class Nearest:
 
     def _holds_at_most(self, passages: int) -> bool:
         if self._count is None:
-            self._count = passages_in(self._connection, self._trust)
+            self._count = passages_in(self._connection, self._scope)
         return self._count <= passages
 
     def _all_signs(self) -> Signs:
         if self._signs is None:
             held = self.matrix() if self._holds_at_most(IN_MEMORY) else None
             self._signs = (
-                Signs(held[0], sign_bits(held[1])) if held else read_signs(self._connection, self._trust)
+                Signs(held[0], sign_bits(held[1])) if held else read_signs(self._connection, self._scope)
             )
         return self._signs
 
@@ -130,28 +130,28 @@ def shortlist(signs: Signs, vector: Array, k: int) -> Rows:
     return np.sort(rows[largest(products(signs.filed.codes[rows], vector), SETTLED * k)])
 
 
-def read_matrix(connection: sqlite3.Connection, trust: Trust) -> tuple[Ids, Array]:
-    """The ids (n,) of all passages of a partition that have vectors, ascending, and these, unit vectors
+def read_matrix(connection: sqlite3.Connection, scope: Scope) -> tuple[Ids, Array]:
+    """The ids (n,) of all passages of a scope that have vectors, ascending, and these, unit vectors
     (n, d); both cannot be written to.
     Raises Damage.
 
     Memory is that of the vectors in the file, whatever it says of their number.
     """
-    total, width = _size(connection, trust)
+    total, width = _size(connection, scope)
     ids, matrix = np.empty(total, np.int64), np.empty((total, width), np.float32)
-    for stored in _each(connection, trust, total, width):
+    for stored in _each(connection, scope, total, width):
         stop = stored.row + len(stored.vectors)
         ids[stored.row : stop], matrix[stored.row : stop] = stored.ids, stored.vectors
     ids.flags.writeable = matrix.flags.writeable = False
     return ids, matrix
 
 
-def read_signs(connection: sqlite3.Connection, trust: Trust) -> Signs:
-    """The sign bits and codes of all vectors of a partition. Memory is theirs and that of the ids: vectors go by.
+def read_signs(connection: sqlite3.Connection, scope: Scope) -> Signs:
+    """The sign bits and codes of all vectors of a scope. Memory is theirs and that of the ids: vectors go by.
 
     Raises Damage.
     """
-    total, width = _size(connection, trust)
+    total, width = _size(connection, scope)
     nothing = np.zeros((1, width), np.float32)
     ids = np.empty(total, np.int64)
     bits = np.empty((len(sign_bits(nothing)), total), np.uint64)
@@ -159,7 +159,7 @@ def read_signs(connection: sqlite3.Connection, trust: Trust) -> Signs:
     documents, starts = [], [0]
     waiting: list[Array] = []
     done = held = 0
-    for stored in _each(connection, trust, total, width):
+    for stored in _each(connection, scope, total, width):
         ids[stored.row : stored.row + len(stored.vectors)] = stored.ids
         documents.append(stored.document)
         starts.append(stored.row + len(stored.vectors))
@@ -205,16 +205,17 @@ class _Stored(NamedTuple):
     vectors: Array
 
 
-def _size(connection: sqlite3.Connection, trust: Trust) -> tuple[int, int]:
+def _size(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int]:
     """How many vectors there are, and of how many dimensions. Raises Damage where the file cannot hold them."""
     width = dimensions(connection)
+    inside = scope.documents("document", SQLITE)
     size = (
         "SELECT coalesce(sum(length(data)), 0), CAST(total(iif(length(data) = 0, 0, count)) AS INTEGER),"
-        " CAST(total(count) AS INTEGER) FROM vectors WHERE document BETWEEN ? AND ?"
+        f" CAST(total(count) AS INTEGER) FROM vectors WHERE {inside.text}"
     )
-    stored, total, passages = connection.execute(size, bounds(trust)).fetchone()
+    stored, total, passages = connection.execute(size, inside.values).fetchone()
     if (
-        passages != passages_in(connection, trust)
+        passages != passages_in(connection, scope)
         or stored != total * width * 4
         or stored > file_size(connection)
     ):
@@ -222,14 +223,15 @@ def _size(connection: sqlite3.Connection, trust: Trust) -> tuple[int, int]:
     return total, width
 
 
-def _each(connection: sqlite3.Connection, trust: Trust, total: int, width: int) -> Iterator[_Stored]:
-    """Every document of a partition that has vectors, in its order, each checked. Raises Damage."""
+def _each(connection: sqlite3.Connection, scope: Scope, total: int, width: int) -> Iterator[_Stored]:
+    """Every document of a scope that has vectors, in its order, each checked. Raises Damage."""
+    inside = scope.documents("document", SQLITE)
     ask = (
         "SELECT document, first, count, data FROM vectors"
-        " WHERE length(data) > 0 AND document BETWEEN ? AND ? ORDER BY document"
+        f" WHERE length(data) > 0 AND {inside.text} ORDER BY document"
     )
     row, last = 0, 0
-    for document, first, count, data in connection.execute(ask, bounds(trust)):
+    for document, first, count, data in connection.execute(ask, inside.values):
         vectors = records.vectors_in(data, records.integer(count), width)
         if not last < records.integer(first) < _MOST_IDS or row + count > total:
             raise Damage("the vectors are not those of the passages")

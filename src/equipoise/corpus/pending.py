@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.core.types import Array, Document, Trust
+from equipoise.core.types import Array, Document
 from equipoise.corpus import records, rows
 from equipoise.corpus.offsets import Offsets, check_spans
-from equipoise.corpus.partitions import bounds
+from equipoise.corpus.scope import SQLITE, Scope
 
 _WAITING = "FROM vectors WHERE length(data) = 0 AND count > 0"
 _PLACES = "SELECT start, end FROM passages WHERE document = ? ORDER BY passage_id"
@@ -33,10 +33,11 @@ class Pending:
         return other is not None and _seen(self) == _seen(other)
 
 
-def count(connection: sqlite3.Connection, trust: Trust) -> int:
-    """Passages of a partition without vectors."""
-    ask = f"SELECT CAST(total(count) AS INTEGER) {_WAITING} AND document BETWEEN ? AND ?"
-    return int(connection.execute(ask, bounds(trust)).fetchone()[0])
+def count(connection: sqlite3.Connection, scope: Scope) -> int:
+    """Passages of a scope without vectors."""
+    inside = scope.documents("document", SQLITE)
+    ask = f"SELECT CAST(total(count) AS INTEGER) {_WAITING} AND {inside.text}"
+    return int(connection.execute(ask, inside.values).fetchone()[0])
 
 
 def waiting(connection: sqlite3.Connection) -> list[tuple[int, int]]:

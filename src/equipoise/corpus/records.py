@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.core.addresses import Place
-from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.errors import CorpusError, InputError, StoreError
+from equipoise.core.metadata import Scalar, checked
+from equipoise.core.metadata import unpacked as unpacked_metadata
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.corpus.blocks import blocks_in, check_blocks
@@ -23,9 +25,11 @@ Ids = NDArray[np.int64]
 PLACE = (
     "SELECT p.passage_id, d.doc_id, p.start, p.end FROM passages p JOIN documents d ON d.number = p.document"
 )
-DOCUMENT = "SELECT doc_id, text, source, title, trust, sentences, pages, blocks, author FROM documents"
+DOCUMENT = (
+    "SELECT doc_id, text, source, title, trust, sentences, pages, blocks, author, metadata FROM documents"
+)
 LISTED = (
-    "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, '') FROM documents"
+    "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, ''), metadata FROM documents"
     " LEFT JOIN vectors ON document = number ORDER BY number"
 )
 FILE = "SELECT path, sha256, size, mtime_ns, trust, root, author FROM files"
@@ -68,6 +72,7 @@ class Listed:
     trust: Trust
     passages: int
     path: str
+    metadata: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,13 +156,15 @@ def read_document(row: tuple[Any, ...]) -> Document:
         starts,
         structure,
         text(row[8]),
+        metadata_in(row[9]),
     )
 
 
 def read_listed(row: tuple[Any, ...]) -> Listed:
     """The document in a row of LISTED. Raises Damage."""
     doc_id, source, title = (text(value) for value in row[:3])
-    return Listed(doc_id, source, visible.title(title), trust(row[3]), integer(row[4]), text(row[5]))
+    listed = (doc_id, source, visible.title(title), trust(row[3]), integer(row[4]), text(row[5]))
+    return Listed(*listed, metadata_in(row[6]))
 
 
 def read_place(row: tuple[Any, ...]) -> tuple[int, Span]:
@@ -187,6 +194,14 @@ def trust(value: object) -> Trust:
         return Trust(text(value))
     except ValueError as error:
         raise Damage(f"{value!r} is no trust") from error
+
+
+def metadata_in(value: object) -> dict[str, Scalar]:
+    """The metadata that is stored as `value`. Raises Damage."""
+    try:
+        return unpacked_metadata(text(value))
+    except ValueError as error:
+        raise Damage(f"the metadata of a document: {error}") from error
 
 
 def text(value: object) -> str:
@@ -255,6 +270,11 @@ def check_number(numbered: Numbered) -> None:
         )
 
 
+def unknown(doc_id: str, path: Place) -> CorpusError:
+    """The error for a document that is not there, or that a filter leaves out: both look alike."""
+    return CorpusError(f"there is no document {doc_id!r} in {path}: it may have been replaced")
+
+
 def other_at(numbered: Numbered) -> CorpusError:
     """The error for a document whose number another one has."""
     return CorpusError(
@@ -281,6 +301,10 @@ def check_entry(entry: Entry, width: int) -> None:
             f"{name} has a title that is not one clean line of {visible.MAX_TITLE} characters: "
             "make it one with text.visible.title, or let indexing.prepare do it"
         )
+    try:
+        checked(document.metadata)
+    except InputError as error:
+        raise CorpusError(f"{name}: {error}") from error
     _check_offsets(name, entry)
     if entry.vectors is not None:
         check_vectors(document, entry.vectors, (len(entry.spans), width))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.core import metadata
 from equipoise.core.types import Trust
 from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.fulltext import words_of
@@ -35,6 +36,7 @@ from equipoise.corpus.records import (
     text,
     vectors_in,
 )
+from equipoise.corpus.scope import SQLITE, Scope
 
 NUMBERED = "SELECT number, path, first, count, data FROM documents JOIN vectors ON document = number"
 
@@ -74,10 +76,12 @@ def numbers_of_file(connection: sqlite3.Connection, path: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-def passages_in(connection: sqlite3.Connection, trust: Trust) -> int:
-    """How many passages a partition has."""
-    ask = "SELECT count(*) FROM passages WHERE passage_id BETWEEN ? AND ?"
-    return int(connection.execute(ask, bounds(trust)).fetchone()[0])
+def passages_in(connection: sqlite3.Connection, scope: Scope) -> int:
+    """How many passages the documents of a scope have."""
+    inside = scope.passages("passage_id", SQLITE)
+    return int(
+        connection.execute(f"SELECT count(*) FROM passages WHERE {inside.text}", inside.values).fetchone()[0]
+    )
 
 
 def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
@@ -170,9 +174,10 @@ def _add_one(connection: sqlite3.Connection, entry: Entry, path: str | None, num
         document.title,
         document.trust.value,
         document.author,
+        metadata.packed(document.metadata),
     )
     connection.execute(
-        "INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text)
+        "INSERT INTO documents VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", (*row, *offsets, document.text)
     )
     connection.executemany(
         "INSERT INTO passages VALUES (?,?,?,?)", [(i, number, start, end) for i, (start, end) in spans]

@@ -1,7 +1,8 @@
 """The form of the store file, and how a connection to it is opened.
 
 files      one row for each indexed file: how it looked when it was read
-documents  the texts, with their blocks and what may be quoted; `path` is empty for documents that came from no file
+documents  the texts, with their blocks and what may be quoted; `path` is empty for documents that came from no file;
+           `metadata` (`core.metadata.packed`) has an index, so that filters need not read the texts
 passages   offsets into a document's text; the text itself is stored once, in documents
 vectors    one little-endian float32 blob for each document, rows in the order of its passages
 words_*    full text search, one for each partition; holds no text, so a deletion must name the words it takes out
@@ -28,7 +29,7 @@ from equipoise.corpus.stems import TOKENIZER
 from equipoise.text import visible
 
 APPLICATION_ID = 0x45515053  # "EQPS"
-VERSION = 3
+VERSION = 4
 
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -36,9 +37,10 @@ _TABLES = (
     " mtime_ns INTEGER NOT NULL, trust TEXT NOT NULL, root TEXT NOT NULL, author TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE documents (number INTEGER PRIMARY KEY, doc_id TEXT NOT NULL UNIQUE,"
     " path TEXT REFERENCES files(path), source TEXT NOT NULL, title TEXT NOT NULL, trust TEXT NOT NULL,"
-    " author TEXT NOT NULL,"
+    " author TEXT NOT NULL, metadata TEXT NOT NULL,"
     " sentences BLOB NOT NULL, pages BLOB NOT NULL, blocks BLOB NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX documents_of_file ON documents(path)",
+    "CREATE INDEX metadata_of_documents ON documents(metadata)",
     "CREATE TABLE passages (passage_id INTEGER PRIMARY KEY,"
     " document INTEGER NOT NULL REFERENCES documents(number), start INTEGER NOT NULL, end INTEGER NOT NULL)",
     "CREATE INDEX passages_of_document ON passages(document)",

@@ -124,7 +124,7 @@ def near(typed: str, words: Iterable[str]) -> list[str]:
 
 
 def near_stems(typed: str, stems: Iterable[str]) -> list[str]:
-    """The stems, at most NEAREST, that are `near` to what `typed` begins with, the longest of the nearest first."""
+    """The stems that are `near` to what `typed` begins with, the longest of the nearest first."""
     most = max(HEARD, _slips(typed))
     by_length: dict[int, list[str]] = {}
     for stem in stems:
@@ -139,7 +139,7 @@ def near_stems(typed: str, stems: Iterable[str]) -> list[str]:
                 for stem, count in zip(some, slips, strict=True)
                 if _is_near(typed, stem, count, begins)
             }
-    return sorted(distances, key=lambda stem: (distances[stem], -len(stem), stem))[:NEAREST]
+    return sorted(distances, key=lambda stem: (distances[stem], -len(stem), stem))
 
 
 def _begins(typed: str, word: str) -> bool:

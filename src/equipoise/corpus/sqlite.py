@@ -16,13 +16,16 @@ from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.core.where import Where
 from equipoise.corpus import contents, pending, records, rows, verification
 from equipoise.corpus.common import Alone, Closing
-from equipoise.corpus.fulltext import words_of
+from equipoise.corpus.fulltext import show_words, words_of
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.records import Counts, Damage, Entry, FileRecord, Listed, Numbered
 from equipoise.corpus.schema import connect, mapped
+from equipoise.corpus.scope import SQLITE, Scope
 from equipoise.corpus.sqlite_partition import SqlitePartition
+from equipoise.corpus.stems import Stems
 
 
 class SqliteStore(Alone, Closing):
@@ -33,9 +36,10 @@ class SqliteStore(Alone, Closing):
         self._connection = connection
         self._lock = RLock()
         self._writes = 0
-        self._seen: tuple[int, int] | None = None
-        self._partitions = {trust: SqlitePartition(self, connection, trust) for trust in Trust}
-        self._counts: Counts | None = None
+        self._stems = Stems()
+        for trust in Trust:
+            show_words(connection, trust)
+        self._partitions = {trust: self._part(Scope(trust)) for trust in Trust}
 
     @classmethod
     def open(
@@ -51,8 +55,7 @@ class SqliteStore(Alone, Closing):
     def close(self) -> None:
         """Close the file."""
         with self._lock, mapped(self.path):
-            for partition in self._partitions.values():
-                partition.close()
+            self._stems.close()
             self._connection.close()
 
     @property
@@ -75,17 +78,15 @@ class SqliteStore(Alone, Closing):
             finally:
                 self._connection.execute("ROLLBACK")
 
-    def partition(self, trust: Trust) -> SqlitePartition:
-        """The documents of this trust, searched by themselves."""
-        return self._partitions[trust]
+    def partition(self, trust: Trust, where: Where | None = None) -> SqlitePartition:
+        """See `store.Readable`."""
+        return self._partitions[trust] if where is None else self._part(Scope(trust, where))
 
     def counts(self) -> Counts:
-        """See `store.Readable`: kept in memory until the store changes."""
-        with self.current():
-            if self._counts is None:
-                files = self._one("SELECT count(*) FROM files")[0]
-                self._counts = Counts.of(files, {t: part.counts() for t, part in self._partitions.items()})
-            return self._counts
+        """See `store.Readable`: kept in memory until the store changes, but for the files."""
+        with self.snapshot():
+            files = self._one("SELECT count(*) FROM files")[0]
+            return Counts.of(files, {t: part.counts() for t, part in self._partitions.items()})
 
     def files(self) -> dict[str, FileRecord]:
         """Every indexed file by its path relative to the store's folder."""
@@ -111,12 +112,13 @@ class SqliteStore(Alone, Closing):
         """Documents that came from no file: `add_documents` put them in."""
         return self._texts("SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number")
 
-    def subjects(self, most: int) -> tuple[str, ...]:
+    def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
         """See `store.Readable`: what is shown to everybody is not for anybody to write."""
+        inside = Scope(Trust.TRUSTED, where).documents("number", SQLITE)
         hits = self._rows(
-            "SELECT title FROM documents JOIN vectors ON document = number WHERE trust = ? AND title <> ''"
+            f"SELECT title FROM documents JOIN vectors ON document = number WHERE {inside.text} AND title <> ''"
             " GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?",
-            (Trust.TRUSTED.value, most),
+            (*inside.values, most),
         )
         return tuple(row[0] for row in hits)
 
@@ -129,7 +131,7 @@ class SqliteStore(Alone, Closing):
         """The document. Raises CorpusError for an unknown one."""
         hits = self._rows(f"{records.DOCUMENT} WHERE doc_id = ?", (doc_id,))
         if not hits:
-            raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
+            raise records.unknown(doc_id, self.path)
         with mapped(self.path):
             return records.read_document(hits[0])
 
@@ -340,13 +342,11 @@ class SqliteStore(Alone, Closing):
             self._writes += 1
 
     @contextmanager
-    def current(self) -> Iterator[None]:
-        """A snapshot in which nothing in memory is older than the file."""
+    def current(self) -> Iterator[tuple[int, int]]:
+        """A snapshot; what it sees is the same as in another one with the same two numbers."""
         with self.snapshot():
             self._one("SELECT count(*) FROM meta")
-            now = (self._one("PRAGMA data_version")[0], self._writes)
-            if now != self._seen:
-                self._seen, self._counts = now, None
-                for partition in self._partitions.values():
-                    partition.forget()
-            yield
+            yield self._one("PRAGMA data_version")[0], self._writes
+
+    def _part(self, scope: Scope) -> SqlitePartition:
+        return SqlitePartition(self, self._connection, self._stems, scope)

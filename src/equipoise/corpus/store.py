@@ -24,6 +24,7 @@ from equipoise.core.addresses import place as as_place
 from equipoise.core.errors import MissingExtra
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.core.where import Where
 from equipoise.corpus.contents import Row
 from equipoise.corpus.pending import Pending
 from equipoise.corpus.records import Authorship, Counts, Entry, FileRecord, Ids, Listed, Numbered, PartCounts
@@ -56,8 +57,9 @@ class Readable(Protocol):
         """How much the store holds, both partitions together."""
         ...
 
-    def partition(self, trust: Trust) -> "Partition":
-        """The documents of this trust, searched by themselves."""
+    def partition(self, trust: Trust, where: Where | None = None) -> "Partition":
+        """The documents of this trust, or those of them that `where` means, searched by themselves. Keep one with a
+        filter while it is asked again: what it has in memory goes with it."""
         ...
 
     def files(self) -> dict[str, FileRecord]:
@@ -80,8 +82,8 @@ class Readable(Protocol):
         """Documents that came from no file: `add_documents` put them in."""
         ...
 
-    def subjects(self, most: int) -> tuple[str, ...]:
-        """The titles that most passages stand under, of trusted documents alone."""
+    def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
+        """The titles that most passages stand under, of trusted documents that `where` means."""
         ...
 
     def file_of(self, doc_id: str) -> str | None:
@@ -143,8 +145,9 @@ class Readable(Protocol):
 
 
 class Partition(Protocol):
-    """The documents of one trust, searched by themselves: whatever a method gives is a function of these documents
-    alone, byte for byte. Each method raises StoreError where the store fails."""
+    """The documents of one trust, or what a filter means of them, searched by themselves: whatever a method gives is a
+    function of these documents alone, byte for byte, but for the numbers of passages within a filter. Each method
+    raises StoreError where the store fails."""
 
     @property
     def trust(self) -> Trust:

@@ -35,7 +35,7 @@ from equipoise.rag.impersonation import impersonated
 from equipoise.rag.monitor import Monitor
 from equipoise.rag.pipeline import HighlightSummarize
 from equipoise.rag.reception import Reception
-from equipoise.rag.retrieval import Interleaved, OfTrust
+from equipoise.rag.retrieval import Among, Interleaved
 from equipoise.rag.search import Search
 from equipoise.rag.sources import authors_found, by_author
 from equipoise.rag.stance import EmbeddedStance
@@ -145,7 +145,7 @@ def witnesses(components: Components) -> Witnesses:
     untrusted = components.store.partition(Trust.UNTRUSTED)
     search = partial(by_author, partition=untrusted, encoder=components.encoder)
     if components.retriever:
-        search = partial(authors_found, retriever=OfTrust(components.retriever, Trust.UNTRUSTED))
+        search = partial(authors_found, retriever=_among(components, Trust.UNTRUSTED))
     reader = components.highlighter or make(
         "highlighter", HIGHLIGHTERS, components.resolved.reads, components
     )
@@ -201,9 +201,15 @@ def retriever(components: Components, *trusts: Trust) -> Retriever:
     itself."""
     given, name = components.retriever, components.settings.retrieval.name
     if given:
-        return OfTrust(given, trusts[0]) if len(trusts) == 1 else given
+        return _among(components, *trusts)
     made = [retriever_in(name, components, trust) for trust in trusts]
     return made[0] if len(made) == 1 else Interleaved(tuple(made))
+
+
+def _among(components: Components, *trusts: Trust) -> Retriever:
+    """The retriever that was given, among the documents that it may be asked for."""
+    given = cast("Retriever", components.retriever)
+    return given if trusts == READ and not components.where else Among(given, trusts, components.where)
 
 
 def retriever_in(name: str, components: Components, trust: Trust) -> Retriever:

@@ -1,8 +1,8 @@
 """What the pieces of a pipeline are built from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, replace
+from typing import TypedDict, cast
 
 from equipoise.core.errors import InputError, ModelUnavailable
 from equipoise.core.protocols import (
@@ -16,7 +16,9 @@ from equipoise.core.protocols import (
 )
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions
+from equipoise.core.where import Where
 from equipoise.corpus.store import Store
+from equipoise.corpus.within import Within
 from equipoise.models.encoder import is_multilingual
 
 
@@ -64,7 +66,8 @@ NO_MODEL = "none"
 @dataclass(frozen=True, slots=True)
 class Components:
     """Shared by everything `build` makes; `chat` is None where no language model is set up, `reranker` where
-    nothing is to be reranked. The others stand in for what the settings name."""
+    nothing is to be reranked. The others stand in for what the settings name. `where` says which documents of the
+    index there are for this pipeline; `store` has no others."""
 
     settings: Settings
     store: Store
@@ -75,6 +78,17 @@ class Components:
     filter: PassageFilter | None = None
     highlighter: Highlighter | None = None
     summarizer: Summarizer | None = None
+    where: Where | None = None
+
+    def within(self, where: Where | None) -> "Components":
+        """The same over the documents that `where` means: `store` is a view of these, to read."""
+        if where is None:
+            return self
+        if self.where is not None:
+            raise InputError(
+                "these components are within a filter already: begin with those of the whole store"
+            )
+        return replace(self, store=cast("Store", Within(self.store, where)), where=where)
 
     @property
     def options(self) -> ChatOptions:

@@ -154,9 +154,8 @@ class QuotaFilter:
     def around(cls, inner: PassageFilter, components: Components) -> "QuotaFilter":
         """Built from the settings."""
         wanted = components.settings.filter
-        return cls(
-            inner, wanted.untrusted, wanted.per_document, lambda: components.store.counts().trusted > 0
-        )
+        trusted = components.store.partition(Trust.TRUSTED)
+        return cls(inner, wanted.untrusted, wanted.per_document, lambda: trusted.counts().documents > 0)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """At most k passages within the quotas, in the order they came: what `inner` keeps, and for what a quota keeps

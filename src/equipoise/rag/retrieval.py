@@ -15,9 +15,11 @@ import numpy as np
 from equipoise.core.errors import CorpusError
 from equipoise.core.protocols import Encoder, Retriever
 from equipoise.core.types import Array, Candidates, Passage, Query, Trust
+from equipoise.core.where import Where
 from equipoise.corpus.embedding import embedded
 from equipoise.corpus.pieces import passage_at, search_text
 from equipoise.corpus.schema import damaged
+from equipoise.corpus.scope import Scope
 from equipoise.corpus.store import Partition
 from equipoise.models.encoder import encode_questions
 from equipoise.rag.components import Components
@@ -120,17 +122,23 @@ class Interleaved:
 
 
 @dataclass(frozen=True, slots=True)
-class OfTrust:
-    """What a retriever that is not ours finds among the documents of one trust. Its ranking is its own: where that
-    depends on documents of the other, so does what is found."""
+class Among:
+    """What a retriever that is not ours finds among the documents of `trusts` that `where` means. Its ranking is its
+    own: where that depends on other documents, so does what is found."""
 
     retriever: Retriever
-    trust: Trust
+    trusts: tuple[Trust, ...]
+    where: Where | None = None
 
     def retrieve(self, query: Query, *, k: int) -> Candidates:
-        """Those of its first k that stand in documents of this trust."""
-        found = self.retriever.retrieve(query, k=k)
-        others = {name for name, document in found.documents.items() if document.trust is not self.trust}
+        """Those of its first k that stand in such documents."""
+        found, scopes = (
+            self.retriever.retrieve(query, k=k),
+            [Scope(trust, self.where) for trust in self.trusts],
+        )
+        others = {
+            name for name, one in found.documents.items() if not any(scope.has(one) for scope in scopes)
+        }
         rows = [row for row, passage in enumerate(found.passages) if passage.doc_id not in others]
         documents = {name: document for name, document in found.documents.items() if name not in others}
         return replace(found.take(rows), documents=documents)

@@ -11,7 +11,7 @@ from equipoise.core.addresses import StoreUrl
 from equipoise.core.errors import StoreError
 from equipoise.core.types import Trust
 from equipoise.corpus.nearest import EXACT_UP_TO
-from equipoise.corpus.postgres import rows
+from equipoise.corpus.postgres import rows, words
 from equipoise.corpus.postgres.connections import Address, Link
 from equipoise.corpus.postgres.schema import MIGRATIONS, VERSION
 from equipoise.corpus.postgres.searching import index_of, within
@@ -96,7 +96,7 @@ def bind(link: Link, meta: Mapping[str, str]) -> None:
 def index_vectors(link: Link, name: str) -> None:
     """Make the graph for approximate search of each partition that has so many passages; writers go on meanwhile."""
     lock = f"{name}:graph"
-    many = [trust for trust in Trust if rows.size(link, trust)[0] > EXACT_UP_TO]
+    many = [trust for trust in Trust if words.kept_size(link, trust)[0] > EXACT_UP_TO]
     if not many or rows.dimensions(link) > MOST_DIMENSIONS:
         return
     if not rows.scalar(link, "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", lock):

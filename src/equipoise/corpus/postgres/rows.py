@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from equipoise.core import metadata
 from equipoise.core.errors import CorpusError
 from equipoise.core.types import Array, Document, Trust
 from equipoise.corpus import records
@@ -26,7 +27,8 @@ from equipoise.corpus.stems import Stems
 NUMBERED = DOCUMENT.replace("SELECT", "SELECT number, path, first, embedded,")
 PLACE = 'SELECT p.passage_id, d.doc_id, p.start, p."end" FROM passages p JOIN documents d ON d.number = p.document'
 LISTED = (
-    "SELECT doc_id, source, title, trust, count::integer, coalesce(path, '') FROM documents ORDER BY number"
+    "SELECT doc_id, source, title, trust, count::integer, coalesce(path, ''), metadata FROM documents"
+    " ORDER BY number"
 )
 _AT_A_TIME = 200  # documents that are read together
 
@@ -93,9 +95,18 @@ def add_one(link: Link, stems: Stems, numbered: Numbered) -> None:
     offsets = (packed(document.sentences), packed(document.pages), packed_blocks(document.blocks))
     row = (number, document.doc_id, path, document.source, document.title, document.trust.value)
     link.execute(
-        "INSERT INTO documents (number, doc_id, path, source, title, trust, author, sentences, pages, blocks, text,"
-        " first, count, embedded) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (*row, document.author, *offsets, document.text, first, count, entry.vectors is not None),
+        "INSERT INTO documents (number, doc_id, path, source, title, trust, author, metadata, sentences, pages, blocks,"
+        " text, first, count, embedded) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (
+            *row,
+            document.author,
+            metadata.packed(document.metadata),
+            *offsets,
+            document.text,
+            first,
+            count,
+            entry.vectors is not None,
+        ),
     )
     postings = list(words.placed(stems, texts_of(document, entry.spans)))
     with (
@@ -253,15 +264,6 @@ def scalar(link: Link, ask: str, *values: object) -> Any:  # noqa: ANN401
     if row is None:
         raise CorpusError("the store holds no such row")
     return row[0]
-
-
-def size(link: Link, trust: Trust) -> tuple[int, int]:
-    """How many passages a partition has, and how many tokens these have together. Raises Damage."""
-    ask = "SELECT passages, tokens FROM partitions WHERE trust = %s"
-    row = link.execute(ask, (trust.value,)).fetchone()
-    if row is None:
-        raise Damage(f"nothing counts the {trust} passages")
-    return row[0], row[1]
 
 
 def _note(link: Link, trust: Trust, passages: int, tokens: int) -> None:

@@ -66,6 +66,10 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
         "ALTER TABLE files ADD COLUMN author text NOT NULL DEFAULT ''",
         "ALTER TABLE documents ADD COLUMN author text NOT NULL DEFAULT ''",
     ),
+    (
+        "ALTER TABLE documents ADD COLUMN metadata text NOT NULL DEFAULT '{}'",
+        "CREATE INDEX metadata_of_documents ON documents USING gin ((metadata::jsonb) jsonb_path_ops)",
+    ),
 )
 """Each brings a store from the version that is its place in this list to the next."""
 VERSION = len(MIGRATIONS)

@@ -16,8 +16,9 @@ from equipoise.corpus.nearest import EXACT_UP_TO
 from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Link
-from equipoise.corpus.postgres.words import Words
+from equipoise.corpus.postgres.words import kept_size
 from equipoise.corpus.records import Ids
+from equipoise.corpus.scope import POSTGRES, Scope
 
 T = TypeVar("T")
 EF_SEARCH, EF_MOST = 4, 1000
@@ -56,37 +57,26 @@ class Remembered:
             self._kept[name] = made
         return made
 
-    def vocabulary(self, link: Link, trust: Trust) -> "RememberedWords":
-        """The search index of a partition, whose vocabulary is remembered."""
-        return RememberedWords(self, link, trust)
 
-
-class RememberedWords(Words):
-    """The search index of a partition behind a connection."""
-
-    def __init__(self, remembered: Remembered, link: Link, trust: Trust) -> None:
-        super().__init__(link, trust)
-        self._remembered = remembered
-
-    def vocabulary(self) -> dict[str, int]:
-        """See `keywords.Terms`."""
-        return self._remembered.of(self._link, f"vocabulary {self._trust}", super().vocabulary)
-
-
-def matrix(link: Link, trust: Trust) -> tuple[Ids, Array]:
+def matrix(link: Link, scope: Scope) -> tuple[Ids, Array]:
     """All ids (n,), ascending, and their unit vectors (n, d), both read-only. Raises Damage."""
-    ask = f"SELECT passage_id, vector FROM vectors WHERE {within(trust)} ORDER BY passage_id"
-    ids, vectors = rows.read_vectors(link, ask, (), rows.dimensions(link))
+    inside = scope.passages("passage_id", POSTGRES)
+    ask = f"SELECT passage_id, vector FROM vectors WHERE {inside.text} ORDER BY passage_id"
+    ids, vectors = rows.read_vectors(link, ask, inside.values, rows.dimensions(link))
     ids.flags.writeable = vectors.flags.writeable = False
     return ids, vectors
 
 
-def nearest(link: Link, trust: Trust, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
-    """At most `k` (passage id, cosine) for a unit vector (d,), best first, ties by id. Raises Damage."""
+def nearest(link: Link, scope: Scope, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:
+    """At most `k` (passage id, cosine) for a unit vector (d,), best first, ties by id. Raises Damage.
+
+    Within a filter search is exact: what a graph finds there depends on what is outside.
+    """
     if k < 1:
         return []
-    near = _best if exact or not _is_searched_by_graph(link, trust) else _near
-    return exactly_ranked(*near(link, trust, vector, k), vector, k)
+    if exact or scope.where is not None or not _is_searched_by_graph(link, scope.trust):
+        return exactly_ranked(*_best(link, scope, vector, k), vector, k)
+    return exactly_ranked(*_near(link, scope.trust, vector, k), vector, k)
 
 
 def _near(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
@@ -100,18 +90,19 @@ def _near(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
     return found
 
 
-def _best(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
+def _best(link: Link, scope: Scope, vector: Array, k: int) -> tuple[Ids, Array]:
     """The best `k` and some more, so many that no other could be among the best with its sum in another order.
 
     The product is in an expression, for which no graph is used.
     """
+    inside = scope.passages("passage_id", POSTGRES)
     ask = (
-        f"SELECT passage_id, vector FROM vectors WHERE {within(trust)}"
+        f"SELECT passage_id, vector FROM vectors WHERE {inside.text}"
         " ORDER BY (vector <#> %s) + 0, passage_id LIMIT %s"
     )
     wanted = k + MORE
     while True:
-        ids, vectors = rows.read_vectors(link, ask, (vector, wanted), len(vector))
+        ids, vectors = rows.read_vectors(link, ask, (*inside.values, vector, wanted), len(vector))
         if len(ids) < wanted:
             return ids, vectors
         products = vectors @ vector
@@ -120,11 +111,12 @@ def _best(link: Link, trust: Trust, vector: Array, k: int) -> tuple[Ids, Array]:
         wanted *= 2
 
 
-def vectors(link: Link, trust: Trust, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
+def vectors(link: Link, scope: Scope, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
     """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
     asked = [int(passage_id) for passage_id in passage_ids]
-    ask = f"SELECT passage_id, vector FROM vectors WHERE passage_id = ANY(%s) AND {within(trust)}"
-    ids, embeddings = rows.read_vectors(link, ask, (list(set(asked)),), rows.dimensions(link))
+    inside = scope.passages("passage_id", POSTGRES)
+    ask = f"SELECT passage_id, vector FROM vectors WHERE passage_id = ANY(%s) AND {inside.text}"
+    ids, embeddings = rows.read_vectors(link, ask, (list(set(asked)), *inside.values), rows.dimensions(link))
     place = {int(passage_id): row for row, passage_id in enumerate(ids)}
     known = np.array([passage_id in place for passage_id in asked], np.bool_)
     return known, embeddings[[place[passage_id] for passage_id in asked if passage_id in place]]
@@ -138,6 +130,6 @@ def storable(text: str) -> str:
 def _is_searched_by_graph(link: Link, trust: Trust) -> bool:
     """Whether the partition has so many passages, and its graph is there."""
     ask = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
-    return rows.size(link, trust)[0] > EXACT_UP_TO and link.execute(ask, (index_of(trust),)).fetchone() == (
+    return kept_size(link, trust)[0] > EXACT_UP_TO and link.execute(ask, (index_of(trust),)).fetchone() == (
         True,
     )

@@ -14,6 +14,7 @@ from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
+from equipoise.core.where import Where
 from equipoise.corpus import contents, records
 from equipoise.corpus.common import Closing
 from equipoise.corpus.pending import Pending
@@ -22,6 +23,7 @@ from equipoise.corpus.postgres.connections import Link, mapped
 from equipoise.corpus.postgres.partition import PostgresPartition
 from equipoise.corpus.postgres.session import Session
 from equipoise.corpus.records import Counts, Entry, FileRecord, Listed, Numbered
+from equipoise.corpus.scope import POSTGRES, Scope
 from equipoise.corpus.stems import Stems
 
 
@@ -33,8 +35,7 @@ class PostgresStore(Closing):
         self._session = Session(url, read_only=read_only, timeout=timeout)
         self._stems = Stems()
         self._remembered = searching.Remembered()
-        parts = (self._session, self._stems, self._remembered)
-        self._partitions = {trust: PostgresPartition(self, *parts, trust) for trust in Trust}
+        self._partitions = {trust: self._part(Scope(trust)) for trust in Trust}
 
     @classmethod
     def open(
@@ -82,9 +83,9 @@ class PostgresStore(Closing):
         """See `store.Readable`."""
         self._session.read_after(mark)
 
-    def partition(self, trust: Trust) -> PostgresPartition:
+    def partition(self, trust: Trust, where: Where | None = None) -> PostgresPartition:
         """See `store.Readable`."""
-        return self._partitions[trust]
+        return self._partitions[trust] if where is None else self._part(Scope(trust, where))
 
     def counts(self) -> Counts:
         """See `store.Readable`; kept in memory until the store changes."""
@@ -116,13 +117,14 @@ class PostgresStore(Closing):
         ask = "SELECT doc_id FROM documents WHERE path IS NULL ORDER BY number"
         return tuple(row[0] for row in self._rows(ask))
 
-    def subjects(self, most: int) -> tuple[str, ...]:
+    def subjects(self, most: int, where: Where | None = None) -> tuple[str, ...]:
         """See `store.Readable`."""
+        inside = Scope(Trust.TRUSTED, where).documents("number", POSTGRES)
         ask = (
-            "SELECT title FROM documents WHERE trust = %s AND title <> ''"
+            f"SELECT title FROM documents WHERE {inside.text} AND title <> ''"
             ' GROUP BY title ORDER BY sum(count) DESC, title COLLATE "C" LIMIT %s'
         )
-        return tuple(row[0] for row in self._rows(ask, Trust.TRUSTED.value, most))
+        return tuple(row[0] for row in self._rows(ask, *inside.values, most))
 
     def file_of(self, doc_id: str) -> str | None:
         """See `store.Readable`."""
@@ -133,7 +135,7 @@ class PostgresStore(Closing):
         """See `store.Readable`."""
         hits = self._rows(f"{records.DOCUMENT} WHERE doc_id = %s", searching.storable(doc_id))
         if not hits:
-            raise CorpusError(f"there is no document {doc_id!r} in {self.path}: it may have been replaced")
+            raise records.unknown(doc_id, self.path)
         with mapped(self.path):
             return records.read_document(hits[0])
 
@@ -345,6 +347,9 @@ class PostgresStore(Closing):
         self._session.release(name)
 
     # Inside
+
+    def _part(self, scope: Scope) -> PostgresPartition:
+        return PostgresPartition(self, self._session, self._stems, scope)
 
     def _counted(self) -> Counts:
         ((files,),) = self._rows("SELECT count(*)::integer FROM files")

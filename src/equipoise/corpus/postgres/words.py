@@ -4,98 +4,97 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from equipoise.core.types import Trust
-from equipoise.corpus import scoring
-from equipoise.corpus.keywords import Keywords, QueryPlan
-from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres.connections import Link
+from equipoise.corpus.postings import Places
+from equipoise.corpus.records import Damage
+from equipoise.corpus.scope import POSTGRES, Scope
 from equipoise.corpus.stems import Stems
 
 LONGEST = 128
 """Characters of a term that is kept. No word of a question is as long (`keywords.terms`)."""
 
-Places = dict[str, dict[int, list[int]]]
 Placed = dict[str, list[int]]
 """By term: where it stands in a passage, ascending."""
 
 
 class Words:
-    """The index of a partition behind the connection of the moment; see `keywords.Terms`."""
+    """The index of a partition behind the connection of the moment; see `postings.Postings`."""
 
-    def __init__(self, link: Link, trust: Trust) -> None:
-        self._link, self._trust = link, trust
+    def __init__(self, link: Link, scope: Scope) -> None:
+        self._link, self._scope = link, scope
+        self._inside = scope.passages("passage_id", POSTGRES)
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         """See `keywords.Terms`."""
         ask = "SELECT term, passages FROM terms WHERE trust = %s AND term = ANY(%s)"
-        short = [stem for stem in stems if len(stem) <= LONGEST]
-        return dict(self._link.execute(ask, (self._trust.value, short)).fetchall())
+        return self._counts(ask, (self._scope.trust.value, [stem for stem in stems if len(stem) <= LONGEST]))
 
-    def vocabulary(self) -> dict[str, int]:
+    def vocabulary(self) -> list[str]:
         """See `keywords.Terms`."""
-        ask = "SELECT term, passages FROM terms WHERE trust = %s AND length(term) >= 3 ORDER BY term"
-        rows = self._link.execute(ask, (self._trust.value,))
-        return {term: passages for term, passages in rows if term.isalpha()}
+        ask = "SELECT term FROM terms WHERE trust = %s AND length(term) >= 3 ORDER BY term"
+        rows = self._link.execute(ask, (self._scope.trust.value,))
+        return [row[0] for row in rows if row[0].isalpha()]
 
-    def bm25(
-        self, plan: QueryPlan, keywords: Keywords, passages: int, tokens: int
-    ) -> list[tuple[int, float]]:
-        """Every passage that a finding word stands in with its score, best first."""
-        words = [*plan.finding, *plan.others]
-        parts = [_parts(pairs) for pairs in keywords.stems.of_texts(words)]
-        by_word = dict(zip(words, parts, strict=True))
-        places, lengths = self._places(
-            [by_word[word][0] for word in plan.finding], {term for terms in parts for term in terms}
-        )
-        times = {word: scoring.phrase([places.get(term, {}) for term in by_word[word]]) for word in words}
-        single = keywords.frequencies([terms[0] for terms in parts if len(terms) == 1])
-        holding = {
-            word: single[terms[0]] if len(terms) == 1 else len(self._standing(terms))
-            for word, terms in by_word.items()
-        }
-        return scoring.scored(
-            plan, times=times, holding=holding, lengths=lengths, passages=passages, tokens=tokens
-        )
+    def with_term(self, term: str, most: int | None = None) -> list[int]:
+        """See `postings.Postings`."""
+        ask = f"SELECT passage_id FROM postings WHERE term = %s AND {self._inside.text} ORDER BY passage_id LIMIT %s"
+        values = (term, *self._inside.values, most)
+        return [row[0] for row in self._link.execute(ask.encode(), values)]
 
-    def with_stem(self, stem: str, most: int) -> list[int]:
-        """The first passages that a term stands in."""
-        ask = (
-            "SELECT passage_id FROM postings WHERE term = %s AND passage_id BETWEEN %s AND %s"
-            " ORDER BY passage_id LIMIT %s"
-        )
-        return [row[0] for row in self._link.execute(ask, (stem, *bounds(self._trust), most))]
-
-    def holding(self, parts: Sequence[tuple[str, int]]) -> list[int]:
-        """The passages, ascending, in which the (term, position) pairs of a word stand side by side."""
-        terms = _parts(parts)
-        if len(terms) != 1:
-            return sorted(self._standing(terms))
-        ask = (
-            "SELECT passage_id FROM postings WHERE term = %s AND passage_id BETWEEN %s AND %s"
-            " ORDER BY passage_id"
-        )
-        return [row[0] for row in self._link.execute(ask, (terms[0], *bounds(self._trust)))]
-
-    def _places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
-        """Where terms stand in the passages that hold one of the `finding`, and how long these are."""
+    def places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
+        """See `postings.Postings`."""
         ask = (
             "WITH found AS MATERIALIZED (SELECT DISTINCT passage_id FROM postings"
-            " WHERE term = ANY(%s) AND passage_id BETWEEN %s AND %s)"
+            f" WHERE term = ANY(%s) AND {self._inside.text})"
             " SELECT p.term, p.passage_id, p.positions, q.length FROM found"
             " JOIN postings p ON p.passage_id = found.passage_id AND p.term = ANY(%s)"
             " JOIN passages q ON q.passage_id = found.passage_id"
         )
         places: Places = {}
         lengths: dict[int, int] = {}
-        values = (list(finding), *bounds(self._trust), list(terms))
-        for term, passage, positions, length in self._link.execute(ask, values, binary=True):
+        values = (list(finding), *self._inside.values, list(terms))
+        for term, passage, positions, length in self._link.execute(ask.encode(), values, binary=True):
             places.setdefault(term, {})[passage] = positions
             lengths[passage] = length
         return places, lengths
 
-    def _standing(self, parts: Sequence[str]) -> dict[int, int]:
-        """How often the parts of a word stand side by side, in each passage where they do."""
-        places, _ = self._places(parts[:1], set(parts))
-        return scoring.phrase([places.get(term, {}) for term in parts])
+    def size(self) -> tuple[int, int]:
+        """See `postings.Postings`. Raises Damage."""
+        return kept_size(self._link, self._scope.trust)
+
+    def _counts(self, ask: str, values: Sequence[object]) -> dict[str, int]:
+        return dict(self._link.execute(ask.encode(), values).fetchall())
+
+
+class FilteredWords(Words):
+    """The same of what a filter means, counted from the postings."""
+
+    def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
+        """See `keywords.Terms`."""
+        ask = (
+            f"SELECT term, count(*) FROM postings WHERE term = ANY(%s) AND {self._inside.text} GROUP BY term"
+        )
+        return self._counts(ask, ([stem for stem in stems if len(stem) <= LONGEST], *self._inside.values))
+
+    def size(self) -> tuple[int, int]:
+        """See `postings.Postings`."""
+        ask = f"SELECT count(*), coalesce(sum(length), 0)::bigint FROM passages WHERE {self._inside.text}"
+        ((passages, tokens),) = self._link.execute(ask.encode(), self._inside.values).fetchall()
+        return passages, tokens
+
+
+def words_in(link: Link, scope: Scope) -> Words:
+    """The index of the passages of a scope."""
+    return Words(link, scope) if scope.where is None else FilteredWords(link, scope)
+
+
+def kept_size(link: Link, trust: Trust) -> tuple[int, int]:
+    """How many passages a partition has, and how many tokens these have together. Raises Damage."""
+    ask = "SELECT passages, tokens FROM partitions WHERE trust = %s"
+    row = link.execute(ask, (trust.value,)).fetchone()
+    if row is None:
+        raise Damage(f"nothing counts the {trust} passages")
+    return row[0], row[1]
 
 
 def placed(stems: Stems, texts: Sequence[str]) -> Iterator[tuple[Placed, int]]:
@@ -141,8 +140,3 @@ def _count(link: Link, trust: Trust, passages: Iterable[Placed], sign: int) -> N
         " ON CONFLICT (trust, term) DO UPDATE SET passages = terms.passages + excluded.passages"
     )
     link.execute(ask, (trust.value, names, [sign * counts[name] for name in names]))
-
-
-def _parts(pairs: Sequence[tuple[str, int]]) -> list[str]:
-    """The terms of a word in their order."""
-    return [term for term, _ in sorted(pairs, key=lambda pair: pair[1])]

@@ -1,0 +1,139 @@
+"""Which documents a search is over: those of one trust, or of these those that a filter means, as a condition in SQL.
+
+Every statement of a partition has the condition, so what is counted, scored, corrected or remembered within a filter is
+what a store gives that holds these documents alone.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from equipoise.core.metadata import Token, token
+from equipoise.core.types import Document, Trust
+from equipoise.core.where import And, In, Not, Or, Range, Where, key_of
+from equipoise.corpus.partitions import bounds
+
+
+class Sql(NamedTuple):
+    """A condition, and the values of its places."""
+
+    text: str
+    values: tuple[object, ...]
+
+
+class Dialect(NamedTuple):
+    """How a kind of database asks: its sign for a place; the value of a name as text and as number, null for another
+    kind, each with two places for the name; and how the name is written there."""
+
+    place: str
+    text: str
+    number: str
+    path: str
+
+
+SQLITE = Dialect(
+    "?",
+    "CASE json_type(metadata, ?) WHEN 'text' THEN json_extract(metadata, ?) END",
+    "CASE WHEN json_type(metadata, ?) IN ('integer', 'real') THEN json_extract(metadata, ?) END",
+    '$."{}"',
+)
+POSTGRES = Dialect(
+    "%s",
+    "CASE jsonb_typeof(metadata::jsonb -> %s::text) WHEN 'string' THEN metadata::jsonb ->> %s::text END COLLATE \"C\"",
+    "CASE jsonb_typeof(metadata::jsonb -> %s::text) WHEN 'number' THEN (metadata::jsonb ->> %s::text)::float8 END",
+    "{}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The documents of `trust` that `where` means; None: all of them."""
+
+    trust: Trust
+    where: Where | None = None
+
+    @property
+    def name(self) -> str:
+        """The same for equal scopes only."""
+        return f"{self.trust} {key_of(self.where)}"
+
+    def has(self, document: Document) -> bool:
+        """Whether the document is one of them."""
+        return document.trust is self.trust and (self.where is None or self.where.matches(document.metadata))
+
+    def documents(self, column: str, dialect: Dialect) -> Sql:
+        """That `column` is the number of one of the documents."""
+        condition = Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
+        if self.where is None:
+            return condition
+        meant = meant_by(self.where, dialect)
+        inner = f"SELECT number FROM documents WHERE {meant.text}"
+        return Sql(f"{condition.text} AND {column} IN ({inner})", (*condition.values, *meant.values))
+
+    def passages(self, column: str, dialect: Dialect) -> Sql:
+        """That `column` is the id of a passage of one of the documents."""
+        condition = Sql(f"{column} BETWEEN {dialect.place} AND {dialect.place}", bounds(self.trust))
+        if self.where is None:
+            return condition
+        meant = self.documents("document", dialect)
+        inner = f"SELECT passage_id FROM passages WHERE {meant.text}"
+        return Sql(f"{condition.text} AND {column} IN ({inner})", (*condition.values, *meant.values))
+
+
+def meant_by(where: Where, dialect: Dialect) -> Sql:
+    """That the row of `documents` is meant; never null."""
+    match where:
+        case In(name, values):
+            return _any_of(name, [token(value) for value in values], dialect)
+        case Range():
+            least, most = where.tokens
+            return _between(where.name, least, most, dialect)
+        case Not(part):
+            inner = meant_by(part, dialect)
+            return Sql(f"NOT ({inner.text})", inner.values)
+        case And(parts):
+            return _joined(" AND ", parts, dialect)
+        case Or(parts):
+            return _joined(" OR ", parts, dialect)
+
+
+def _joined(word: str, parts: Sequence[Where], dialect: Dialect) -> Sql:
+    inner = [meant_by(part, dialect) for part in parts]
+    return Sql(
+        f"({word.join(one.text for one in inner)})", tuple(value for one in inner for value in one.values)
+    )
+
+
+def _any_of(name: str, tokens: Sequence[Token], dialect: Dialect) -> Sql:
+    if dialect is POSTGRES:  # containment, which the index of the column answers
+        places = " OR ".join(["metadata::jsonb @> %s::jsonb"] * len(tokens))
+        return Sql(f"({places})", tuple(json.dumps({name: one}) for one in tokens))
+    parts = [
+        _compared(name, dialect, side, f"IN ({', '.join([dialect.place] * len(some))})", some)
+        for side, some in (
+            (dialect.text, [one for one in tokens if isinstance(one, str)]),
+            (dialect.number, [one for one in tokens if not isinstance(one, str)]),
+        )
+        if some
+    ]
+    return Sql(
+        f"({' OR '.join(part.text for part in parts)})", tuple(v for part in parts for v in part.values)
+    )
+
+
+def _between(name: str, least: Token | None, most: Token | None, dialect: Dialect) -> Sql:
+    side = dialect.text if isinstance(least, str) else dialect.number
+    parts = [
+        _compared(name, dialect, side, f"{sign} {dialect.place}", [bound])
+        for sign, bound in ((">=", least), ("<=", most))
+        if bound is not None
+    ]
+    return Sql(
+        f"({' AND '.join(part.text for part in parts)})", tuple(v for part in parts for v in part.values)
+    )
+
+
+def _compared(name: str, dialect: Dialect, side: str, how: str, values: Sequence[Token]) -> Sql:
+    path = dialect.path.format(name)
+    return Sql(f"((({side}) {how}) IS TRUE)", (path, path, *values))

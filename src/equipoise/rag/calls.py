@@ -1,0 +1,105 @@
+"""What one call chooses for itself, and the pipelines for that.
+
+A pipeline over a filter is made as any other, of components whose store is a view (`corpus.within`), so nothing in it
+can see a document outside. Pipelines and views are kept, the last used ones, since views remember what they have read.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from equipoise.core.errors import InputError
+from equipoise.core.protocols import Pipeline
+from equipoise.core.settings import Settings
+from equipoise.core.where import Where, key_of
+from equipoise.rag import build
+from equipoise.rag.components import Components
+
+T = TypeVar("T")
+KEPT = 64
+"""Pipelines, and views of the store, of an open library."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`where` says which documents there are, `k` how many passages are read, `trust` is a `trust.mode`, and `pipeline`
+    a name of `build.pipeline`; None leaves a choice to the library."""
+
+    where: Where | None = None
+    k: int | None = None
+    trust: str | None = None
+    pipeline: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The same for equal calls only."""
+        return repr((key_of(self.where), self.k, self.trust, self.pipeline))
+
+
+@dataclass(slots=True)
+class _Latest:
+    """The objects that were used last, by key."""
+
+    kept: "OrderedDict[str, object]" = field(default_factory=OrderedDict)
+    lock: Lock = field(default_factory=Lock)
+
+    def of(self, key: str, make: Callable[[], T]) -> T:
+        """The object of this key, made where it is not there."""
+        with self.lock:
+            if key in self.kept:
+                self.kept.move_to_end(key)
+                return self.kept[key]  # type: ignore[return-value]
+        made = make()
+        with self.lock:
+            self.kept[key] = made
+            while len(self.kept) > KEPT:
+                self.kept.popitem(last=False)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Pipelines over `components` for calls that choose something; `made` goes around each."""
+
+    components: Components
+    made: Callable[[Pipeline], Pipeline] = field(default=lambda pipeline: pipeline)
+    _views: _Latest = field(default_factory=_Latest)
+    _pipelines: _Latest = field(default_factory=_Latest)
+
+    def parts(self, call: Call) -> Components:
+        """The components for a call. Raises InputError for a choice that is none."""
+        where = call.where
+        view = (
+            self._views.of(key_of(where), lambda: self.components.within(where)) if where else self.components
+        )
+        return _chosen(view, call)
+
+    def pipeline(self, call: Call) -> Pipeline:
+        """The pipeline for a call. Raises InputError and ModelUnavailable."""
+        return self._pipelines.of(
+            call.key, lambda: self.made(build.pipeline(call.pipeline or "hs", self.parts(call)))
+        )
+
+
+def _chosen(components: Components, call: Call) -> Components:
+    chosen: dict[str, dict[str, object]] = {}
+    if call.k is not None:
+        chosen["retrieval"] = {"k": call.k}
+    if call.trust is not None:
+        chosen["trust"] = {"mode": call.trust}
+    if not chosen:
+        return components
+    settings = components.settings
+    kept = {name: getattr(settings, name).model_dump() | values for name, values in chosen.items()}
+    try:
+        checked = Settings.model_validate(kept)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise InputError(f"{first['loc'][-1]}: {first['msg']}") from None
+    return replace(
+        components, settings=settings.model_copy(update={name: getattr(checked, name) for name in chosen})
+    )
