@@ -12,15 +12,18 @@ import typer
 
 from equipoise.apps import progress, render
 from equipoise.apps.indexed import tell
+from equipoise.apps.narrowing import CollectionOption, IntoOption, MetaOption, WhereOption, meant, told
 from equipoise.apps.options import PathArgument, PathOption, StoreOption, group, sharing
 from equipoise.apps.terminal import Terminal, complain, number_of, print_json, styled
 from equipoise.apps.watching import watching
 from equipoise.core import settings as layers
 from equipoise.core.addresses import Place
 from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.metadata import Scalar
 from equipoise.core.results import Answer, Reason, Refusal, passage_dict
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
+from equipoise.core.where import Where
 from equipoise.corpus.places import is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
@@ -102,8 +105,15 @@ class Choice:
     llm: LlmOption = None
     encoder: EncoderOption = None
     k: KOption = None
+    where: WhereOption = None
+    collection: CollectionOption = None
     store: StoreOption = None
     server: ServerOption = None
+
+    @property
+    def meant(self) -> Where | None:
+        """The documents that may answer."""
+        return meant(self.where, self.collection)
 
     @property
     def flags(self) -> dict[str, Any]:
@@ -132,6 +142,8 @@ def index(
     prune: Annotated[
         bool, typer.Option("--prune", help="Drop those of a folder that has lost all its files, too.")
     ] = False,
+    meta: MetaOption = None,
+    collection: IntoOption = None,
     encoder: EncoderOption = None,
     store: StoreOption = None,
 ) -> None:
@@ -140,7 +152,8 @@ def index(
         raise InputError("--keep and --prune contradict each other: give one of them")
     gone = Gone.KEEP if keep else Gone.DROP if prune else Gone.MIRROR
     chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
-    report = _index(paths, chosen.store.path, trust, chosen, gone, author)
+    said = told(meta, collection)
+    report = _index(paths, chosen.store.path, trust, chosen, gone, author, said)
     if trust is Trust.UNTRUSTED:
         complain("untrusted:", UNTRUSTED[chosen.trust.mode])
     held = f"{_held(report)} in {chosen.store.path}"
@@ -190,11 +203,11 @@ def ask(
     """Answer one question with verbatim quotes, or say why not."""
     with _answering(chosen) as ready:
         if as_json:
-            result = ready.ask(question, others=others)
+            result = ready.ask(question, others=others, where=chosen.meant)
             print_json(result.to_dict() | ({"trace": result.trace.to_dict()} if trace else {}))
             render.show_failure(result)
         else:
-            result = _shown(ready, question, Terminal(), others=others, trace=trace)
+            result = _shown(ready, question, Terminal(), others=others, trace=trace, where=chosen.meant)
     raise typer.Exit(_exit_code(result))
 
 
@@ -205,13 +218,15 @@ def search(
     passage_filter: FilterOption = None,
     encoder: EncoderOption = None,
     k: KOption = None,
+    where: WhereOption = None,
+    collection: CollectionOption = None,
     store: StoreOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Find passages; nothing is answered."""
     chosen = Choice(docs=docs, passage_filter=passage_filter, llm="none", encoder=encoder, k=k, store=store)
     with _library(chosen, {"filter.nli": "none"}) as ready:
-        passages = ready.search(words).passages
+        passages = ready.search(words, where=meant(where, collection)).passages
     if as_json:
         print_json({"passages": [passage_dict(passage) for passage in passages]})
     elif passages:
@@ -232,7 +247,9 @@ def chat(chosen: Choice, others: OthersOption = False, trace: TraceOption = Fals
                 _command(question.strip(), before, ready, console)
                 continue
             try:
-                _shown(ready, question, console, before=before, others=others, trace=trace)
+                _shown(
+                    ready, question, console, before=before, others=others, trace=trace, where=chosen.meant
+                )
                 before.append(question)
             except EquipoiseError as error:
                 console.print(styled((str(error), "red")))
@@ -257,13 +274,14 @@ def _shown(
     before: Iterable[str] = (),
     others: bool,
     trace: bool,
+    where: Where | None,
 ) -> Answer | Refusal:
     """Ask, show each part of the result as soon as it is known, and return the result."""
     with watching(console) as watch:
-        result = ready.ask(question, before=tuple(before), observer=watch, others=others)
+        result = ready.ask(question, before=tuple(before), observer=watch, others=others, where=where)
     render.show(result, console, trace=trace, shown=watch.shown)
     if isinstance(result, Refusal) and result.reason in UNANSWERED:
-        render.show_subjects(ready.subjects(), console)
+        render.show_subjects(ready.subjects(where=where), console)
     render.show_failure(result)
     return result
 
@@ -324,16 +342,28 @@ def _tell_the_model(wanted: ModelSettings) -> None:
 
 
 def _index(
-    paths: list[Path], path: Place, trust: Trust, chosen: Settings, gone: Gone, author: Author | None = None
+    paths: list[Path],
+    path: Place,
+    trust: Trust,
+    chosen: Settings,
+    gone: Gone,
+    author: Author | None = None,
+    metadata: Mapping[str, Scalar] | None = None,
 ) -> IndexReport:
     """Update the store at `path`, and name what was not read."""
-    done = _update(paths, path, trust, chosen, gone, author)
+    done = _update(paths, path, trust, chosen, gone, author, metadata)
     _say_skipped(done, path)
     return done
 
 
 def _update(
-    paths: list[Path], path: Place, trust: Trust, chosen: Settings, gone: Gone, author: Author | None = None
+    paths: list[Path],
+    path: Place,
+    trust: Trust,
+    chosen: Settings,
+    gone: Gone,
+    author: Author | None = None,
+    metadata: Mapping[str, Scalar] | None = None,
 ) -> IndexReport:
     encoder = chosen.retrieval.encoder
     with _holding(chosen) as holding, progress.files() as report:
@@ -342,6 +372,7 @@ def _update(
             paths,
             trust=trust,
             author=author,
+            metadata=metadata,
             gone=gone,
             progress=report,
             judge=holding,

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import StoreOption, group
 from equipoise.apps.terminal import Terminal, number_of, one_line, print_json
 from equipoise.core import settings as layers
+from equipoise.core.metadata import as_json as as_json_value
 from equipoise.core.types import Trust
 from equipoise.corpus import catalogue
 from equipoise.corpus.records import Listed
@@ -24,18 +26,31 @@ NameArgument = Annotated[
 
 
 @app.command("list")
-def listing(store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """Every document: its source, title, trust and number of passages."""
+def listing(
+    where: WhereOption = None,
+    collection: CollectionOption = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Every document: its source, title, trust, number of passages and metadata."""
+    chosen = meant(where, collection)
     with _opened(store, read_only=True) as opened:
-        documents = opened.listing()
+        documents = [one for one in opened.listing() if chosen is None or chosen.matches(one.metadata)]
     if as_json:
         print_json({"documents": [as_dict(document) for document in documents]})
     elif documents:
         rows = [
-            (document.source, document.title, document.trust, str(document.passages), document.doc_id)
+            (
+                document.source,
+                document.title,
+                document.trust,
+                str(document.passages),
+                " ".join(f"{name}={as_json_value(value)}" for name, value in document.metadata.items()),
+                document.doc_id,
+            )
             for document in documents
         ]
-        Terminal().table(("source", "title", "trust", "passages", "id"), rows)
+        Terminal().table(("source", "title", "trust", "passages", "metadata", "id"), rows)
     else:
         Terminal().print("The index is empty.")
 
@@ -91,6 +106,7 @@ def as_dict(listed: Listed) -> dict[str, object]:
         "title": listed.title,
         "trust": listed.trust.value,
         "passages": listed.passages,
+        "metadata": {name: as_json_value(value) for name, value in listed.metadata.items()},
     }
 
 

@@ -22,6 +22,7 @@ from equipoise.core.types import (
     Trust,
     Usage,
 )
+from equipoise.core.where import Where, to_json
 
 KEY = "EQUIPOISE_SERVER_KEY"
 """The variable with the key that is shown to the server."""
@@ -63,6 +64,7 @@ class Remote:
         before: Sequence[str] = (),
         observer: Observer | None = None,
         others: bool = False,
+        where: Where | None = None,
     ) -> Answer | Refusal:
         """As `Library.ask`. Raises QuestionError, InputError and ServerError."""
         if observer:
@@ -70,6 +72,8 @@ class Remote:
         body: dict[str, object] = {"question": question, "before": list(before), "model": self.model}
         if others:
             body["others"] = True
+        if where is not None:
+            body["where"] = to_json(where)
         for name, data in self._events(body):
             if name == "error":
                 raise ServerError(_sentence(data))
@@ -81,7 +85,7 @@ class Remote:
                 observer.stage(_BEGINS[name])
         raise ServerError(f"{self.url} ended before it had answered: ask again")
 
-    def subjects(self, most: int = 5) -> tuple[str, ...]:
+    def subjects(self, most: int = 5, where: Where | None = None) -> tuple[str, ...]:
         """A server does not say what its documents are about."""
         return ()
 

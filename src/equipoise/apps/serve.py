@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from equipoise.apps.listening import bound
+from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.keys import Key, Keys, Scope
@@ -16,6 +17,7 @@ from equipoise.apps.terminal import Terminal, complain, one_line, print_json, te
 from equipoise.core import settings as layers
 from equipoise.core.errors import InputError, MissingExtra
 from equipoise.core.settings import Settings
+from equipoise.core.where import key_of
 
 app = group()
 
@@ -62,6 +64,8 @@ def create(
     rate: Annotated[int, typer.Option(min=0, help="Questions a minute; 0: any.")] = 60,
     questions: Annotated[int, typer.Option(min=0, help="Questions a day; 0: any.")] = 0,
     tokens: Annotated[int, typer.Option(min=0, help="Tokens a day; 0: any.")] = 0,
+    where: WhereOption = None,
+    collection: CollectionOption = None,
     store: StoreOption = None,
     docs: DocsOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -70,7 +74,14 @@ def create(
     if scope not in set(Scope):
         raise InputError(f"there is no scope {scope!r}: write {' or '.join(Scope)}")
     with _opened(store, docs) as opened:
-        made, secret = opened.create(name, Scope(scope), rate=rate, questions=questions, tokens=tokens)
+        made, secret = opened.create(
+            name,
+            Scope(scope),
+            rate=rate,
+            questions=questions,
+            tokens=tokens,
+            where=meant(where, collection),
+        )
     if as_json:
         print_json({"id": made.key_id, "key": secret})
     else:
@@ -143,6 +154,7 @@ def _as_dict(key: Key, spent: tuple[int, int]) -> dict[str, object]:
         "rate": key.rate or "any",
         "questions": f"{spent[0]} of {key.questions or 'any'}",
         "tokens": f"{spent[1]} of {key.tokens or 'any'}",
+        "sees": key_of(key.where) or "all",
         "created": key.created,
         "revoked": key.revoked,
     }

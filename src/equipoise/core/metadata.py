@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date
 from typing import TypeAlias
 
@@ -24,6 +25,7 @@ LARGEST = 2**53
 COLLECTION = "collection"
 """The name that only the operator gives a value to: no document says itself which collection it is in."""
 
+_ODD = re.compile(r"\W+")
 _NAME = re.compile(r"[^\W\d]\w{0,63}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -61,6 +63,16 @@ def checked(given: Mapping[str, object]) -> dict[str, Scalar]:
     if strange := next((key for key in given if name(key) != key), None):
         raise InputError(f"{strange!r} is no name of metadata: write it in lower case")
     return {key: scalar(given[key]) for key in sorted(given)}
+
+
+def told(given: Mapping[str, object]) -> dict[str, Scalar]:
+    """What a document says of itself: of `given` what can be metadata, names made such, and never a collection."""
+    known: dict[str, Scalar] = {}
+    for key, value in given.items():
+        with suppress(InputError):
+            known.setdefault(name(_ODD.sub("_", key.strip())), scalar(_one_line(value)))
+    known.pop(COLLECTION, None)
+    return dict(sorted(known.items())[:MOST])
 
 
 def token(value: Scalar) -> Token:
@@ -115,6 +127,10 @@ def _dated(text: str) -> Scalar:
         return date.fromisoformat(text)
     except ValueError:
         return text
+
+
+def _one_line(value: object) -> object:
+    return " ".join(value.split()) if isinstance(value, str) else value
 
 
 def _is_plain(text: str) -> bool:

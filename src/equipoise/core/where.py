@@ -126,6 +126,16 @@ def as_where(given: Given | None) -> Where | None:
     return made
 
 
+def value(text: str) -> Scalar:
+    """A value as it stands unquoted in the short text: true or false, a number, a date, else a text. Raises
+    InputError."""
+    if text in ("true", "false"):
+        return text == "true"
+    if _NUMBER.fullmatch(text):
+        return meta.scalar(float(text) if "." in text else int(text))
+    return meta.scalar(text)
+
+
 def both(one: Where | None, other: Where | None) -> Where | None:
     """Documents that both mean; None means all."""
     return And((one, other)) if one and other else one or other
@@ -298,11 +308,7 @@ class _Reader:
         if kind != "word":
             self._at -= 1
             self._fail()
-        if text in ("true", "false"):
-            return text == "true"
-        if _NUMBER.fullmatch(text):
-            return meta.scalar(float(text) if "." in text else int(text))
-        return meta.scalar(text)
+        return value(text)
 
     def _next(self, kind: str) -> str:
         if self._at >= len(self._tokens) or self._tokens[self._at][0] != kind:

@@ -4,6 +4,7 @@ Only regular files inside a given folder are found: a link that leads out of it 
 that is given may itself be a link.
 """
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterable
@@ -18,6 +19,8 @@ from equipoise.corpus.places import has_working_folder, shown
 _FLAGS = sum(
     getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
+BESIDE, LARGEST_BESIDE = ".meta.json", 100_000
+"""What the name of a file of metadata ends in, and its most bytes."""
 HIDDEN = "hidden"
 UNKNOWN = "of a type that is not read"
 OF_A_PAGE = "belongs to web pages in the same folder"
@@ -57,11 +60,21 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file's bytes, and the size and time it had when they began to be read."""
+    """A file's bytes and those of the file of metadata beside it, and the size and time both had when they began to be
+    read."""
 
     data: bytes
     size: int
     mtime_ns: int
+    beside: bytes = b""
+
+    @property
+    def sha256(self) -> str:
+        """Of all bytes: where it is the same, nothing has changed."""
+        digest = hashlib.sha256(self.data)
+        if self.beside:
+            digest.update(hashlib.sha256(self.beside).digest())
+        return digest.hexdigest()
 
 
 def find_files(paths: Iterable[str | Path]) -> Walk:
@@ -135,6 +148,7 @@ def _leave_parts_of_pages(before: int, walk: Walk) -> None:
 def _sort_out(entries: list[Path], root: Path, walk: Walk, seen: set[Path]) -> list[Path]:
     """Takes the readable files among `entries`, counts the others, returns the folders."""
     folders = []
+    known_files = set(entries)
     for entry in entries:
         place = Path(os.path.realpath(entry)) if entry.is_symlink() else entry
         is_folder = os.path.isdir(place)  # noqa: PTH112  unlike Path.is_dir, never raises
@@ -142,6 +156,8 @@ def _sort_out(entries: list[Path], root: Path, walk: Walk, seen: set[Path]) -> l
         if entry.name.startswith(".") or not known:
             why = HIDDEN if entry.name.startswith(".") else UNKNOWN
             walk.skipped.append(LeftOut(_decodable(shown(entry)), why))
+        elif entry.name.endswith(BESIDE) and entry.with_name(entry.name.removesuffix(BESIDE)) in known_files:
+            continue
         elif reason := _not_taken(place, root):
             walk.left_out.append(LeftOut(_decodable(shown(entry)), reason))
         elif is_folder:
@@ -177,21 +193,38 @@ def _decodable(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
+def beside(path: Path) -> Path:
+    """Where the metadata of a file may stand: a JSON object in a file of its name with `.meta.json` behind it."""
+    return path.with_name(path.name + BESIDE)
+
+
 def size_and_time(path: Path) -> tuple[int, int]:
-    """Bytes, and nanoseconds of the last change. Raises UnreadableFile."""
+    """Bytes, and nanoseconds of the last change, of the file and its metadata. Raises UnreadableFile."""
     try:
         status = path.stat()
     except OSError as error:
         raise _unreadable(path, error) from error
-    return status.st_size, status.st_mtime_ns
+    try:
+        other = beside(path).lstat()
+    except (OSError, ValueError):
+        return status.st_size, status.st_mtime_ns
+    return status.st_size + other.st_size, max(status.st_mtime_ns, other.st_mtime_ns)
 
 
 def read(path: Path, *, most: int = LARGEST_FILE) -> Content:
-    """The bytes of a regular file of a known type, `path` without links. Raises UnreadableFile.
+    """The bytes of a regular file of a known type, `path` without links, and of its metadata. Raises UnreadableFile.
 
     Never waits for a pipe or a device, and never reads more than `most` bytes and one, however it grows.
     """
     check_type(Path(shown(path)))
+    other = Content(b"", 0, 0)
+    if os.path.lexists(place := beside(path)):
+        other = _read(place, LARGEST_BESIDE)
+    own = _read(path, most)
+    return Content(own.data, own.size + other.size, max(own.mtime_ns, other.mtime_ns), other.data)
+
+
+def _read(path: Path, most: int) -> Content:
     try:
         with open(os.open(path, _FLAGS), "rb") as file:  # noqa: PTH123
             status = os.fstat(file.fileno())

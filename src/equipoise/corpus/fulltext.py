@@ -10,7 +10,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus import postings
 from equipoise.corpus.keywords import Keywords, QueryPlan
 from equipoise.corpus.postings import Places
-from equipoise.corpus.records import Ids
+from equipoise.corpus.records import Ids, rows_of
 from equipoise.corpus.scope import SQLITE, Scope
 
 
@@ -95,8 +95,9 @@ class FilteredText(FullText):
         super().__init__(connection, scope)
         inside = scope.passages("id", SQLITE)
         ask = f"SELECT id, sz FROM {words_of(scope.trust)}_docsize WHERE {inside.text} ORDER BY id"
-        self._lengths = {row[0]: _varint(row[1]) for row in connection.execute(ask, inside.values)}
-        self._size = len(self._lengths), sum(self._lengths.values())
+        pairs = ((row[0], _varint(row[1])) for row in connection.execute(ask, inside.values))
+        kept = np.fromiter(pairs, np.dtype("int64,int64"))
+        self._ids, self._lengths = kept["f0"].copy(), kept["f1"].copy()
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         """See `keywords.Terms`."""
@@ -112,23 +113,26 @@ class FilteredText(FullText):
 
     def with_term(self, term: str, most: int | None = None) -> list[int]:
         """See `postings.Postings`."""
-        inside = [passage for passage in super().with_term(term) if passage in self._lengths]
+        found = np.array(super().with_term(term), np.int64)
+        inside: list[int] = found[rows_of(self._ids, found)[0]].tolist()
         return inside[:most]
 
     def places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
         """See `postings.Postings`."""
-        found = {passage for term in finding for passage in self.with_term(term)}
+        found = sorted({passage for term in finding for passage in self.with_term(term)})
+        lengths = self._lengths[rows_of(self._ids, np.array(found, np.int64))[1]].tolist()
+        by_passage = dict(zip(found, lengths, strict=True))
         ask = f'SELECT doc, "offset" FROM {_instances_of(self._trust)} WHERE term = ? ORDER BY doc, "offset"'
         places: Places = {}
         for term in terms:
             for passage, offset in self._connection.execute(ask, (term,)):
-                if passage in found:
+                if passage in by_passage:
                     places.setdefault(term, {}).setdefault(passage, []).append(offset)
-        return places, {passage: self._lengths[passage] for passage in found}
+        return places, by_passage
 
     def size(self) -> tuple[int, int]:
         """See `postings.Postings`."""
-        return self._size
+        return len(self._ids), int(self._lengths.sum())
 
 
 def _instances_of(trust: Trust) -> str:

@@ -7,26 +7,29 @@ A file that fails in any way is named with its reason; only a failing store or e
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
 from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
+from equipoise.core.metadata import Scalar, checked, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Document, Trust
-from equipoise.corpus import roots, vectors
+from equipoise.corpus import roots, telling, vectors
+from equipoise.corpus.blocks import packed_blocks
 from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
 from equipoise.corpus.files import LeftOut, Walk, find_files
 from equipoise.corpus.loaders import DOCUMENTS
+from equipoise.corpus.offsets import packed as packed_offsets
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, shown
-from equipoise.corpus.prefetch import Same, Share, Turn, in_turn
+from equipoise.corpus.prefetch import Fresh, Same, Share, Turn, in_turn
 from equipoise.corpus.records import Entry, FileRecord
 from equipoise.corpus.report import IndexReport
-from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_roots
+from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_metadata, known_roots
 from equipoise.corpus.store import Store
 from equipoise.corpus.workers import Readers
 from equipoise.models.encoder import is_multilingual
@@ -65,13 +68,15 @@ def index(
     trust: Trust = Trust.TRUSTED,
     author: Author | None = None,
     writer: str = "",
+    metadata: Mapping[str, Scalar] | None = None,
     gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
     judge: Judge | None = None,
 ) -> IndexReport:
     """Bring `store` up to date with the files at `paths`; `gone` is for documents whose files are gone from there.
-    `writer` is the author of all of them (`roots.writer_of`), where no path is; what is new or gets another trust is
-    written as `judge` says, so nothing is found before it was judged.
+    `writer` is the author of all of them (`roots.writer_of`), where no path is; `metadata` is what the operator says of
+    them (`corpus.telling`), None: as before. What is new or gets another trust is written as `judge` says, so nothing
+    is found before it was judged.
 
     A file that cannot be read is in `failed` and keeps its old content in the store; one on whose text the encoder
     fails is in `failed` and taken out. Links out of a folder are not followed. A folder that was indexed on its own
@@ -84,7 +89,8 @@ def index(
     walk = find_files([paths] if isinstance(paths, str | Path) else paths)
     store.bind_encoder(encoder)
     before = store.counts().passages
-    work = _Work.begun(store, encoder, (trust, author, writer), walk.roots, progress or _silent)
+    said = None if metadata is None else packed(checked(metadata))
+    work = _Work.begun(store, encoder, (trust, author, writer, said), walk.roots, progress or _silent)
     work.judge = judge
     work.take(walk.files)
     lost, spared = _lost(store, walk, work.places, gone)
@@ -180,16 +186,23 @@ class _Work:
         cls,
         store: Store,
         encoder: Encoder,
-        label: tuple[Trust, Author | None, str],
+        label: tuple[Trust, Author | None, str, str | None],
         asked: Iterable[Path],
         progress: Progress,
     ) -> "_Work":
         places = Places(store.folder)
         known = store.files()
         every = known.values()
-        trust, author, writer = label
+        trust, author, writer, said = label
         roots = Roots(
-            frozenset(asked), trust, known_roots(every, places), author, known_authors(every, places), writer
+            frozenset(asked),
+            trust,
+            known_roots(every, places),
+            author,
+            known_authors(every, places),
+            writer,
+            said,
+            known_metadata(every, places),
         )
         return cls(store, encoder, progress, places, roots, known)
 
@@ -198,7 +211,7 @@ class _Work:
         left, number = list(files), 0
         with Readers() as readers:
             while left:
-                with closing(Share(self.store, self.places, self.known)) as share:
+                with closing(Share(self.store, self.places, self.known, self.roots.metadata_of)) as share:
                     for turn in in_turn(left, share, readers):
                         number += 1
                         self.progress(Step(turn.source, number, len(files)))
@@ -218,6 +231,7 @@ class _Work:
             trust,
             self.places.key(root),
             self.roots.written_by(turn.path, root, turn.old, self.places),
+            self.roots.metadata_of(turn.path),
         )
         try:
             self.taken[turn.key] = self._one(turn, label)
@@ -231,10 +245,16 @@ class _Work:
         fresh = turn.outcome()
         if isinstance(fresh, Same):
             trust = self._trust_of_same(turn, fresh.old, label.trust)
-            now = replace(fresh.now, trust=trust, root=label.root, author=label.author)
+            now = replace(
+                fresh.now, trust=trust, root=label.root, author=label.author, metadata=label.metadata
+            )
             return self._same_content(fresh.old, now)
         record = replace(label, sha256=fresh.sha256, size=fresh.size, mtime_ns=fresh.mtime_ns)
-        documents = self._documents(fresh.readings, turn, record)
+        documents = self._documents(fresh, turn, record)
+        if turn.old and (known := self._only_said_otherwise(turn, documents)):
+            trust = self._trust_of_same(turn, turn.old, label.trust)
+            self.store.update_file(replace(record, trust=trust), known)
+            return "relabelled"
         record = replace(record, trust=self._judged(turn, documents, record.trust))
         documents = [replace(document, trust=record.trust) for document in documents]
         pairs = list(zip(documents, fresh.readings, strict=True))
@@ -294,10 +314,7 @@ class _Work:
         than before is judged."""
         if old.trust is trust or (old.trust is Trust.HELD and trust is Trust.UNTRUSTED):
             return old.trust
-        if self.judge and not self._by_file:
-            for listed in self.store.listing():
-                self._by_file.setdefault(listed.path, []).append(listed.doc_id)
-        documents = list(self.store.documents(self._by_file.get(turn.key, ())).values())
+        documents = list(self.store.documents(self._ids_of(turn.key)).values()) if self.judge else []
         return self._judged(turn, documents, trust)
 
     def _same_content(self, old: FileRecord, record: FileRecord) -> str:
@@ -312,13 +329,38 @@ class _Work:
             self.store.update_file(replace(old, trust=self._trust_of_same(turn, old, trust)))
             self.taken[old.path] = "relabelled"
 
-    def _documents(
-        self, readings: Sequence[ParsedDocument], turn: Turn, record: FileRecord
-    ) -> list[Document]:
-        source = turn.source
+    def _only_said_otherwise(
+        self, turn: Turn, documents: Sequence[Document]
+    ) -> dict[str, Mapping[str, Scalar]]:
+        """The metadata of all documents of a file by their ids, where they have changed and nothing else has; else
+        empty."""
+        before = self.store.documents(self._ids_of(turn.key)).values() if turn.old else ()
+        said = {one.doc_id: one.metadata for one in documents}
+        same = {one.doc_id: _content(one) for one in before} == {
+            one.doc_id: _content(one) for one in documents
+        }
+        return said if same and said != {one.doc_id: one.metadata for one in before} else {}
+
+    def _ids_of(self, key: str) -> Sequence[str]:
+        """The documents that a file had before this run."""
+        if not self._by_file:
+            for listed in self.store.listing():
+                self._by_file.setdefault(listed.path, []).append(listed.doc_id)
+        return self._by_file.get(key, ())
+
+    def _documents(self, fresh: Fresh, turn: Turn, record: FileRecord) -> list[Document]:
+        source, readings = turn.source, fresh.readings
+        root = self.places.path(record.root)
         if any(self._is_taken(_full_source(reading, source), record) for reading in readings):
             source = turn.path.as_posix()
-        return [_document(reading, _full_source(reading, source), record) for reading in readings]
+        said = telling.of_file(turn.path, root, fresh.beside, record.metadata)
+        return [
+            replace(
+                _document(reading, _full_source(reading, source), record),
+                metadata={**reading.metadata, **said},
+            )
+            for reading in readings
+        ]
 
     def _is_taken(self, source: str, record: FileRecord) -> bool:
         """True where another file, indexed from another working folder, has this source already. What a trusted file is
@@ -352,6 +394,16 @@ def _this_file(source: str) -> Iterator[None]:
         raise
     except CorpusError as error:
         raise UnreadableFile(source, str(error)) from error
+
+
+def _content(document: Document) -> tuple[object, ...]:
+    """All that is searched and quoted."""
+    offsets = (
+        packed_offsets(document.sentences),
+        packed_offsets(document.pages),
+        packed_blocks(document.blocks),
+    )
+    return document.text, document.title, *offsets
 
 
 def _full_source(reading: ParsedDocument, source: str) -> str:

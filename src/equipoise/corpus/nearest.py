@@ -7,7 +7,7 @@ and codes are not stored: they are taken from the same vectors, with the same ch
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from equipoise.core.types import Array
 from equipoise.corpus import records
-from equipoise.corpus.records import Damage, Ids
+from equipoise.corpus.records import Damage, Ids, rows_of
 from equipoise.corpus.rows import dimensions, file_size, passages_in
 from equipoise.corpus.scope import SQLITE, Scope
 from equipoise.maths.codes import Codes, coded, products
@@ -82,9 +82,9 @@ class Nearest:
         if exact or self._holds_at_most(EXACT_UP_TO):
             ids, matrix = self.matrix()
         else:
-            signs = self._all_signs()
+            signs = self.signs()
             rows = shortlist(signs, vector, k)
-            ids, matrix = signs.ids[rows], self._at(rows)
+            ids, matrix = signs.ids[rows], self.at(rows)
         if not len(ids):
             return []
         best, scores = top_k(matrix, vector, k)
@@ -92,33 +92,83 @@ class Nearest:
 
     def vectors(self, passage_ids: Sequence[int]) -> tuple[NDArray[np.bool_], Array]:
         """Which of the passages (n,) have vectors, and these (m, d), in the order asked for. Raises Damage."""
-        ids = self.matrix()[0] if self._holds_at_most(IN_MEMORY) else self._all_signs().ids
-        asked = np.array(passage_ids, np.int64)
-        rows = np.searchsorted(ids, asked)
-        known = rows < len(ids)
-        known[known] = ids[rows[known]] == asked[known]
+        known, rows = rows_of(self.ids(), np.array(passage_ids, np.int64))
         wanted, places = np.unique(rows[known], return_inverse=True)
-        return known, self._at(wanted)[places]
+        return known, self.at(wanted)[places]
 
-    def _at(self, rows: Rows) -> Array:
-        """(n, d) vectors of the rows (n,), ascending."""
-        filed = None if self._holds_at_most(IN_MEMORY) else self._all_signs().filed
+    def ids(self) -> Ids:
+        """The passages (n,) that have vectors, ascending, a row each. Raises Damage."""
+        return self.matrix()[0] if self._holds_at_most(IN_MEMORY) else self.signs().ids
+
+    def at(self, rows: Rows) -> Array:
+        """(n, d) vectors of the rows (n,), ascending. Raises Damage."""
+        filed = None if self._holds_at_most(IN_MEMORY) else self.signs().filed
         if filed is None:
             return self.matrix()[1][rows]
         return read_rows(self._connection, filed, rows)
 
-    def _holds_at_most(self, passages: int) -> bool:
-        if self._count is None:
-            self._count = passages_in(self._connection, self._scope)
-        return self._count <= passages
-
-    def _all_signs(self) -> Signs:
+    def signs(self) -> Signs:
+        """Those of all vectors. Raises Damage."""
         if self._signs is None:
             held = self.matrix() if self._holds_at_most(IN_MEMORY) else None
             self._signs = (
                 Signs(held[0], sign_bits(held[1])) if held else read_signs(self._connection, self._scope)
             )
         return self._signs
+
+    def _holds_at_most(self, passages: int) -> bool:
+        if self._count is None:
+            self._count = passages_in(self._connection, self._scope)
+        return self._count <= passages
+
+
+class FilteredNearest(Nearest):
+    """The same for what a filter means of a scope: which rows these are. Vectors, signs and codes are those of the
+    `whole`, so that many filters need little memory; which of them decide is a matter of the rows alone."""
+
+    def __init__(self, connection: sqlite3.Connection, scope: Scope, whole: Callable[[], Nearest]) -> None:
+        super().__init__(connection, scope)
+        self._whole = whole
+
+    def forget(self) -> None:
+        """Drop everything; call it when the store has changed."""
+        super().forget()
+        self._rows: Rows | None = None
+
+    def matrix(self) -> tuple[Ids, Array]:
+        """See Nearest; made anew each time, unless they are few and the others in the file."""
+        if self._matrix is not None:
+            return self._matrix
+        made = self.ids(), self._whole().at(self._inside())
+        for array in made:
+            array.flags.writeable = False
+        if self._holds_at_most(EXACT_UP_TO) and not self._whole()._holds_at_most(IN_MEMORY):
+            self._matrix = made
+        return made
+
+    def ids(self) -> Ids:
+        """See Nearest."""
+        return self._whole().ids()[self._inside()]
+
+    def at(self, rows: Rows) -> Array:
+        """See Nearest."""
+        return self._whole().at(self._inside()[rows])
+
+    def signs(self) -> Signs:
+        """See Nearest."""
+        ids, bits, filed = self._whole().signs()
+        rows = self._inside()
+        return Signs(ids[rows], bits[:, rows], filed and filed._replace(codes=filed.codes[rows]))
+
+    def _inside(self) -> Rows:
+        """The rows of the whole."""
+        if self._rows is None:
+            inside = self._scope.passages("passage_id", SQLITE)
+            ask = f"SELECT passage_id FROM passages WHERE {inside.text} ORDER BY passage_id"
+            numbers = (row[0] for row in self._connection.execute(ask, inside.values))
+            known, rows = rows_of(self._whole().ids(), np.fromiter(numbers, np.int64))
+            self._rows = rows[known]
+        return self._rows
 
 
 def shortlist(signs: Signs, vector: Array, k: int) -> Rows:

@@ -3,10 +3,12 @@
 A worker has read hostile bytes: what it sends is checked like a file from a stranger before it is used.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from equipoise.core import metadata
+from equipoise.core.metadata import Scalar
 from equipoise.core.types import Block
 from equipoise.corpus.blocks import blocks_in, packed_blocks
 from equipoise.corpus.offsets import Offsets, check_pages, packed, spans, unpacked
@@ -37,6 +39,7 @@ class ParsedDocument:
     invisible: int = 0
     blocks: Sequence[Block] = ()
     encoding: str = ""
+    metadata: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 def written(readings: Sequence[ParsedDocument]) -> tuple[dict[str, Any], list[bytes]]:
@@ -52,6 +55,7 @@ def written(readings: Sequence[ParsedDocument]) -> tuple[dict[str, Any], list[by
         ]
         parts = [reading.text.encode(), *lists]
         head = {"title": reading.title, "fragment": reading.fragment, "encoding": reading.encoding}
+        head["metadata"] = metadata.packed(reading.metadata)
         unseen = {"hidden": reading.hidden, "invisible": reading.invisible}
         heads.append(head | unseen | {"lengths": [len(part) for part in parts]})
         body += parts
@@ -108,6 +112,7 @@ def _reading(head: object, parts: _Parts) -> ParsedDocument:
         _count(head, "invisible"),
         blocks_in(blocks, len(text)),
         visible.title(_string(head, "encoding"), _LONGEST_ENCODING),
+        metadata.told(metadata.unpacked(_string(head, "metadata"))),
     )
 
 

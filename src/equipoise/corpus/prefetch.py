@@ -1,8 +1,7 @@
 """Reading ahead: the next files are read in worker processes while the ones before are embedded and written."""
 
-import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,12 +28,14 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """New content: how the file was when it was read, and its documents."""
+    """New content, or old one of which other things are said: how the file was when it was read, its documents, and the
+    bytes of the metadata beside it."""
 
     sha256: str
     size: int
     mtime_ns: int
     readings: list[ParsedDocument]
+    beside: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,8 @@ class Turn:
 
 @dataclass(slots=True)
 class Share:
-    """What is ours to do in a store that others may be indexing into: `others` are the files that they have.
+    """What is ours to do in a store that others may be indexing into: `others` are the files that they have. `metadata`
+    is what the operator says of a file now; one of which something else was said is read again.
 
     Close it at the end: what was claimed and not done is given back.
     """
@@ -75,6 +77,7 @@ class Share:
     store: Store
     places: Places
     known: Mapping[str, FileRecord]
+    metadata: Callable[[Path], str]
     others: list[Path] = field(default_factory=list)
     _claimed: set[str] = field(default_factory=set)
 
@@ -84,7 +87,7 @@ class Share:
         A file that is to be read is claimed first, then looked up: another may have read it meanwhile.
         """
         old = self.known.get(key)
-        size = _size_to_read(path, old)
+        size = _size_to_read(path, old, self.metadata(path))
         if not size:
             return old, 0
         if not self.store.claim(f"file {key}"):
@@ -92,7 +95,7 @@ class Share:
             return None
         self._claimed.add(key)
         old = self.store.file(key)
-        return old, _size_to_read(path, old)
+        return old, _size_to_read(path, old, self.metadata(path))
 
     def end(self, key: str) -> None:
         """A file is done."""
@@ -118,32 +121,38 @@ def in_turn(paths: Iterable[Path], share: Share, readers: Readers) -> Iterator[T
         while begun and (len(begun) >= _FILES or size + sum(turn.size for turn in begun) > _BYTES):
             yield begun.popleft()
         source = shown(path)
-        begun.append(Turn(path, source, key, old, size, _begun(path, source, old, size, readers)))
+        other = old is not None and share.metadata(path) != old.metadata
+        reading = _begun(path, source, old, size, readers, is_said_otherwise=other)
+        begun.append(Turn(path, source, key, old, size, reading))
     yield from begun
 
 
-def _size_to_read(path: Path, old: FileRecord | None) -> int:
-    """Bytes, at least 1; 0 where size and time are those in the store."""
+def _size_to_read(path: Path, old: FileRecord | None, metadata: str) -> int:
+    """Bytes, at least 1; 0 where size, time and what the operator says are those in the store."""
     try:
         size, mtime_ns = files.size_and_time(path)
     except UnreadableFile:
         return 1  # reading it says why
-    return 0 if old is not None and (old.size, old.mtime_ns) == (size, mtime_ns) else max(size, 1)
+    same = old is not None and (old.size, old.mtime_ns, old.metadata) == (size, mtime_ns, metadata)
+    return 0 if same else max(size, 1)
 
 
 def _begun(
-    path: Path, source: str, old: FileRecord | None, size: int, readers: Readers
+    path: Path, source: str, old: FileRecord | None, size: int, readers: Readers, *, is_said_otherwise: bool
 ) -> Future[Same | Fresh]:
     if old is None or size:
-        return readers.submit(lambda: _read(path, source, old, readers))
+        return readers.submit(lambda: _read(path, source, old, readers, is_said_otherwise=is_said_otherwise))
     done: Future[Same | Fresh] = Future()
     done.set_result(Same(old, old))
     return done
 
 
-def _read(path: Path, source: str, old: FileRecord | None, readers: Readers) -> Same | Fresh:
+def _read(
+    path: Path, source: str, old: FileRecord | None, readers: Readers, *, is_said_otherwise: bool
+) -> Same | Fresh:
     content = files.read(path)
-    digest = hashlib.sha256(content.data).hexdigest()
-    if old is not None and old.sha256 == digest:
+    digest = content.sha256
+    if old is not None and old.sha256 == digest and not is_said_otherwise:
         return Same(old, replace(old, size=content.size, mtime_ns=content.mtime_ns))
-    return Fresh(digest, content.size, content.mtime_ns, readers.read(source, content.data))
+    readings = readers.read(source, content.data)
+    return Fresh(digest, content.size, content.mtime_ns, readings, content.beside)

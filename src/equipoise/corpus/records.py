@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from equipoise.core.addresses import Place
 from equipoise.core.errors import CorpusError, InputError, StoreError
 from equipoise.core.metadata import Scalar, checked
+from equipoise.core.metadata import packed as packed_metadata
 from equipoise.core.metadata import unpacked as unpacked_metadata
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
@@ -32,7 +33,7 @@ LISTED = (
     "SELECT doc_id, source, title, trust, coalesce(count, 0), coalesce(path, ''), metadata FROM documents"
     " LEFT JOIN vectors ON document = number ORDER BY number"
 )
-FILE = "SELECT path, sha256, size, mtime_ns, trust, root, author FROM files"
+FILE = "SELECT path, sha256, size, mtime_ns, trust, root, author, metadata FROM files"
 MOST_DIMENSIONS = 65_536
 _UNIT = 1e-3  # of a squared length; float32 rows of 65,536 dimensions stay a hundred times nearer to 1
 _UNKEEPABLE = re.compile("[\0\ud800-\udfff]")
@@ -45,7 +46,7 @@ class Damage(Exception):
 @dataclass(frozen=True, slots=True)
 class FileRecord:
     """How a file looked when it was read. `path` and `root` are relative to the store's folder, `author` is that of its
-    documents."""
+    documents, and `metadata` what the operator says of them (`core.metadata.packed`)."""
 
     path: str
     sha256: str
@@ -54,11 +55,13 @@ class FileRecord:
     trust: Trust
     root: str
     author: str = ""
+    metadata: str = "{}"
 
     @property
-    def row(self) -> tuple[str, str, int, int, str, str, str]:
+    def row(self) -> tuple[str, str, int, int, str, str, str, str]:
         """The columns of table `files`, in their order."""
-        return self.path, self.sha256, self.size, self.mtime_ns, self.trust.value, self.root, self.author
+        columns = (self.path, self.sha256, self.size, self.mtime_ns, self.trust.value, self.root, self.author)
+        return (*columns, self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +188,8 @@ def read_passage(passage_id: int, place: Span, document: Document) -> Passage:
 def read_file(row: tuple[Any, ...]) -> FileRecord:
     """The file in a row of FILE. Raises Damage."""
     path, sha256, root, author = (text(row[n]) for n in (0, 1, 5, 6))
-    return FileRecord(path, sha256, integer(row[2]), integer(row[3]), trust(row[4]), root, author)
+    given = packed_metadata(metadata_in(row[7]))
+    return FileRecord(path, sha256, integer(row[2]), integer(row[3]), trust(row[4]), root, author, given)
 
 
 def trust(value: object) -> Trust:
@@ -235,6 +239,14 @@ def authors_of(pairs: Iterable[tuple[int, str]]) -> Authorship:
     every = [(integer(passage), rows.setdefault(text(author), len(rows))) for passage, author in pairs]
     table = np.array(every, np.int64).reshape(len(every), 2)
     return Authorship(table[:, 0], table[:, 1], tuple(rows))
+
+
+def rows_of(ids: Ids, wanted: Ids) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Which of the `wanted` (n,) are among the `ids`, which ascend, and the rows (n,) of those that are."""
+    rows = np.searchsorted(ids, wanted)
+    known = rows < len(ids)
+    known[known] = ids[rows[known]] == wanted[known]
+    return known, rows
 
 
 def check_encoder(path: Place, stored: Mapping[str, str], encoder: Encoder) -> None:

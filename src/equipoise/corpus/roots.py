@@ -49,8 +49,8 @@ def writer_of(key_id: str) -> str:
 @dataclass(slots=True)
 class Roots:
     """The trust and author of files in one run: `trust` and `author` for what was asked for, what is known for nearer
-    roots; `author` None leaves those that are known as they are. `writer` is the author of all files, whatever their
-    paths."""
+    roots; `author` and `metadata` None leave those that are known as they are. `writer` is the author of all files,
+    whatever their paths."""
 
     asked: frozenset[Path]
     trust: Trust
@@ -58,6 +58,8 @@ class Roots:
     author: Author | None = None
     authors: Mapping[Path, Author] = field(default_factory=dict)
     writer: str = ""
+    metadata: str | None = None
+    said: Mapping[Path, str] = field(default_factory=dict)
     _kept: dict[Path, int] = field(default_factory=dict)
 
     def decide(self, path: Path) -> tuple[Trust, Path]:
@@ -85,6 +87,15 @@ class Roots:
         """The author of the file at `path`, whose root this is; who handed a file in (`old`) stays its author."""
         handed_in = old.author if old and old.author.startswith(_WRITER) and self.author is None else ""
         return self.writer or handed_in or places.key(self.author_of(path, root))
+
+    def metadata_of(self, path: Path) -> str:
+        """What the operator says of the file at `path`, as `FileRecord.metadata`."""
+        for place in (path, *path.parents):
+            if place in self.asked and self.metadata is not None:
+                return self.metadata
+            if place in self.said:
+                return self.said[place]
+        return "{}"
 
     def kept(self) -> list[LeftOut]:
         """Roots whose files have another trust than the run asked for."""
@@ -127,6 +138,16 @@ def known_authors(records: Iterable[FileRecord], places: Places) -> dict[Path, A
         elif record.author != record.root:
             authors.setdefault(places.path(record.root), Author.FOLDER)
     return authors
+
+
+def known_metadata(records: Iterable[FileRecord], places: Places) -> dict[Path, str]:
+    """What the operator says of the files of each root, and of a file of which something else was said."""
+    said: dict[Path, str] = {}
+    for record in records:
+        root = places.path(record.root)
+        if said.setdefault(root, record.metadata) != record.metadata:
+            said[places.path(record.path)] = record.metadata
+    return said
 
 
 def gone(records: Iterable[FileRecord], walk: Walk, places: Places) -> list[str]:

@@ -63,9 +63,11 @@ def dimensions(connection: sqlite3.Connection) -> int:
 def write_file(connection: sqlite3.Connection, record: FileRecord) -> None:
     """Insert the record, or put it in the place of the one with its path."""
     connection.execute(
-        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author, metadata)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
-        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author",
+        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author,"
+        " metadata = excluded.metadata",
         record.row,
     )
 

@@ -34,7 +34,8 @@ VERSION = 4
 _TABLES = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE files (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL, size INTEGER NOT NULL,"
-    " mtime_ns INTEGER NOT NULL, trust TEXT NOT NULL, root TEXT NOT NULL, author TEXT NOT NULL) WITHOUT ROWID",
+    " mtime_ns INTEGER NOT NULL, trust TEXT NOT NULL, root TEXT NOT NULL, author TEXT NOT NULL,"
+    " metadata TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE documents (number INTEGER PRIMARY KEY, doc_id TEXT NOT NULL UNIQUE,"
     " path TEXT REFERENCES files(path), source TEXT NOT NULL, title TEXT NOT NULL, trust TEXT NOT NULL,"
     " author TEXT NOT NULL, metadata TEXT NOT NULL,"

@@ -6,14 +6,16 @@ processes may read while one writes. A `SqliteStore` may be used from several th
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, Self
 
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.core.where import Where
@@ -221,9 +223,14 @@ class SqliteStore(Alone, Closing):
         with self._writing():
             pending.drop_file(self._connection, document)
 
-    def update_file(self, record: FileRecord) -> None:
-        """Record a new size, time or trust of a file whose content is the same."""
+    def update_file(
+        self, record: FileRecord, metadata: Mapping[str, Mapping[str, Scalar]] = MappingProxyType({})
+    ) -> None:
+        """See `store.Writable`."""
         with self._writing():
+            ask = "UPDATE documents SET metadata = ? WHERE path = ? AND doc_id = ?"
+            for doc_id, known in metadata.items():
+                self._connection.execute(ask, (packed(known), record.path, doc_id))
             rows.write_file(self._connection, record)
             self._connection.execute(
                 "UPDATE documents SET author = ? WHERE path = ?", (record.author, record.path)
@@ -257,9 +264,12 @@ class SqliteStore(Alone, Closing):
             rows.remove(self._connection, rows.numbers_of_file(self._connection, path))
             self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
 
-    def add_documents(self, entries: Sequence[Entry]) -> None:
-        """Add documents that come from no file. Raises CorpusError where an id is taken."""
+    def add_documents(self, entries: Sequence[Entry], *, again: bool = False) -> None:
+        """See `store.Writable`."""
         with self._writing():
+            ask = "SELECT number FROM documents WHERE doc_id = ? AND path IS NULL"
+            for entry in entries if again else ():
+                rows.remove(self._connection, [row[0] for row in self._rows(ask, (entry.document.doc_id,))])
             rows.add(self._connection, entries, None)
 
     def remove_documents(self, doc_ids: Iterable[str]) -> None:

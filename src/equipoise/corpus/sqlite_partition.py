@@ -20,7 +20,7 @@ from equipoise.corpus import pending, rows
 from equipoise.corpus.exact_rerank import MORE, exactly_ranked
 from equipoise.corpus.fulltext import FilteredText, FullText
 from equipoise.corpus.keywords import LOOKED_AT, Keywords
-from equipoise.corpus.nearest import EXACT_UP_TO, Nearest
+from equipoise.corpus.nearest import EXACT_UP_TO, FilteredNearest, Nearest
 from equipoise.corpus.partitions import trust_of
 from equipoise.corpus.records import Authorship, Ids, PartCounts, authors_of, text
 from equipoise.corpus.scope import SQLITE, Scope
@@ -43,7 +43,11 @@ class SqlitePartition:
     ) -> None:
         self.scope = scope
         self._store, self._connection, self._stems = store, connection, stems
-        self._nearest = Nearest(connection, scope)
+        self._nearest = (
+            Nearest(connection, scope)
+            if scope.where is None
+            else FilteredNearest(connection, scope, lambda: store.partition(scope.trust).nearest_of_all())
+        )
         self._kept: dict[str, Any] = {}
         self._as_of: object = None
 
@@ -152,6 +156,12 @@ class SqlitePartition:
         are."""
         whole = self._store.partition(self.trust)
         return self._remembered("vocabulary", self._text.vocabulary) if whole is self else whole.vocabulary()
+
+    def nearest_of_all(self) -> Nearest:
+        """What finds the nearest vectors of the whole partition, up to date; for its filters. Call it inside a
+        snapshot."""
+        with self._current():
+            return self._nearest
 
     @property
     def _keywords(self) -> Keywords:

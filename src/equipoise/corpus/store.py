@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.addresses import place as as_place
 from equipoise.core.errors import MissingExtra
+from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.core.where import Where
@@ -231,8 +232,11 @@ class Writable(Protocol):
         be kept as it is."""
         ...
 
-    def update_file(self, record: FileRecord) -> None:
-        """Record a new size, time or trust of a file whose content is the same; another trust moves its documents."""
+    def update_file(
+        self, record: FileRecord, metadata: Mapping[str, Mapping[str, Scalar]] = MappingProxyType({})
+    ) -> None:
+        """Record a new size, time or trust of a file whose content is the same, and other metadata of its documents, by
+        their ids; another trust moves them."""
         ...
 
     def drop_file(self, path: str) -> None:
@@ -248,8 +252,9 @@ class Writable(Protocol):
         """Give a document another id and source. Raises CorpusError for an unknown one and where the id is taken."""
         ...
 
-    def add_documents(self, entries: Sequence[Entry]) -> None:
-        """Add documents that come from no file. Raises CorpusError where an id is taken."""
+    def add_documents(self, entries: Sequence[Entry], *, again: bool = False) -> None:
+        """Add documents that come from no file; with `again` in the place of such with the same ids. Raises CorpusError
+        where an id is taken."""
         ...
 
     def remove_documents(self, doc_ids: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from equipoise.core.errors import CorpusError, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.core.where import Where
 from equipoise.corpus.records import Counts, Listed, unknown
-from equipoise.corpus.store import Partition, Reading
+from equipoise.corpus.store import Partition, Readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Within:
     """What pipelines and readers ask of a `store.Readable`, of the documents that `where` means. A document outside is
     an unknown one. Keep it while the same filter is used again: partitions remember what they have read."""
 
-    store: Reading
+    store: Readable
     where: Where
     _partitions: dict[Trust, Partition] = field(default_factory=dict)
 

@@ -117,6 +117,7 @@ def _reading(loaded: loaders.LoadedDocument) -> ParsedDocument:
         loaded.invisible,
         structure,
         loaded.encoding,
+        loaded.metadata,
     )
 
 

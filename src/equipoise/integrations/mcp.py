@@ -9,7 +9,7 @@ gives is for the person who asks (`mcp_schemas`); what goes wrong is one sentenc
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import quote, unquote
@@ -18,11 +18,9 @@ from pydantic import BaseModel, ValidationError
 
 from equipoise.core.errors import CorpusError, InputError, MissingExtra, QuestionError, StoreError
 from equipoise.core.results import Answer, Refusal
-from equipoise.core.types import Document, Passage, Query, Trust
+from equipoise.core.types import Document, Passage, Trust
+from equipoise.core.where import Given
 from equipoise.integrations import mcp_schemas as schemas
-from equipoise.rag import build
-from equipoise.rag.gathering import checked
-from equipoise.rag.journal import Journal
 from equipoise.rag.library import Library
 from equipoise.text.visible import title
 
@@ -60,11 +58,15 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 class Backend(Protocol):
     """What the tools ask: `LibraryBackend`, or a server's own with keys and limits."""
 
-    async def ask(self, question: str, before: Sequence[str], *, others: bool = False) -> Answer | Refusal:
-        """As `Pipeline.ask`."""
+    async def ask(
+        self, question: str, before: Sequence[str], *, others: bool = False, where: Given | None = None
+    ) -> Answer | Refusal:
+        """As `Library.aask`."""
         ...
 
-    async def search(self, words: str, k: int) -> tuple[Sequence[Passage], Sequence[Passage]]:
+    async def search(
+        self, words: str, k: int, where: Given | None = None
+    ) -> tuple[Sequence[Passage], Sequence[Passage]]:
         """At most `k` passages of trusted documents, best first, and behind them as many of untrusted ones; and those
         that the filter took out."""
         ...
@@ -100,18 +102,19 @@ class LibraryBackend:
 
     library: Library
 
-    async def ask(self, question: str, before: Sequence[str], *, others: bool = False) -> Answer | Refusal:
+    async def ask(
+        self, question: str, before: Sequence[str], *, others: bool = False, where: Given | None = None
+    ) -> Answer | Refusal:
         """See Backend."""
-        return await self.library.aask(question, before=before, others=others)
+        return await self.library.aask(question, before=before, others=others, where=where)
 
-    async def search(self, words: str, k: int) -> tuple[Sequence[Passage], Sequence[Passage]]:
+    async def search(
+        self, words: str, k: int, where: Given | None = None
+    ) -> tuple[Sequence[Passage], Sequence[Passage]]:
         """See Backend."""
-        query, kept, out = Query(checked(words)), list[Passage](), list[Passage]()
-        for search in build.searches(self.library.components):
-            journal, wanted = Journal(), replace(search, k=k, candidates=max(search.candidates, k))
-            kept += (await wanted.find(query, journal)).passages
-            out += [flag.passage for flag in journal.trace.flagged]
-        return kept, out
+        found = await self.library.asearch_all(words, k=k, where=where)
+        kept = [passage for candidates, _ in found for passage in candidates.passages]
+        return kept, [flag.passage for _, flags in found for flag in flags]
 
     async def document(self, doc_id: str) -> Document:
         """See Backend. Raises InputError for an unknown one."""
@@ -163,7 +166,7 @@ class LibraryBackend:
 
 
 async def _ask(backend: Backend, given: schemas.AskInput) -> schemas.Asked:
-    result = await backend.ask(given.question, given.before, others=given.others)
+    result = await backend.ask(given.question, given.before, others=given.others, where=given.where)
     results = [result, *(part.result for part in result.sub_answers)]
     named = [item.doc_id for outcome in results for item in outcome.highlights.items]
     named += [
@@ -182,7 +185,7 @@ async def _ask(backend: Backend, given: schemas.AskInput) -> schemas.Asked:
 
 
 async def _search(backend: Backend, given: schemas.SearchInput) -> schemas.SearchResult:
-    kept, out = await backend.search(given.words, given.k)
+    kept, out = await backend.search(given.words, given.k, given.where)
     trust = await backend.trust(passage.doc_id for passage in (*kept, *out))
     return schemas.SearchResult(
         passages=[schemas.passage_quote(passage, trust, backend.shown) for passage in kept],

@@ -5,7 +5,7 @@ filter. Every text of a document comes with the trust of that document.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,7 +30,14 @@ class _Input(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class AskInput(_Input):
+class _Filtered(_Input):
+    where: str | dict[str, Any] | None = Field(
+        default=None,
+        description="Which documents there are for it, for example  team = hr and year >= 2020 .",
+    )
+
+
+class AskInput(_Filtered):
     """A question."""
 
     question: Words = Field(description="The question, as the person asked it.")
@@ -45,7 +52,7 @@ class AskInput(_Input):
     )
 
 
-class SearchInput(_Input):
+class SearchInput(_Filtered):
     """Words to search for."""
 
     words: Words = Field(description="A question, or words.")

@@ -8,19 +8,30 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 from pydantic import ValidationError
 
 from equipoise.core.errors import InputError
 from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
-from equipoise.core.where import Where, key_of
+from equipoise.core.where import Given, Where, as_where, key_of
 from equipoise.rag import build
 from equipoise.rag.components import Components
 
 T = TypeVar("T")
-KEPT = 64
+
+
+class Choice(TypedDict, total=False):
+    """The fields of `Call` as a caller gives them."""
+
+    where: Given | None
+    k: int | None
+    trust: str | None
+    pipeline: str | None
+
+
+KEPT = 32
 """Pipelines, and views of the store, of an open library."""
 
 
@@ -33,6 +44,12 @@ class Call:
     k: int | None = None
     trust: str | None = None
     pipeline: str | None = None
+
+    @classmethod
+    def of(cls, **given: Unpack[Choice]) -> "Call":
+        """The call that is meant. Raises InputError for a filter that is none."""
+        where = as_where(given.get("where"))
+        return cls(where, given.get("k"), given.get("trust"), given.get("pipeline"))
 
     @property
     def key(self) -> str:
@@ -63,25 +80,29 @@ class _Latest:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Pipelines over `components` for calls that choose something; `made` goes around each."""
+    """Pipelines over `components` for calls that choose something; `made` goes around each, and `name` is that of the
+    one where a call names none."""
 
     components: Components
+    name: str = "hs"
     made: Callable[[Pipeline], Pipeline] = field(default=lambda pipeline: pipeline)
     _views: _Latest = field(default_factory=_Latest)
     _pipelines: _Latest = field(default_factory=_Latest)
 
+    def view(self, where: Where | None) -> Components:
+        """The components over the documents that `where` means."""
+        if where is None:
+            return self.components
+        return self._views.of(key_of(where), lambda: self.components.within(where))
+
     def parts(self, call: Call) -> Components:
         """The components for a call. Raises InputError for a choice that is none."""
-        where = call.where
-        view = (
-            self._views.of(key_of(where), lambda: self.components.within(where)) if where else self.components
-        )
-        return _chosen(view, call)
+        return _chosen(self.view(call.where), call)
 
     def pipeline(self, call: Call) -> Pipeline:
         """The pipeline for a call. Raises InputError and ModelUnavailable."""
         return self._pipelines.of(
-            call.key, lambda: self.made(build.pipeline(call.pipeline or "hs", self.parts(call)))
+            call.key, lambda: self.made(build.pipeline(call.pipeline or self.name, self.parts(call)))
         )
 
 

@@ -1,46 +1,62 @@
 """Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
 
+import asyncio
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Self, TypeVar, Unpack, cast
 
 import platformdirs
 
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.addresses import Place, StoreUrl, place
-from equipoise.core.errors import InputError, StoreError
+from equipoise.core.errors import CorpusError, InputError, StoreError
+from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
-from equipoise.core.types import Candidates, Document, Query, Trust
+from equipoise.core.types import Candidates, Document, Flag, Query, Trust
+from equipoise.core.where import Given, as_where
 from equipoise.corpus import catalogue, loaders
 from equipoise.corpus.embedding_reuse import ReusingEncoder
 from equipoise.corpus.indexing import Judge, Progress, document_id, index, prepare
+from equipoise.corpus.places import shown
 from equipoise.corpus.records import Listed
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
 from equipoise.corpus.store import Store
 from equipoise.rag import build
+from equipoise.rag.calls import Call, Calls, Choice
 from equipoise.rag.components import Components, Objects
+from equipoise.rag.events import Event, Teller
 from equipoise.rag.gathering import checked
 from equipoise.rag.impersonation import lookalikes
 from equipoise.rag.journal import Journal
 from equipoise.rag.retrieval import joined
+from equipoise.text.questions import EARLIER
 
-Choice = TypeVar("Choice", Trust, Author, Gone)
+Kind = TypeVar("Kind", Trust, Author, Gone)
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """An index and the pipeline over it. Close it, or use it in a `with` block."""
+    """An index and the pipeline over it. Close it, or use it in a `with` block.
+
+    `Choice` has what a call may choose: `where` says which documents there are for it (`core.where`), `k` how many
+    passages are read, `pipeline` which one answers, `trust` a `trust.mode`.
+    """
 
     store: Store
     pipeline: Pipeline
     components: Components
+    calls: Calls = field(default=cast("Calls", None), repr=False)
+    _folder: "TemporaryDirectory[str] | None" = field(default=None, repr=False)
 
     @classmethod
     def open(
@@ -85,10 +101,47 @@ class Library:
         store = Store.open(chosen_place, create=create, read_only=not create)
         try:
             components = build.components(chosen, store, **objects)
-            return cls(store, build.pipeline(pipeline, components), components)
+            return cls(store, build.pipeline(pipeline, components), components, Calls(components, pipeline))
         except BaseException:
             store.close()
             raise
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Mapping[str, str] | Iterable[str],
+        *,
+        metadata: Sequence[Mapping[str, Scalar]] = (),
+        path: str | Place | None = None,
+        settings: Settings | None = None,
+        **objects: Unpack[Objects],
+    ) -> Self:
+        """A library of texts, by their names, or called "text 1" and so on, with the metadata of each in their order;
+        without a `path` its index ends with it. Raises as `create` and `add` do, InputError for metadata of other
+        texts."""
+        named = (
+            dict(texts)
+            if isinstance(texts, Mapping)
+            else {f"text {n}": one for n, one in enumerate(texts, 1)}
+        )
+        if metadata and len(metadata) != len(named):
+            raise InputError(
+                f"there are {len(named)} texts and metadata of {len(metadata)}: give one for each text"
+            )
+        folder = TemporaryDirectory(prefix="equipoise-") if path is None else None
+        place = Path(folder.name) / "index.db" if folder else path
+        try:
+            made = replace(cls.create(place, settings=settings, **objects), _folder=folder)
+            known = metadata or [{}] * len(named)
+            made.upsert(
+                Document(document_id(name), text, name, metadata=dict(one))
+                for (name, text), one in zip(named.items(), known, strict=True)
+            )
+        except BaseException:
+            if folder:
+                folder.cleanup()
+            raise
+        return made
 
     def index(
         self,
@@ -96,12 +149,14 @@ class Library:
         *,
         trust: Trust | str = Trust.TRUSTED,
         author: Author | str | None = None,
+        metadata: Mapping[str, Scalar] | None = None,
         gone: Gone | str = Gone.MIRROR,
         progress: Progress | None = None,
         judge: Judge | None = None,
     ) -> IndexReport:
         """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, `Author` and
-        `Gone`. `judge` scans nothing unless it is given (`redteam.scan.holding.Holding` holds documents back).
+        `Gone`. `metadata` is what you say of all of them (`corpus.telling`), None: what was said before. `judge` scans nothing
+        unless it is given (`redteam.scan.holding.Holding` holds documents back).
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
@@ -115,6 +170,7 @@ class Library:
             self.components.encoder,
             trust=chosen,
             author=by,
+            metadata=metadata,
             gone=way,
             progress=progress,
             judge=judge,
@@ -133,6 +189,24 @@ class Library:
         self.store.add_documents(prepare(made, self.components.encoder))
         return len(made)
 
+    def upsert(self, documents: Iterable[Document]) -> int:
+        """As `add`, in the place of documents that were added with the same ids; all or nothing.
+
+        Raises as `add` does; CorpusError where the document with an id came from a file.
+        """
+        made = list(documents)
+        self.store.bind_encoder(self.components.encoder)
+        self.store.add_documents(prepare(made, self.components.encoder), again=True)
+        return len(made)
+
+    async def aadd(self, documents: Iterable[Document]) -> int:
+        """As `add`, for async callers."""
+        return await asyncio.to_thread(self.add, documents)
+
+    async def aupsert(self, documents: Iterable[Document]) -> int:
+        """As `upsert`, for async callers."""
+        return await asyncio.to_thread(self.upsert, documents)
+
     def ask(
         self,
         question: str,
@@ -140,13 +214,14 @@ class Library:
         before: Sequence[str] = (),
         observer: Observer | None = None,
         others: bool = False,
+        **choice: Unpack[Choice],
     ) -> Answer | Refusal:
         """An answer with its highlights or a refusal with its reason; raises InputError.
 
         `before` are the questions that the same person asked earlier, oldest first, for follow-ups, and `observer` is
-        told how far it is: see `Pipeline` and `Observer`, also for `others`.
+        told how far it is: see `Pipeline` and `Observer`, also for `others`, and `Library` for the choice.
         """
-        return sync.run(self.aask(question, before=before, observer=observer, others=others))
+        return sync.run(self.aask(question, before=before, observer=observer, others=others, **choice))
 
     async def aask(
         self,
@@ -155,25 +230,71 @@ class Library:
         before: Sequence[str] = (),
         observer: Observer | None = None,
         others: bool = False,
+        **choice: Unpack[Choice],
     ) -> Answer | Refusal:
         """As `ask`, for async callers."""
         earlier = (before,) if isinstance(before, str) else before
         more = {"others": True} if others else {}  # a pipeline of somebody else's may not know it
-        return await self.pipeline.ask(question, before=earlier, observer=observer, **more)
+        call = Call.of(**choice)
+        pipeline = self.pipeline if call == Call() else self.calls.pipeline(call)
+        return await pipeline.ask(question, before=earlier, observer=observer, **more)
 
-    def search(self, words: str) -> Candidates:
+    async def astream(
+        self, question: str, *, before: Sequence[str] = (), others: bool = False, **choice: Unpack[Choice]
+    ) -> AsyncIterator[Event]:
+        """What happens while the question is answered, with the names and data of the server's events; the last is
+        `done`, whose `result` is that of `aask`. Raises as `ask` does. Who stops reading ends the work."""
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def tell(event: Event | None) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, event)
+
+        teller = Teller(tell)
+
+        async def work() -> None:
+            try:
+                result = await self.aask(question, before=before, observer=teller, others=others, **choice)
+                teller.ended(result, result.text if isinstance(result, Answer) else "")
+            finally:
+                tell(None)
+
+        task = asyncio.create_task(work())
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await task
+        finally:
+            task.cancel()
+
+    def conversation(self, **choice: Unpack[Choice]) -> "Conversation":
+        """Question after question of one person."""
+        return Conversation(self, choice)
+
+    def search(self, words: str, **choice: Unpack[Choice]) -> Candidates:
         """The passages that a question of these words would read, best first, untrusted ones behind the trusted; raises
         InputError and ModelError."""
-        return sync.run(self.asearch(words))
+        return sync.run(self.asearch(words, **choice))
 
-    async def asearch(self, words: str) -> Candidates:
+    async def asearch(self, words: str, **choice: Unpack[Choice]) -> Candidates:
         """As `search`, for async callers."""
-        query, journal = Query(checked(words)), Journal()
-        return joined([await search.find(query, journal) for search in build.searches(self.components)])
+        return joined([kept for kept, _ in await self.asearch_all(words, **choice)])
 
-    def documents(self) -> tuple[Listed, ...]:
-        """What the index holds, without the texts."""
-        return self.store.listing()
+    async def asearch_all(
+        self, words: str, **choice: Unpack[Choice]
+    ) -> list[tuple[Candidates, tuple[Flag, ...]]]:
+        """As `search`, apart for trusted and untrusted documents unless these are searched together, each with what
+        the filter took out."""
+        query, found = Query(checked(words)), []
+        for search in build.searches(self.calls.parts(Call.of(**choice))):
+            journal = Journal()
+            found.append((await search.find(query, journal), journal.trace.flagged))
+        return found
+
+    def documents(self, where: Given | None = None) -> tuple[Listed, ...]:
+        """What the index holds, or what of it a filter means, without the texts."""
+        chosen = as_where(where)
+        return tuple(one for one in self.store.listing() if chosen is None or chosen.matches(one.metadata))
 
     def remove(self, name: str) -> int:
         """Take out what is called `name` (an id, a source, or the end of its path), with all documents of the same
@@ -183,18 +304,24 @@ class Library:
         catalogue.remove(self.store, chosen)
         return len(chosen)
 
+    async def aremove(self, name: str) -> int:
+        """As `remove`, for async callers."""
+        return await asyncio.to_thread(self.remove, name)
+
     def pending(self) -> tuple[int, int]:
         """(passages that have no vectors yet and are found by their words alone, all passages)."""
         counts = self.store.counts()
         return counts.pending, counts.passages
 
-    def subjects(self, most: int = 5) -> tuple[str, ...]:
+    def subjects(self, most: int = 5, where: Given | None = None) -> tuple[str, ...]:
         """What the documents are about: the titles of the longest ones that only the operator writes, longest first."""
-        return self.store.subjects(most)
+        return self.store.subjects(most, as_where(where))
 
     def close(self) -> None:
         """Close the index."""
         self.store.close()
+        if self._folder:
+            self._folder.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -203,6 +330,32 @@ class Library:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Questions of one person, each read with those before it; `choice` holds for all of them."""
+
+    library: Library
+    choice: Choice
+    asked: deque[str] = field(default_factory=lambda: deque(maxlen=EARLIER))
+
+    def ask(
+        self, question: str, *, observer: Observer | None = None, others: bool = False
+    ) -> Answer | Refusal:
+        """As `Library.ask`."""
+        return sync.run(self.aask(question, observer=observer, others=others))
+
+    async def aask(
+        self, question: str, *, observer: Observer | None = None, others: bool = False
+    ) -> Answer | Refusal:
+        """As `Library.aask`."""
+        before = tuple(self.asked)
+        result = await self.library.aask(
+            question, before=before, observer=observer, others=others, **self.choice
+        )
+        self.asked.append(question)
+        return result
 
 
 def ask(
@@ -223,6 +376,7 @@ def update(
     *,
     trust: Trust = Trust.TRUSTED,
     author: Author | None = None,
+    metadata: Mapping[str, Scalar] | None = None,
     gone: Gone = Gone.KEEP,
     progress: Progress | None = None,
     judge: Judge | None = None,
@@ -231,13 +385,40 @@ def update(
     """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
     of the encoder. What an index of `private_index` holds of the same files is not embedded again."""
     build.encoder(encoder)  # a name that cannot be used leaves no file behind
-    with Store.open(path, create=True) as store:
+    with _no_empty_store(path), Store.open(path, create=True) as store:
         lenders = [private for private in private_indexes() if private != path]
         made = ReusingEncoder(build.encoder(encoder, store), store, lenders)
         report = index(
-            docs, store, made, trust=trust, author=author, gone=gone, progress=progress, judge=judge
+            docs,
+            store,
+            made,
+            trust=trust,
+            author=author,
+            metadata=metadata,
+            gone=gone,
+            progress=progress,
+            judge=judge,
         )
         return replace(report, alike=lookalikes(report.strangers, store))
+
+
+@contextmanager
+def _no_empty_store(path: Place) -> Iterator[None]:
+    """Around what makes a store: where it fails, and there was no file before, none is left."""
+    there = not isinstance(path, Path) or path.exists()
+    folder = path.parent if isinstance(path, Path) and not path.parent.exists() else None
+    try:
+        yield
+    except CorpusError:
+        if not there and isinstance(path, Path):
+            with Store.open(path) as store:
+                empty = not store.counts().documents
+            for ending in ("", "-wal", "-shm") if empty else ():
+                Path(f"{path}{ending}").unlink(missing_ok=True)
+            if empty and folder:
+                with suppress(OSError):
+                    folder.rmdir()
+        raise
 
 
 def one_place(given: object) -> Place:
@@ -254,7 +435,7 @@ def one_path(given: object) -> Path:
     raise InputError(f"a path is a string or a pathlib.Path, not of type {type(given).__name__}")
 
 
-def _one(kind: type[Choice], given: str, what: str) -> Choice:
+def _one(kind: type[Kind], given: str, what: str) -> Kind:
     """`given` as one of `kind`; raises InputError for what is none."""
     try:
         return kind(given)
@@ -279,7 +460,8 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
     Raises StoreError, and InputError for a name of an encoder that cannot be used.
     """
     name, usual = (build.encoder(choice).name for choice in (encoder, build.AUTO))
-    said = [*sorted(_resolved(path) for path in docs), *([name] if name != usual else [])]
+    # Sources are written relative to the working folder: from another one they would lead nowhere.
+    said = [*sorted(f"{_resolved(path)} {shown(path)}" for path in docs), *([name] if name != usual else [])]
     key = "\n".join([*said, f"loaders {loaders.VERSION}"])
     folder = private_folder()
     try:

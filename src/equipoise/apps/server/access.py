@@ -8,6 +8,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.keys import OWNER, Key
 from equipoise.apps.server.service import Service
+from equipoise.core.types import Document
 
 _bearer = HTTPBearer(auto_error=False, description="A key of `equipoise keys create`.")
 
@@ -55,6 +56,12 @@ def may_read(service: Service, key: Key) -> None:
     """Raises ApiError 403 where `serve.documents` keeps documents from who may only ask."""
     if not service.reads(key):
         raise ApiError(403, "Documents cannot be opened here; quotes are all there is.", code="no_documents")
+
+
+def document_for(service: Service, key: Key, doc_id: str) -> Document:
+    """The document, where the key may read it. Raises ApiError 403, and 404 for one that is not there for the key."""
+    may_read(service, key)
+    return service.pages.document(doc_id, service.view(key), held=key.is_admin)
 
 
 Admin = Annotated[Key, Depends(who_decides)]

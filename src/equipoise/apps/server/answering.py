@@ -1,7 +1,6 @@
 """One question on the server: let in, answered while others wait, counted, and written into the audit log."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -11,29 +10,16 @@ from equipoise.apps.server import audit
 from equipoise.apps.server.errors import ApiError, as_api_error, draining
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.recorder import RequestRecord
-from equipoise.apps.server.service import Service
+from equipoise.apps.server.service import MODELS, Service
 from equipoise.apps.server.views import for_strangers, outcome, without_passages
-from equipoise.core.results import Answer, Reason, Refusal, SubAnswer
+from equipoise.core.errors import InputError
+from equipoise.core.protocols import Pipeline
+from equipoise.core.results import Answer, Reason, Refusal
+from equipoise.core.where import Given, as_where, both
+from equipoise.rag.calls import Call
+from equipoise.rag.events import Event, Teller
 from equipoise.rag.gathering import checked
 from equipoise.text.questions import split_questions
-from equipoise.text.sentences import sentence_spans
-
-AFTER = {"rerank": "retrieved", "filter": "retrieved", "highlight": "filtered", "canonicalize": "highlighted"}
-"""What has happened when a stage begins."""
-_OF_PART = (
-    "refused",
-    "reason",
-    "detail",
-    "weak",
-    "trust",
-    "others",
-    "read_as",
-    "spelling",
-    "notice",
-    "highlights",
-    "best_first",
-    "nearest",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +34,22 @@ class Ask:
     model: str = "equipoise"
     candidates: bool = False
     others: bool = False
+    where: Given | None = None
+    k: int | None = None
+    trust: str | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened while a question was answered."""
-
-    name: str
-    data: dict[str, Any]
-    answers: tuple[SubAnswer, ...] = ()
-    result: Answer | Refusal | None = None
+    def call(self) -> Call:
+        """What answers it. The filter of the key holds, whatever the question asks for. Raises ApiError for a choice
+        that cannot be used or is not the key's."""
+        if self.trust == "equal" and not self.key.is_admin:
+            raise ApiError(
+                403, "Only admins may have untrusted documents read as trusted ones.", param="trust"
+            )
+        try:
+            where = both(self.key.where, as_where(self.where))
+        except InputError as error:
+            raise ApiError(400, f"{str(error)[:1].upper()}{str(error)[1:]}.", param="where") from None
+        return Call(where, self.k, self.trust, MODELS[self.model])
 
 
 @dataclass(slots=True, eq=False)
@@ -66,22 +58,12 @@ class Turn:
 
     service: Service
     ask: Ask
+    pipeline: Pipeline
     events: "asyncio.Queue[Event | None]" = field(default_factory=asyncio.Queue)
     record: RequestRecord = field(default_factory=RequestRecord)
     charged: int = 1
     task: "asyncio.Task[Answer | Refusal]" = field(init=False)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
-    _said: set[str] = field(default_factory=set)
-
-    def stage(self, name: str) -> None:
-        """See Observer."""
-        if (done := AFTER.get(name)) and done not in self._said:
-            self._said.add(done)
-            self._tell(Event(done, {}))
-
-    def quotes(self, answers: Sequence[SubAnswer]) -> None:
-        """See Observer."""
-        self._tell(Event("quotes", {"parts": [self._part(answer) for answer in answers]}, tuple(answers)))
 
     def theirs(self, result: Answer | Refusal) -> Answer | Refusal:
         """What of the result is for whoever asked."""
@@ -102,10 +84,6 @@ class Turn:
         """The requests to the summarizer's model, which can hold passages."""
         return self.record.requests if self.service.reads(self.ask.key) else []
 
-    def _part(self, answer: SubAnswer) -> dict[str, Any]:
-        view = outcome(self.theirs(answer.result), admin=self.ask.key.is_admin)
-        return {"question": answer.question} | {name: view[name] for name in _OF_PART}
-
     def _tell(self, event: Event) -> None:
         self._loop.call_soon_threadsafe(self.events.put_nowait, event)
 
@@ -114,11 +92,11 @@ class Turn:
         began, ended = perf_counter(), "left"
         result: Answer | Refusal | None = None
         self.service.recorder.current.set(self.record)
-        pipeline = self.service.pipelines[self.ask.model]
+        teller = Teller(self._tell, self.shown)
         try:
             async with asyncio.timeout(self.service.settings.serve.timeout):
-                result = await pipeline.ask(
-                    self.ask.question, before=self.ask.before, observer=self, others=self.ask.others
+                result = await self.pipeline.ask(
+                    self.ask.question, before=self.ask.before, observer=teller, others=self.ask.others
                 )
         except asyncio.CancelledError:
             if self.service.is_draining:
@@ -130,9 +108,8 @@ class Turn:
             raise
         else:
             ended = "refused" if isinstance(result, Refusal) else "answered"
-            for piece in pieces(self.theirs(result)):
-                self._tell(Event("answer", {"text": piece}))
-            self._tell(Event("done", self.shown(result), result=result))
+            theirs = self.theirs(result)
+            teller.ended(result, theirs.text if isinstance(theirs, Answer) else "")
             return result
         finally:
             self.service.queue.leave()
@@ -169,8 +146,9 @@ async def begin(service: Service, ask: Ask) -> Turn:
     """
     check_ready(service)
     await service.renew()
-    if ask.model not in service.pipelines:
+    if ask.model not in service.models:
         raise ApiError(404, f"There is no model {ask.model!r} here.", code="model_not_found", param="model")
+    pipeline = await asyncio.to_thread(service.library.calls.pipeline, ask.call())
     charged = _most_asked(service, ask)
     begun = {"request": ask.request_id, "key": ask.key.key_id, "ended": "begun"}
     with service.recording():
@@ -183,7 +161,7 @@ async def begin(service: Service, ask: Ask) -> Turn:
         service.keys.give_back(ask.key, questions=charged)
         raise
     record = RequestRecord(wants_candidates=ask.candidates and ask.key.is_admin)
-    turn = Turn(service, ask, record=record, charged=charged)
+    turn = Turn(service, ask, pipeline, record=record, charged=charged)
     turn.task = asyncio.create_task(turn.run())
     service.active.add(turn.task)
     turn.task.add_done_callback(service.active.discard)
@@ -209,17 +187,6 @@ def check_ready(service: Service) -> None:
     """Raises ApiError 503 before the server is warm."""
     if not service.is_ready:
         raise ApiError(503, "The server is starting.", code="starting", headers={"Retry-After": "5"})
-
-
-def pieces(result: Answer | Refusal) -> list[str]:
-    """A checked answer, sentence by sentence: joined, they are its text."""
-    return [] if isinstance(result, Refusal) else in_sentences(result.text)
-
-
-def in_sentences(text: str) -> list[str]:
-    """The text in pieces: joined, they are it."""
-    ends = [*[end for _, end in sentence_spans(text)][:-1], len(text)]
-    return [text[start:end] for start, end in zip([0, *ends], ends, strict=False) if end > start]
 
 
 def _seen(task: "asyncio.Task[Any]") -> None:

@@ -69,7 +69,9 @@ def of_result(result: Answer | Refusal) -> dict[str, Any]:
         "spans": [
             [highlight.doc_id, highlight.start, highlight.end] for highlight in result.highlights.items
         ],
-        "flags": [[flag.passage.passage_id, flag.reason] for flag in trace.flagged],
+        "flags": [
+            [flag.passage.doc_id, flag.passage.start, flag.passage.end, flag.reason] for flag in trace.flagged
+        ],
         "probability": trace.probability,
         "failure": trace.failure,
     }

@@ -25,7 +25,8 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
     key_id TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
     rate INTEGER NOT NULL, questions INTEGER NOT NULL, tokens INTEGER NOT NULL,
-    created TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '', due REAL NOT NULL DEFAULT 0
+    created TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '', due REAL NOT NULL DEFAULT 0,
+    within TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS spent (
     key_id TEXT NOT NULL, day TEXT NOT NULL, questions INTEGER NOT NULL, tokens INTEGER NOT NULL,
@@ -35,7 +36,8 @@ CREATE TABLE IF NOT EXISTS jobs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, trust TEXT NOT NULL,
     state TEXT NOT NULL, error TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0,
     total INTEGER NOT NULL DEFAULT 0, documents TEXT NOT NULL DEFAULT '[]', tries INTEGER NOT NULL DEFAULT 0,
-    created TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', author TEXT NOT NULL DEFAULT ''
+    created TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', author TEXT NOT NULL DEFAULT '',
+    collection TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS findings (doc_id TEXT PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -66,10 +68,11 @@ class Book:
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_TABLES)
         with self.writing():
-            if "author" not in {
-                row[1] for row in self.rows("PRAGMA table_info(jobs)")
-            }:  # made by a version before
-                self.rows("ALTER TABLE jobs ADD COLUMN author TEXT NOT NULL DEFAULT ''")
+            for table, column in (("jobs", "author"), ("jobs", "collection"), ("keys", "within")):
+                if column not in {
+                    row[1] for row in self.rows(f"PRAGMA table_info({table})")
+                }:  # of a version before
+                    self.rows(f"ALTER TABLE {table} ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
 
     def close(self) -> None:
         """Close the file."""

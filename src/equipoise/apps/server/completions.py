@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from equipoise.apps.render import where
-from equipoise.apps.server.answering import in_sentences
 from equipoise.apps.server.markdown import as_text
 from equipoise.apps.server.views import for_strangers, shown_source, untrusted_part
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
 from equipoise.rag import saying
+from equipoise.rag.events import in_sentences
 from equipoise.rag.pipeline import in_order
 from equipoise.text.support import unsupported
 from equipoise.text.tokens import content_words

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from equipoise.apps.server.errors import ApiError
+from equipoise.apps.server.schemas import WHERE
 from equipoise.text.questions import EARLIER, MAX_QUESTION, one_question, split_questions
 from equipoise.text.references import follows_up
 
@@ -71,6 +72,7 @@ class ChatBody(BaseModel):
     stream: StrictBool | None = None
     n: StrictInt | None = Field(default=None, ge=1, le=1, description="One answer.")
     stream_options: StreamOptions | None = None
+    where: str | dict[str, Any] | None = Field(default=None, description=WHERE)
 
     @property
     def wants_usage(self) -> bool:

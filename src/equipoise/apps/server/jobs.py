@@ -24,6 +24,7 @@ from equipoise.apps.server.uploads import keep_folder
 from equipoise.apps.server.views import UPLOADS
 from equipoise.core.addresses import Place
 from equipoise.core.errors import EquipoiseError, StoreError
+from equipoise.core.metadata import COLLECTION
 from equipoise.core.protocols import Encoder
 from equipoise.core.sections import ScanMode
 from equipoise.core.types import Trust
@@ -40,7 +41,7 @@ PAUSE_S = 1.0
 MOST_TRIES = 50
 """A file that was in work so many times when the server died is not tried again. Each time others come before it."""
 MOST_WAITING = 1_000
-_COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended, author"
+_COLUMNS = "job_id, name, trust, state, error, done, total, documents, created, ended, author, collection"
 
 
 class State(StrEnum):
@@ -68,6 +69,7 @@ class Job:
     created: str
     ended: str
     author: str = ""
+    collection: str = ""
 
 
 class _Stopped(Exception):
@@ -100,12 +102,13 @@ class Jobs:
         job_id = secrets.token_hex(8)
         return job_id, incoming / job_id
 
-    def accept(self, job_id: str, name: str, trust: Trust, author: str = "") -> Job:
+    def accept(self, job_id: str, name: str, trust: Trust, author: str = "", collection: str = "") -> Job:
         """A job for a file that has come in. It outlives whatever happens from now on."""
         with self.book.writing():
             self.book.rows(
-                "INSERT INTO jobs (job_id, name, trust, state, created, author) VALUES (?, ?, ?, ?, ?, ?)",
-                (job_id, name, trust.value, State.WAITING, _now(), author),
+                "INSERT INTO jobs (job_id, name, trust, state, created, author, collection)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (job_id, name, trust.value, State.WAITING, _now(), author, collection),
             )
         self.book.keep()
         self._new.set()
@@ -146,7 +149,7 @@ class Jobs:
 
     def forget_file(self, path: Path) -> None:
         """Delete the file of a document that was taken out, if it was handed in here."""
-        if path.parent == self.folder.resolve() / UPLOADS:
+        if path.is_relative_to(self.folder.resolve() / UPLOADS):
             path.unlink(missing_ok=True)
 
     def _begin_again(self) -> None:
@@ -213,6 +216,7 @@ class Jobs:
                     self.encoder,
                     trust=job.trust,
                     writer=job.author,
+                    metadata={COLLECTION: job.collection} if job.collection else {},
                     gone=Gone.KEEP,
                     progress=self._teller(job),
                     judge=holding,
@@ -236,7 +240,9 @@ class Jobs:
         """The file where it stays, and the one of the same name that it took the place of; again and again the same."""
         incoming = self.folder / "incoming" / job.job_id
         uploads = self.folder.resolve() / UPLOADS
-        uploads.mkdir(exist_ok=True)
+        if job.collection:  # no file is called so, since it would have no type
+            uploads = uploads / "collections" / job.collection
+        uploads.mkdir(exist_ok=True, parents=True)
         place, before = uploads / job.name, self.folder / "incoming" / f"{job.job_id}.before"
         if incoming.exists():
             if place.exists() and not before.exists():

@@ -4,6 +4,7 @@ A key is shown once, when it is made; the book holds its SHA-256. Random keys of
 """
 
 import hashlib
+import json
 import math
 import secrets
 import time
@@ -14,6 +15,7 @@ from hmac import compare_digest
 
 from equipoise.apps.server.book import Book
 from equipoise.core.errors import InputError
+from equipoise.core.where import Where, as_where, key_of
 
 PREFIX = "eqp_"
 BURST = 4
@@ -21,7 +23,7 @@ BURST = 4
 MOST_AHEAD = 20
 """Questions of one message at most (`question.most`), which are let in together."""
 LONGEST_NAME = 100
-_COLUMNS = "key_id, name, scope, rate, questions, tokens, created, revoked"
+_COLUMNS = "key_id, name, scope, rate, questions, tokens, created, revoked, within"
 
 
 class Scope(StrEnum):
@@ -33,7 +35,8 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`rate` is in questions a minute, `questions` and `tokens` are budgets of a day; 0 is no limit."""
+    """`rate` is in questions a minute, `questions` and `tokens` are budgets of a day; 0 is no limit. `where` says which
+    documents there are for the key; None: all."""
 
     key_id: str
     name: str
@@ -43,6 +46,7 @@ class Key:
     tokens: int = 0
     created: str = ""
     revoked: str = ""
+    where: Where | None = None
 
     @property
     def is_admin(self) -> bool:
@@ -70,17 +74,38 @@ class Keys:
     book: Book
 
     def create(
-        self, name: str, scope: Scope = Scope.ASK, *, rate: int = 0, questions: int = 0, tokens: int = 0
+        self,
+        name: str,
+        scope: Scope = Scope.ASK,
+        *,
+        rate: int = 0,
+        questions: int = 0,
+        tokens: int = 0,
+        where: Where | None = None,
     ) -> tuple[Key, str]:
         """A new key and its secret, which nobody can read again. Raises InputError."""
+        if where is not None and scope is Scope.ADMIN:
+            raise InputError(
+                "a key with the scope admin sees all documents: give filters to keys with the scope ask"
+            )
         if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError(f"a key needs a name of at most {LONGEST_NAME} letters, for example  website")
         secret = PREFIX + secrets.token_urlsafe(32)
-        made = Key(secrets.token_hex(4), name, scope, rate, questions, tokens, _now())
+        made = Key(secrets.token_hex(4), name, scope, rate, questions, tokens, _now(), where=where)
         with self.book.writing():
             self.book.rows(
-                f"INSERT INTO keys ({_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?)",
-                (made.key_id, name, scope.value, rate, questions, tokens, made.created, _digest(secret)),
+                f"INSERT INTO keys ({_COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
+                (
+                    made.key_id,
+                    name,
+                    scope.value,
+                    rate,
+                    questions,
+                    tokens,
+                    made.created,
+                    key_of(where),
+                    _digest(secret),
+                ),
             )
         return made, secret
 
@@ -189,10 +214,16 @@ def _digest(secret: str) -> str:
 
 
 def _read(row: tuple[object, ...]) -> Key:
-    key_id, name, scope, rate, questions, tokens, created, revoked = row
+    key_id, name, scope, rate, questions, tokens, created, revoked, within = row
     limits = {"rate": int(str(rate)), "questions": int(str(questions)), "tokens": int(str(tokens))}
     return Key(
-        str(key_id), str(name), Scope(str(scope)), **limits, created=str(created), revoked=str(revoked)
+        str(key_id),
+        str(name),
+        Scope(str(scope)),
+        **limits,
+        created=str(created),
+        revoked=str(revoked),
+        where=as_where(json.loads(str(within))) if within else None,
     )
 
 

@@ -1,6 +1,5 @@
 """Documents as they are read: slices of their text, and pages of PDFs with a quote marked."""
 
-import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
@@ -26,10 +25,11 @@ class Pages:
     _kept: "OrderedDict[tuple[str, int, int, int], Picture]" = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
-    def document(self, doc_id: str, *, held: bool) -> Document:
-        """The document; one that is held back only with `held`. Raises ApiError 404 for an unknown one."""
+    def document(self, doc_id: str, view: Store, *, held: bool) -> Document:
+        """The document as `view` has it; one that is held back only with `held`. Raises ApiError 404 for an unknown
+        one."""
         try:
-            document = self.store.document(doc_id)
+            document = view.document(doc_id)
         except StoreError:
             raise
         except CorpusError:
@@ -38,12 +38,11 @@ class Pages:
             raise ApiError(404, "There is no such document.", code="no_document")
         return document
 
-    def picture(self, doc_id: str, number: int, start: int, end: int, *, held: bool) -> Picture:
-        """A page with what of [start, end) stands on it marked; `held` as in `document`. Raises ApiError."""
-        document = self.document(doc_id, held=held)
+    def picture(self, document: Document, number: int, start: int, end: int) -> Picture:
+        """A page with what of [start, end) stands on it marked. Raises ApiError."""
         if not 1 <= number <= len(document.pages):
             raise ApiError(404, "This document has no such page.", code="no_page")
-        data, digest = self._file(doc_id)
+        data, digest = self._file(document.doc_id)
         key = (digest, number, start, end)
         with self._lock:  # one page is drawn at a time
             if key not in self._kept:
@@ -72,10 +71,9 @@ class Pages:
                 404, "There are no pictures of this document; read its text instead.", code="no_page"
             )
         try:
-            data = files.read(Places(self.store.folder).path(key)).data
+            content = files.read(Places(self.store.folder).path(key))
         except CorpusError as error:
             raise ApiError(404, GONE, code="no_file") from error
-        digest = hashlib.sha256(data).hexdigest()
-        if digest != record.sha256:
+        if content.sha256 != record.sha256:
             raise ApiError(404, GONE, code="no_file")
-        return data, digest
+        return content.data, content.sha256

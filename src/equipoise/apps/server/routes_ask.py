@@ -41,6 +41,9 @@ async def ask(body: AskBody, request: Request, key: Asker, service: Serving) -> 
         body.model,
         body.candidates,
         body.others,
+        body.where,
+        body.k,
+        body.trust,
     )
     turn = await unless_gone(request, begin(service, asked))
     if STREAM in request.headers.get("accept", ""):

@@ -56,13 +56,13 @@ class Completion(BaseModel):
 @router.get("/v1/models", summary="Which pipelines answer", responses=errors())
 async def models(service: Serving, key: Asker) -> Models:
     """`equipoise`, and plain RAG where the operator allows it."""
-    return Models(data=[Model(id=name) for name in service.pipelines])
+    return Models(data=[Model(id=name) for name in service.models])
 
 
 @router.get("/v1/models/{model}", summary="One pipeline", responses=errors(404))
 async def model(model: str, service: Serving, key: Asker) -> Model:
     """Whether it is there."""
-    if model not in service.pipelines:
+    if model not in service.models:
         raise _unknown(model)
     return Model(id=model)
 
@@ -82,14 +82,14 @@ async def model(model: str, service: Serving, key: Asker) -> Model:
 )
 async def chat(body: ChatBody, request: Request, key: Asker, service: Serving) -> Response:
     """The last user message is the question; what is not understood is ignored."""
-    if body.model not in service.pipelines:
+    if body.model not in service.models:
         raise _unknown(body.model)
     question, form = asked(body.messages), Form(body.model)
     if question.task:
         return _said(form, body, housekeeping(question.question))
     if question.is_unclear:
         return _said(form, body, UNCLEAR)
-    ask = Ask(question.question, key, request.state.request_id, question.before, body.model)
+    ask = Ask(question.question, key, request.state.request_id, question.before, body.model, where=body.where)
     turn = await unless_gone(request, begin(service, ask))
     base = _base(request, service)
     if body.stream:

@@ -10,14 +10,17 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.apps.server import scanning
-from equipoise.apps.server.access import Admin, Asker, Serving, may_read
-from equipoise.apps.server.errors import ApiError
+from equipoise.apps.server.access import Admin, Asker, Serving, document_for
+from equipoise.apps.server.errors import ApiError, for_admin
 from equipoise.apps.server.jobs import Job, State
 from equipoise.apps.server.schemas import errors
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.uploads import checked_name, received
 from equipoise.apps.server.views import shown_source
+from equipoise.core.errors import InputError
+from equipoise.core.metadata import as_json
 from equipoise.core.types import Trust
+from equipoise.core.where import as_where
 from equipoise.corpus import catalogue
 from equipoise.corpus.places import Places
 from equipoise.corpus.records import Listed
@@ -49,6 +52,7 @@ class DocumentRow(BaseModel):
     title: str
     trust: Trust
     passages: int
+    metadata: dict[str, str | int | float | bool]
 
 
 class DocumentList(BaseModel):
@@ -165,17 +169,19 @@ async def upload(
     key: Admin,
     name: Annotated[str, Query(max_length=400, examples=["handbook.pdf"])],
     trust: Trust = Trust.TRUSTED,
+    collection: Annotated[str, Query(pattern="^([a-z0-9][a-z0-9_-]{0,63})?$", examples=["acme"])] = "",
 ) -> JobInfo:
     """The body is the file. It is on the disk when this answers, and is read in the background: watch the job.
 
-    A document of the same name takes the place of the one before. An untrusted one in which a scan finds instructions
-    to a model or hidden text is held back (`trust.hold`): nothing reads it until an admin marks it as untrusted.
+    A document of the same name in the same collection takes the place of the one before. An untrusted one in which a
+    scan finds instructions to a model or hidden text is held back (`trust.hold`): nothing reads it until an admin
+    marks it as untrusted.
     All that is handed in with one key counts as one author.
     """
     known = checked_name(name)
     job_id, place = service.jobs.room()
     await received(request.stream(), place, known)
-    return _job(service.jobs.accept(job_id, known, trust, writer_of(key.key_id)))
+    return _job(service.jobs.accept(job_id, known, trust, writer_of(key.key_id), collection))
 
 
 @router.get("/v1/documents", summary="List documents", responses=errors(400, 404))
@@ -185,9 +191,16 @@ async def listing(
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
     after: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="The last one seen.")] = None,
     trust: Annotated[Trust | None, Query(description="Only documents of this trust.")] = None,
+    where: Annotated[
+        str | None, Query(max_length=2_000, description="Only documents that this filter means.")
+    ] = None,
 ) -> DocumentList:
     """In the order of the index."""
-    every = await asyncio.to_thread(service.store.listing)
+    try:
+        chosen = as_where(where)
+    except InputError as error:
+        raise for_admin(error) from None
+    every = await asyncio.to_thread(service.library.documents, chosen)
     ids = [document.doc_id for document in every]
     if after is not None and after not in ids:
         raise _unknown()
@@ -201,8 +214,7 @@ async def listing(
 )
 async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
     """Its title, its length and its pages."""
-    may_read(service, key)
-    document = await asyncio.to_thread(service.pages.document, doc_id, held=key.is_admin)
+    document = await asyncio.to_thread(document_for, service, key, doc_id)
     path = (service.store.file_of(doc_id) or "").lower()
     return DocumentInfo(
         doc_id=doc_id,
@@ -222,8 +234,7 @@ async def text(
     doc_id: DocId, service: Serving, key: Asker, start: Offset = 0, end: Offset = _LARGEST
 ) -> TextSlice:
     """At most 20,000 characters from `start` on. It is text: nothing in it is to be run."""
-    may_read(service, key)
-    document = await asyncio.to_thread(service.pages.document, doc_id, held=key.is_admin)
+    document = await asyncio.to_thread(document_for, service, key, doc_id)
     first = min(start, len(document.text))
     last = max(min(end, len(document.text), first + MOST_TEXT), first)
     return TextSlice(
@@ -258,9 +269,8 @@ async def page(
 ) -> Response:
     """The characters from `start` to `end` are marked where they stand on it; `X-Marks` has the rectangles as shares of
     width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
-    may_read(service, key)
-    held = key.is_admin
-    picture = await asyncio.to_thread(service.pages.picture, doc_id, number, start, end, held=held)
+    document = await asyncio.to_thread(document_for, service, key, doc_id)
+    picture = await asyncio.to_thread(service.pages.picture, document, number, start, end)
     marks = ";".join(",".join(f"{share:.4f}" for share in mark) for mark in picture.marks)
     return Response(picture.png, media_type="image/png", headers={"X-Marks": marks})
 
@@ -339,6 +349,7 @@ def _row(document: Listed) -> DocumentRow:
         title=document.title,
         trust=document.trust,
         passages=document.passages,
+        metadata={name: as_json(value) for name, value in document.metadata.items()},
     )
 
 

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
-from equipoise.apps.server.access import Asker, may_read, only_admins
+from equipoise.apps.server.access import Asker, document_for, may_read, only_admins
 from equipoise.apps.server.answering import Ask, begin, check_ready
 from equipoise.apps.server.errors import ApiError, as_api_error
 from equipoise.apps.server.keys import Key
@@ -24,6 +24,7 @@ from equipoise.apps.server.service import Service
 from equipoise.apps.server.views import for_strangers, shown_source
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.types import Document, Passage, Trust
+from equipoise.core.where import Given
 from equipoise.integrations.mcp import LibraryBackend, server_for
 from equipoise.integrations.mcp_schemas import DocumentRow
 from equipoise.rag.gathering import checked
@@ -41,27 +42,31 @@ class KeyBackend:
     key: Key
     request_id: str
 
-    async def ask(self, question: str, before: Sequence[str], *, others: bool = False) -> Answer | Refusal:
+    async def ask(
+        self, question: str, before: Sequence[str], *, others: bool = False, where: Given | None = None
+    ) -> Answer | Refusal:
         """As POST /v1/ask."""
-        asked = Ask(question, self.key, self.request_id, tuple(before), others=others)
+        asked = Ask(question, self.key, self.request_id, tuple(before), others=others, where=where)
         turn = await begin(self.service, asked)
         try:
             return for_strangers(turn.theirs(await turn.task))
         finally:
             turn.task.cancel()
 
-    async def search(self, words: str, k: int) -> tuple[Sequence[Passage], Sequence[Passage]]:
+    async def search(
+        self, words: str, k: int, where: Given | None = None
+    ) -> tuple[Sequence[Passage], Sequence[Passage]]:
         """Counts as a question; needs what reading documents needs. Raises ApiError, OverLimit and Busy."""
         may_read(self.service, self.key)
         check_ready(self.service)
         checked(words)
+        seen = Ask(words, self.key, self.request_id, where=where).call().where
         async with self._counted(words), asyncio.timeout(self.service.settings.serve.timeout):
-            return await self._library.search(words, k)
+            return await self._library.search(words, k, seen)
 
     async def document(self, doc_id: str) -> Document:
         """As GET /v1/documents/ID/text."""
-        may_read(self.service, self.key)
-        return await asyncio.to_thread(self.service.pages.document, doc_id, held=self.key.is_admin)
+        return await asyncio.to_thread(document_for, self.service, self.key, doc_id)
 
     async def rows(self) -> Sequence[DocumentRow]:
         """As GET /v1/documents."""

@@ -1,12 +1,18 @@
 """What goes in and out, as OpenAPI shows it."""
 
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from equipoise.core.types import Trust
 from equipoise.text.questions import EARLIER, MAX_QUESTION
 
+MOST_K = 20
+"""Passages that one question may have read."""
+WHERE = (
+    "Which documents there are for this question, as text (`team = hr and year >= 2020`) or JSON: see "
+    "docs/metadata.md. A key that has a filter sees no others, whatever stands here."
+)
 QUESTION = "Can WAL mode be used over a network filesystem?"
 
 
@@ -41,6 +47,11 @@ class AskBody(BaseModel):
     model: str = Field(default="equipoise", description="A name of /v1/models.")
     others: StrictBool = Field(
         default=False, description="Also tell, beside an answer, what untrusted documents say."
+    )
+    where: str | dict[str, Any] | None = Field(default=None, description=WHERE)
+    k: StrictInt | None = Field(default=None, ge=1, le=MOST_K, description="Passages to read.")
+    trust: Literal["trusted-first", "trusted-only", "equal"] | None = Field(
+        default=None, description="A `trust.mode`; `equal` is for admins."
     )
     candidates: StrictBool = Field(
         default=False, description="For admins: where each candidate stands between the sides."

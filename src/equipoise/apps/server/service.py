@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -19,11 +19,11 @@ from equipoise.apps.server.pages import Pages
 from equipoise.apps.server.recorder import RequestRecorder
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import EquipoiseError, SettingsError, StoreError
-from equipoise.core.protocols import Pipeline
 from equipoise.core.settings import Settings
 from equipoise.core.types import ChatOptions, Message
 from equipoise.corpus.store import Store
 from equipoise.rag import build
+from equipoise.rag.calls import Call, Calls
 from equipoise.rag.components import Objects
 from equipoise.rag.library import Library
 
@@ -49,10 +49,10 @@ class Service:
     metrics: Metrics
     recorder: RequestRecorder
     library: Library
-    pipelines: dict[str, Pipeline]
+    models: tuple[str, ...]
     jobs: Jobs
     pages: Pages
-    opened: Callable[[], tuple[Library, dict[str, Pipeline]]]
+    opened: Callable[[], Library]
     file: tuple[int, int] | None
     is_ready: bool = False
     is_draining: bool = False
@@ -63,6 +63,10 @@ class Service:
     def store(self) -> Store:
         """The index, to read."""
         return self.library.store
+
+    def view(self, key: Key) -> Store:
+        """The index as the key sees it: what its filter leaves out is not there."""
+        return self.library.calls.view(key.where).store
 
     def reads(self, key: Key) -> bool:
         """Whether the key opens the documents that quotes come from."""
@@ -103,7 +107,7 @@ class Service:
             return
         before, self.file = self.file, there
         try:
-            self.library, self.pipelines = await asyncio.to_thread(self.opened)
+            self.library = await asyncio.to_thread(self.opened)
         except EquipoiseError as error:
             self.file = before
             LOG.warning("the index was replaced and cannot be read: %s", error)
@@ -140,15 +144,17 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     folder = folder_of(path)
     book = Book(folder)
 
-    def opened() -> tuple[Library, dict[str, Pipeline]]:
+    names = tuple(name for name in MODELS if wanted.vanilla or name == "equipoise")
+
+    def opened() -> Library:
         library = Library.open(path, settings=settings, **objects)
-        pipelines = {"equipoise": recorder.of_pipeline(library.pipeline)}
-        if wanted.vanilla:
-            pipelines["equipoise-vanilla"] = build.pipeline("vanilla", library.components)
-        return library, pipelines
+        calls = Calls(library.components, made=recorder.of_pipeline)
+        for name in names:
+            calls.pipeline(Call(pipeline=MODELS[name]))  # what cannot be made is told when the server starts
+        return replace(library, calls=calls)
 
     file = _file_at(path)
-    library, pipelines = opened()
+    library = opened()
     return Service(
         settings=settings,
         folder=folder,
@@ -159,7 +165,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         metrics=Metrics(),
         recorder=recorder,
         library=library,
-        pipelines=pipelines,
+        models=names,
         jobs=Jobs(
             book,
             folder,

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
-from equipoise.apps.server.answering import Event, Turn
+from equipoise.apps.server.answering import Turn
+from equipoise.rag.events import Event
 
 PING_S = 15.0
 """Seconds of silence after which a comment keeps the connection open."""

@@ -95,13 +95,19 @@ def shown_source(source: str) -> str:
 def _without_inside(fields: dict[str, Any]) -> dict[str, Any]:
     shown = {name: fields[name] for name in SHOWN if name in fields}
     placed = {
-        name: [place | {"source": shown_source(place["source"])} for place in fields[name]]
+        name: [_place(number, place) for number, place in enumerate(fields[name], 1)]
         for name in _PLACES
         if name in fields
     }
     if shown.get("others"):
         shown["others"] = _others(shown["others"])
     return shown | placed | {name: empty for name, empty in EMPTY.items() if name in fields}
+
+
+def _place(number: int, place: dict[str, Any]) -> dict[str, Any]:
+    """A passage's number in the index would tell how many are before it."""
+    numbered = {"passage_id": number} if "passage_id" in place else {}
+    return place | numbered | {"source": shown_source(place["source"])}
 
 
 def _others(fields: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.core.metadata import told
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decode, one_line
 from equipoise.text import visible
 
@@ -34,7 +35,8 @@ def load_jsonl(path: Path, data: bytes) -> list[LoadedDocument]:
             fragment = f"{fragment}@{number}"
         used.add(fragment)
         if text := text or title:
-            documents.append(LoadedDocument(text, title, fragment=fragment))
+            metadata = told({key: row[key] for key in row if key not in (*_IDS, *_TEXTS, "title")})
+            documents.append(LoadedDocument(text, title, fragment=fragment, metadata=metadata))
     return documents
 
 

@@ -1,11 +1,12 @@
 """What every loader returns, and how bytes become clean text."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import UnreadableFile
+from equipoise.core.metadata import Scalar
 from equipoise.core.types import Block
 from equipoise.corpus.loaders import encodings
 
@@ -18,7 +19,7 @@ class LoadedDocument:
 
     `hidden` counts characters that were left out because a reader would not see them, `invisible` those that
     are in the text although a reader does not see them as text (`hidden.py` has the rule). `encoding` is the one of a
-    file that does not say its own.
+    file that does not say its own. `metadata` is what the file says of itself.
     """
 
     text: str
@@ -29,6 +30,7 @@ class LoadedDocument:
     invisible: int = 0
     blocks: tuple[Block, ...] = ()
     encoding: str = ""
+    metadata: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 SUPERSCRIPT = str.maketrans("0123456789+-−–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻")

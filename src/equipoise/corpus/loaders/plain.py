@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+from equipoise.core.metadata import told
+from equipoise.core.where import value
 from equipoise.corpus.loaders import marked
 from equipoise.corpus.loaders.loaded import LoadedDocument, clean, decoded, one_line, placed, with_lines
 from equipoise.corpus.loaders.markdown import markdown_hidden
@@ -37,8 +39,10 @@ def load_markdown(path: Path, data: bytes) -> list[LoadedDocument]:
     text = clean(raw)
     text, hidden = _without(text, markdown_hidden(text))
     lines = text.split("\n", _TITLE_LINES)[:_TITLE_LINES]
-    title = _front_title(lines) or _markdown_heading(lines)
-    return [_document(raw, text, title or path.stem, hidden, has_tables=True)]
+    front = _front_matter(lines)
+    title = one_line(front.pop("title", "")) or _markdown_heading(lines)
+    document = _document(raw, text, title or path.stem, hidden, has_tables=True)
+    return [replace(document, metadata=told({key: value(said) for key, said in front.items()}))]
 
 
 def load_org(path: Path, data: bytes) -> list[LoadedDocument]:
@@ -103,16 +107,20 @@ def _without(text: str, spans: list[tuple[int, int]]) -> tuple[str, int]:
     return "".join([*parts, text[place:]]), hidden
 
 
-def _front_title(lines: list[str]) -> str:
+def _front_matter(lines: list[str]) -> dict[str, str]:
+    """What stands between two lines `---` at the top, `name: value` on a line each, by the names in lower case; lists
+    and what is nested are left out."""
     if not lines or lines[0].strip() != "---":
-        return ""
+        return {}
+    known: dict[str, str] = {}
     for line in lines[1:]:
         if line.strip() == "---":
-            return ""
-        name, colon, value = line.partition(":")
-        if colon and name.lower() == "title" and value.strip():
-            return one_line(value.strip().strip("\"'"))
-    return ""
+            break
+        name, colon, said = line.partition(":")
+        bare = said.strip().strip("\"'")
+        if colon and name.strip() == name and bare and bare[0] not in "[{&*!|>#":
+            known.setdefault(name.lower(), bare)
+    return known
 
 
 def _markdown_heading(lines: list[str]) -> str:

@@ -86,8 +86,13 @@ class PostgresPartition:
         return places
 
     def matrix(self) -> tuple[Ids, Array]:
-        """See `store.Partition`: kept in memory until the store changes."""
-        return self._kept("matrix", lambda link: searching.matrix(link, self.scope))
+        """See `store.Partition`: kept in memory until the store changes, within a filter only which rows it has."""
+        if self.scope.where is None:
+            return self._kept("matrix", lambda link: searching.matrix(link, self.scope))
+        with self._session.reading():
+            ids, vectors = self._store.partition(self.trust).matrix()
+            rows = self._kept("rows", lambda link: searching.inside(link, self.scope, ids))
+            return ids[rows], vectors[rows]
 
     def nearest(self, vector: Array, k: int, *, exact: bool = False) -> list[tuple[int, float]]:
         """See `store.Partition`; approximate search is pgvector's HNSW, made once there are so many passages."""

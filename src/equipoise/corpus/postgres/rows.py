@@ -36,9 +36,11 @@ _AT_A_TIME = 200  # documents that are read together
 def write_file(link: Link, record: FileRecord) -> None:
     """Insert the record, or put it in the place of the one with its path."""
     link.execute(
-        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author) VALUES (%s, %s, %s, %s, %s, %s, %s)"
+        "INSERT INTO files(path, sha256, size, mtime_ns, trust, root, author, metadata)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
         " ON CONFLICT(path) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size,"
-        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author",
+        " mtime_ns = excluded.mtime_ns, trust = excluded.trust, root = excluded.root, author = excluded.author,"
+        " metadata = excluded.metadata",
         record.row,
     )
 

@@ -67,6 +67,7 @@ MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (
         "ALTER TABLE documents ADD COLUMN author text NOT NULL DEFAULT ''",
     ),
     (
+        "ALTER TABLE files ADD COLUMN metadata text NOT NULL DEFAULT '{}'",
         "ALTER TABLE documents ADD COLUMN metadata text NOT NULL DEFAULT '{}'",
         "CREATE INDEX metadata_of_documents ON documents USING gin ((metadata::jsonb) jsonb_path_ops)",
     ),

@@ -17,7 +17,7 @@ from equipoise.corpus.partitions import bounds
 from equipoise.corpus.postgres import rows
 from equipoise.corpus.postgres.connections import Link
 from equipoise.corpus.postgres.words import kept_size
-from equipoise.corpus.records import Ids
+from equipoise.corpus.records import Ids, rows_of
 from equipoise.corpus.scope import POSTGRES, Scope
 
 T = TypeVar("T")
@@ -65,6 +65,15 @@ def matrix(link: Link, scope: Scope) -> tuple[Ids, Array]:
     ids, vectors = rows.read_vectors(link, ask, inside.values, rows.dimensions(link))
     ids.flags.writeable = vectors.flags.writeable = False
     return ids, vectors
+
+
+def inside(link: Link, scope: Scope, ids: Ids) -> NDArray[np.intp]:
+    """The rows of the `ids`, which ascend, whose passages are of the scope."""
+    meant = scope.passages("passage_id", POSTGRES)
+    ask = f"SELECT passage_id FROM passages WHERE {meant.text} ORDER BY passage_id"
+    numbers = np.array([row[0] for row in link.execute(ask.encode(), meant.values)], np.int64)
+    known, rows = rows_of(ids, numbers)
+    return rows[known]
 
 
 def nearest(link: Link, scope: Scope, vector: Array, k: int, *, exact: bool) -> list[tuple[int, float]]:

@@ -5,13 +5,15 @@ Every change is one transaction on the host that takes changes, one at a time; a
 change is kept once its method has returned: on how many hosts, the database's `synchronous_commit` says.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from equipoise.core.addresses import Place, StoreUrl
 from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.metadata import Scalar, packed
 from equipoise.core.protocols import Encoder
 from equipoise.core.types import Array, Document, Passage, Span, Trust
 from equipoise.core.where import Where
@@ -221,10 +223,15 @@ class PostgresStore(Closing):
 
         self._session.write(work)
 
-    def update_file(self, record: FileRecord) -> None:
+    def update_file(
+        self, record: FileRecord, metadata: Mapping[str, Mapping[str, Scalar]] = MappingProxyType({})
+    ) -> None:
         """See `store.Writable`."""
 
         def work(link: Link) -> None:
+            ask = "UPDATE documents SET metadata = %s WHERE path = %s AND doc_id = %s"
+            for doc_id, known in metadata.items():
+                link.execute(ask, (packed(known), record.path, doc_id))
             rows.write_file(link, record)
             ask = "UPDATE documents SET author = %s WHERE path = %s"
             link.execute(ask, (record.author, record.path))
@@ -269,9 +276,17 @@ class PostgresStore(Closing):
 
         self._session.write(work, again=False)
 
-    def add_documents(self, entries: Sequence[Entry]) -> None:
+    def add_documents(self, entries: Sequence[Entry], *, again: bool = False) -> None:
         """See `store.Writable`."""
-        self._session.write(lambda link: rows.add(link, self._stems, entries, None), again=False)
+
+        def work(link: Link) -> None:
+            ask = "SELECT number FROM documents WHERE doc_id = ANY(%s) AND path IS NULL"
+            names = [searching.storable(entry.document.doc_id) for entry in entries]
+            taken = link.execute(ask, (names,)).fetchall() if again else []
+            rows.remove(link, self._stems, [row[0] for row in taken])
+            rows.add(link, self._stems, entries, None)
+
+        self._session.write(work, again=again)
 
     def remove_documents(self, doc_ids: Iterable[str]) -> None:
         """See `store.Writable`."""

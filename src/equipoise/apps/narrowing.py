@@ -1,0 +1,46 @@
+"""Options that say which documents: `--where`, `--collection`, and `--meta` where documents are read."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from equipoise.core import where as language
+from equipoise.core.errors import InputError
+from equipoise.core.metadata import COLLECTION, Scalar
+from equipoise.core.where import Where, as_where, both, in_collection
+
+WhereOption = Annotated[
+    str | None,
+    typer.Option("--where", metavar="FILTER", help="Only documents it means: 'team = hr and year >= 2020'."),
+]
+CollectionOption = Annotated[
+    str | None, typer.Option("--collection", metavar="NAME", help="Only documents of this collection.")
+]
+MetaOption = Annotated[
+    list[str] | None,
+    typer.Option("--meta", metavar="NAME=VALUE", help="Something to choose these documents by; repeat it."),
+]
+IntoOption = Annotated[
+    str | None, typer.Option("--collection", metavar="NAME", help="The collection these documents are in.")
+]
+
+
+def meant(where: str | None, collection: str | None) -> Where | None:
+    """The documents that the options mean. Raises InputError."""
+    return both(in_collection(collection) if collection else None, as_where(where))
+
+
+def told(meta: Sequence[str] | None, collection: str | None) -> dict[str, Scalar] | None:
+    """What the options say of documents that are read, None where they say nothing. Raises InputError."""
+    if not meta and not collection:
+        return None
+    known: dict[str, Scalar] = {COLLECTION: collection} if collection else {}
+    for given in meta or ():
+        name, sign, value = given.partition("=")
+        if not sign:
+            raise InputError(f"--meta {given!r} says nothing: write for example  --meta team=hr")
+        if name.strip() == COLLECTION:
+            raise InputError(f"write  --collection {value.strip()}  in the place of  --meta {given}")
+        known[name.strip().lower()] = language.value(value.strip())
+    return known
