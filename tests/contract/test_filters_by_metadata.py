@@ -1,6 +1,9 @@
 """Within a filter a store answers as one that holds these documents alone, whatever stands outside; over every kind of
 store, each a real one."""
 
+import json
+import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -13,7 +16,9 @@ from equipoise.core.types import Trust
 from equipoise.core.where import And, In, Not, Or, Range, as_where, key_of, to_json
 from equipoise.corpus import copying
 from equipoise.corpus.store import open_store
+from equipoise.rag.library import Library
 from hashed_words import HashedWords
+from serving import FirstSentence
 from stores_here import KINDS, cluster, document, entries, new_place, unembedded  # noqa: F401
 
 OURS = as_where("team = hr")
@@ -128,6 +133,43 @@ class TestWhatIsOutside:
         store.set_trust(["a"], Trust.UNTRUSTED)
         assert part.counts().documents == 0
         assert store.partition(Trust.UNTRUSTED, OURS).counts().documents == 1
+
+
+def answered(library, **choice):
+    """All that a library says to some questions, but for times and the numbers of passages."""
+    said = []
+    for question in ("Hi", *QUESTIONS[:-1]):
+        for more in ({}, {"k": 2, "trust": "trusted-only"}, {"trust": "equal"}):
+            said.append(library.ask(question, others=True, **more, **choice).to_dict() | {"timings": {}})
+        said.append([replace(one, passage_id=0) for one in library.search(question, **choice).passages])
+    return json.loads(re.sub(r'"passage_id": \d+', '"passage_id": 0', json.dumps(said, default=repr)))
+
+
+class TestAnswers:
+    @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(planted=st.lists(st.tuples(PLANTED, OUTSIDE, st.sampled_from(list(Trust))), max_size=8))
+    @example(planted=[(text, {"team": "it"}, trust) for text in (*TEXTS, CROWD) for trust in Trust])
+    def test_are_those_of_the_documents_inside(self, kind, new_place, planted):  # noqa: F811
+        places = new_place(kind), new_place(kind)
+        parts = {"encoder": HashedWords(), "reranker": None, "chat": None, "highlighter": FirstSentence()}
+        with Library.create(places[0], **parts) as alone, Library.create(places[1], **parts) as mixed:
+            for trust in (Trust.TRUSTED, Trust.UNTRUSTED):
+                mine = [
+                    replace(
+                        one, doc_id=f"{trust}{one.doc_id}", source=f"{trust}/{one.source}", author=one.doc_id
+                    )
+                    for one in ours(trust)
+                ]
+                alone.add(mine)
+                for n, (text, metadata, other) in enumerate(planted):
+                    spam = document(f"{trust}{n}", text, trust=other, author=f"h{n % 3}", metadata=metadata)
+                    mixed.add([replace(spam, doc_id=f"spam{trust}{n}", title="Part 1")])
+                mixed.add(mine)
+            assert answered(mixed, where="team = hr") == answered(alone)
+            assert mixed.subjects(9, "team = hr") == alone.subjects(9)
+            assert [one.doc_id for one in mixed.documents("team = hr")] == [
+                one.doc_id for one in alone.documents()
+            ]
 
 
 NAMES = st.sampled_from(["team", "year", "größe"])

@@ -17,6 +17,7 @@ from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
 from hashed_words import HashedWords
 from serving import FirstSentence, events_of, wait_until
+from stores_here import cluster, new_place  # noqa: F401
 
 TENANTS = ("acme", "globex")
 CANARIES = {
@@ -40,9 +41,10 @@ def texts(tenant):
     return trusted, forum
 
 
-def store_of(folder, name, *tenants):
+def store_of(folder, name, *tenants, place=None):
     """A store with the documents of these tenants, whose files are the same for every store."""
-    with Store.open(folder / f"{name}.db", create=True) as store:
+    chosen = place or folder / f"{name}.db"
+    with Store.open(chosen, create=True) as store:
         for trust in (Trust.TRUSTED, Trust.UNTRUSTED):
             for tenant in tenants:
                 place = folder / tenant / trust
@@ -51,7 +53,7 @@ def store_of(folder, name, *tenants):
                     (place / f"{title}.md").write_text(text)
                 said = {"collection": tenant}
                 index(place, store, HashedWords(), trust=trust, author=Author.FILE, metadata=said)
-    return folder / f"{name}.db"
+    return chosen
 
 
 def questions():
@@ -87,7 +89,12 @@ class Everything:
         return whole, events_of(self.post("/v1/chat/completions", body | {"stream": True}).text)
 
     def called(self, tool, **arguments):
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        body = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
         return self.rpc(body)
 
     def rpc(self, body):
@@ -107,7 +114,12 @@ class Everything:
             yield self.completed(question, "equipoise-vanilla")
             yield self.called("ask", question=question, others=True)
             yield self.called("search", words=question, k=7)
-        for where in ("collection = globex", "collection = acme", "not collection = acme", "folder = nowhere"):
+        for where in (
+            "collection = globex",
+            "collection = acme",
+            "not collection = acme",
+            "folder = nowhere",
+        ):
             yield self.asked("When does the ferry leave the harbour?", where=where)
             yield self.called("search", words="ferry harbour", where=where)
         for tenant in (*TENANTS, "nobody"):
@@ -121,7 +133,8 @@ class Everything:
 
 
 CHANGING = re.compile(
-    r'"(?:id|created|request|key|time|seconds|question_hash|x-request-id)": ?(?:"[^"]*"|[\d.e-]+)', re.IGNORECASE
+    r'"(?:id|created|request|key|time|seconds|question_hash|x-request-id)": ?(?:"[^"]*"|[\d.e-]+)',
+    re.IGNORECASE,
 )
 
 
@@ -133,15 +146,22 @@ def told_by_model(messages):
     return "It takes five working days, and the ferry leaves at nine."
 
 
-@pytest.mark.parametrize("tenant", TENANTS)
-def test_a_key_has_what_a_server_of_its_own_documents_gives(serve, tmp_path, tenant, caplog):
+@pytest.fixture(params=[("acme", "sqlite"), ("globex", "sqlite"), ("acme", "postgres")], ids="-".join)
+def world(request, new_place):  # noqa: F811
+    """A tenant, and a function that gives a place for a new store."""
+    tenant, kind = request.param
+    return tenant, lambda: new_place(kind)
+
+
+def test_a_key_has_what_a_server_of_its_own_documents_gives(serve, world, tmp_path, caplog):
+    tenant, place = world
     pytest.importorskip("mcp")
     caplog.set_level(logging.DEBUG)
     said, logs, metrics = {}, {}, {}
     for name, tenants in (("both", TENANTS), ("alone", (tenant,))):
         caplog.clear()
         server = serve(
-            path=store_of(tmp_path, f"{name}-{tenant}", *tenants),
+            path=store_of(tmp_path, name, *tenants, place=place()),
             chat=ScriptedChat(told_by_model),
             highlighter=FirstSentence(),
             vanilla=True,
@@ -154,7 +174,9 @@ def test_a_key_has_what_a_server_of_its_own_documents_gives(serve, tmp_path, ten
         said[name] = [same_for_all(one) for one in Everything(server.client, secret).everything(tmp_path)]
         logs[name] = [same_for_all(entry) for entry in server.audit()]
         page = server.client.get("/metrics", headers=server.as_admin()).text
-        metrics[name] = [line for line in page.splitlines() if "seconds" not in line and "created" not in line]
+        metrics[name] = [
+            line for line in page.splitlines() if "seconds" not in line and "created" not in line
+        ]
         theirs = (*CANARIES[OTHER[tenant]], OTHER[tenant])
         known = {word.lower() for question in questions() for word in re.findall(r"\w+", question)}
         for word in theirs:
@@ -198,7 +220,11 @@ def test_a_filter_of_a_question_narrows_that_of_the_key_and_never_widens_it(serv
     assert sources(server.asker, where="collection = globex") == {"globex"}
     assert sources(server.asker, where={"equal": {"collection": "acme"}}) == {"acme"}
     assert sources(secret) == {"acme"}
-    for where in ("collection = globex", "collection = acme or collection = globex", "not collection = nothing"):
+    for where in (
+        "collection = globex",
+        "collection = acme or collection = globex",
+        "not collection = nothing",
+    ):
         assert sources(secret, where=where) <= {"acme"}
     assert sources(secret, where='type = md and folder = "nowhere"') == set()
 
@@ -240,14 +266,18 @@ def test_files_of_the_same_name_in_two_collections_are_two_documents(served):
         assert reply.status_code == 202
         job = reply.json()["id"]
         wait_until(
-            lambda job=job: served.client.get(f"/v1/jobs/{job}", headers=served.as_admin()).json()["state"] == "done"
+            lambda job=job: (
+                served.client.get(f"/v1/jobs/{job}", headers=served.as_admin()).json()["state"] == "done"
+            )
         )
     rows = served.client.get("/v1/documents", headers=served.as_admin()).json()["data"]
     assert [row["metadata"].get("collection") for row in rows if row["source"].endswith("hours.txt")] == [
         *TENANTS,
         None,
     ]
-    narrowed = served.client.get("/v1/documents?where=collection = acme", headers=served.as_admin()).json()["data"]
+    narrowed = served.client.get("/v1/documents?where=collection = acme", headers=served.as_admin()).json()[
+        "data"
+    ]
     assert [row["source"] for row in narrowed] == ["collections/acme/hours.txt"]
     gone = served.client.delete(f"/v1/documents/{narrowed[0]['doc_id']}", headers=served.as_admin())
     assert gone.json() == {"documents": 1}

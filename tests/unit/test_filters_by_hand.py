@@ -48,7 +48,7 @@ class TestMmr:
         result = filtered(MmrFilter(0.4), candidates(angles(0, 5, -60)), k=2)
         assert rows(result) == [0, 2]
         assert flagged(result) == [1]
-        reason = "mmr: 1.00 like passage 100, which is kept, and 1.00 like the question"
+        reason = "mmr: 1.00 like passage d0 [0:6], which is kept, and 1.00 like the question"
         assert result.flagged[0].reason == reason
         assert result.flagged[0].score == pytest.approx(np.cos(np.deg2rad(5)))
 
@@ -108,7 +108,7 @@ class TestSmart:
         result = filtered(SmartFilter(Said(("up", "down"))), trio, k=2)
         assert rows(result) == [0, 2]
         assert flagged(result) == [1]
-        assert result.flagged[0].reason == "smart: contradicts passage 100, which is kept (0.95)"
+        assert result.flagged[0].reason == "smart: contradicts passage d0 [0:2], which is kept (0.95)"
         assert result.flagged[0].score == pytest.approx(0.95)
 
     def test_conflicts_are_left_out_without_a_model(self, trio):
@@ -117,7 +117,7 @@ class TestSmart:
     def test_repetition_is_named_where_nothing_conflicts(self):
         result = filtered(SmartFilter(), candidates(angles(0, 1, 60)), k=2)
         assert rows(result) == [0, 2]
-        assert result.flagged[0].reason.startswith("smart: 1.00 like passage 100, which is kept")
+        assert result.flagged[0].reason.startswith("smart: 1.00 like passage d0 [0:6], which is kept")
 
     def test_what_is_unlike_the_question_is_not_taken(self):
         result = filtered(SmartFilter(), candidates(angles(10, 100)), k=2)

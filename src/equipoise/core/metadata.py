@@ -35,7 +35,7 @@ def name(given: object) -> str:
     made = given.lower() if isinstance(given, str) else ""
     if not _NAME.fullmatch(made):
         raise InputError(
-            f"{given!r} is no name of metadata: write letters, digits and _, 64 at most, a letter first"
+            f"{str(given)[:80]!r} is no name of metadata: write letters, digits and _, 64 at most, a letter first"
         )
     return made
 
@@ -61,7 +61,7 @@ def checked(given: Mapping[str, object]) -> dict[str, Scalar]:
     if not isinstance(given, Mapping) or len(given) > MOST:
         raise InputError(f"metadata is a mapping of at most {MOST} names to values")
     if strange := next((key for key in given if name(key) != key), None):
-        raise InputError(f"{strange!r} is no name of metadata: write it in lower case")
+        raise InputError(f"{str(strange)[:80]!r} is no name of metadata: write it in lower case")
     return {key: scalar(given[key]) for key in sorted(given)}
 
 

@@ -68,6 +68,11 @@ class Passage:
     trust: Trust = Trust.TRUSTED
     readings: tuple[tuple[tuple[int, int], ...], ...] = ()
 
+    @property
+    def spot(self) -> str:
+        """Where it stands, for people and logs: its number would tell how much else is in the index."""
+        return f"{self.source or self.doc_id} [{self.start}:{self.end}]"
+
     def path_at(self, offset: int) -> tuple[str, ...]:
         """The document's title and the headings that text[offset] stands under, highest first."""
         inner = [path for start, path in self.sections if start <= offset]

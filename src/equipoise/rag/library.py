@@ -155,8 +155,8 @@ class Library:
         judge: Judge | None = None,
     ) -> IndexReport:
         """Read files and folders into an index that was opened with `create`; see `corpus.indexing.index`, `Author` and
-        `Gone`. `metadata` is what you say of all of them (`corpus.telling`), None: what was said before. `judge` scans nothing
-        unless it is given (`redteam.scan.holding.Holding` holds documents back).
+        `Gone`. `metadata` is what you say of all of them (`corpus.telling`), None: what was said before. `judge` scans
+        nothing unless it is given (`redteam.scan.holding.Holding` holds documents back).
 
         Raises InputError, CorpusError where nothing at all could be read, StoreError where the file cannot be written.
         """
@@ -461,7 +461,7 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
     """
     name, usual = (build.encoder(choice).name for choice in (encoder, build.AUTO))
     # Sources are written relative to the working folder: from another one they would lead nowhere.
-    said = [*sorted(f"{_resolved(path)} {shown(path)}" for path in docs), *([name] if name != usual else [])]
+    said = [*sorted(_named(path) for path in docs), *([name] if name != usual else [])]
     key = "\n".join([*said, f"loaders {loaders.VERSION}"])
     folder = private_folder()
     try:
@@ -473,10 +473,11 @@ def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
     return folder / f"{document_id(key)}.db"
 
 
-def _resolved(path: Path) -> str:
-    """`path` without links, as UTF-8; as it is where that cannot be, and indexing says what is wrong with it."""
+def _named(path: Path) -> str:
+    """`path` without links, and as its sources begin, as UTF-8; as it is where that cannot be, and indexing says what
+    is wrong with it."""
     try:
-        resolved = os.path.realpath(path)
+        resolved = f"{os.path.realpath(path)} {shown(path)}"
     except (OSError, ValueError):
         resolved = str(path)
     return resolved.encode("utf-8", "backslashreplace").decode()

@@ -61,6 +61,5 @@ def _whys(passages: Sequence[Passage], alike: Floats, told: str) -> list[Why]:
     whys = []
     for row in others:
         near = passages[int(row.argmax())]
-        named = " ".join(filter(None, (f"[{near.passage_id}]", near.source)))
-        whys.append((f"near copies: {row.max():.2f} like {named}; {told}", float(row.max())))
+        whys.append((f"near copies: {row.max():.2f} like {near.spot}; {told}", float(row.max())))
     return whys

@@ -108,7 +108,7 @@ class VoicesFilter:
         copies = _copies(candidates)
         rows = [row for row in range(len(candidates)) if row not in copies]
         reasons = {
-            row: (f"voices: the same text as {_named(candidates, first)}", 0.0)
+            row: (f"voices: the same text as {candidates.passages[first].spot}", 0.0)
             for row, first in copies.items()
         }
         passages = [candidates.passages[row] for row in rows]
@@ -240,12 +240,6 @@ def _reason(
     fellows = sorted(
         (other for other in voice if other != place), key=lambda other: (-alike[place, other], other)
     )
-    named = ", ".join(_named(candidates, rows[other]) for other in fellows[:NAMED])
+    named = ", ".join(candidates.passages[rows[other]].spot for other in fellows[:NAMED])
     more = f" and {len(fellows) - NAMED} more" if len(fellows) > NAMED else ""
     return f"voices: written like {named}{more}, by a hand that argues on one side"
-
-
-def _named(candidates: Candidates, row: int) -> str:
-    """The passage by its number, and where a reader finds it."""
-    passage = candidates.passages[row]
-    return " ".join(filter(None, (f"[{passage.passage_id}]", passage.source)))

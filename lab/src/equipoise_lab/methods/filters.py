@@ -150,7 +150,7 @@ def _nearest(kept: Sequence[int], likeness: Floats) -> int:
 
 
 def _repeats(candidates: Candidates, near: int, likeness: float, relevance: float) -> str:
-    other = candidates.passages[near].passage_id
+    other = candidates.passages[near].spot
     return f"{likeness:.2f} like passage {other}, which is kept, and {relevance:.2f} like the question"
 
 
@@ -167,5 +167,5 @@ def _smart_reason(
     near = _nearest(kept, alike * np.exp(sharpness * conflict))
     if conflict[near] < CONFLICT:
         return _repeats(candidates, near, alike[near], relevance), float(alike[near])
-    other = candidates.passages[near].passage_id
+    other = candidates.passages[near].spot
     return f"contradicts passage {other}, which is kept ({conflict[near]:.2f})", float(conflict[near])
