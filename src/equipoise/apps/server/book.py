@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import platformdirs
 
@@ -48,7 +49,8 @@ def folder_of(store: Place) -> Path:
     """Where the server of the index `store` keeps what is its own: beside a file, else in the user's data folder."""
     if isinstance(store, Path):
         return store.with_suffix(FOLDER)
-    name = hashlib.sha256(str(store).encode()).hexdigest()[:16]
+    inside = parse_qs(urlsplit(store.address).query).get("store", [])  # which of a database's stores it is
+    name = hashlib.sha256(" ".join([str(store), *inside]).encode()).hexdigest()[:16]
     return Path(platformdirs.user_data_dir("equipoise", appauthor=False)) / "servers" / f"{name}{FOLDER}"
 
 
