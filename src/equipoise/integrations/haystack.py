@@ -24,6 +24,7 @@ from equipoise.core.protocols import PassageFilter
 from equipoise.core.protocols import Summarizer as AnySummarizer
 from equipoise.core.results import Answer
 from equipoise.core.types import Highlight, Passage
+from equipoise.core.where import as_where, both
 from equipoise.integrations import haystack_paths, parts
 from equipoise.integrations.chunks import EQUAL, Chunk, as_documents, chunk_of
 from equipoise.integrations.haystack_models import (
@@ -55,15 +56,23 @@ except ImportError:
 @component
 class Retriever(Written):
     """Passages of an index of this package, with embeddings, places, and `trust` in their metadata: "trust" is the
-    `trust_key` of what is behind it."""
+    `trust_key` of what is behind it. `where` says which documents there are, as text or JSON (docs/metadata.md); of a
+    run it narrows that of the component."""
 
     trust_key = parts.TRUST
 
     def __init__(
-        self, index: str, *, top_k: int = 20, embedder: Embedder = None, settings: Settings | None = None
+        self,
+        index: str,
+        *,
+        top_k: int = 20,
+        embedder: Embedder = None,
+        settings: Settings | None = None,
+        where: str | dict[str, Any] | None = None,
     ) -> None:
         _checked(settings)
         self.index, self.top_k, self.embedder, self.settings = index, top_k, embedder, settings
+        self.where = where
         self._library: Library | None = None
 
     def warm_up(self) -> None:
@@ -78,13 +87,16 @@ class Retriever(Written):
             self._library = None
 
     @component.output_types(documents=list[Document], query_embedding=list[float])
-    def run(self, query: str, top_k: int | None = None) -> dict[str, Any]:
+    def run(
+        self, query: str, top_k: int | None = None, where: str | dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         """At most `top_k` passages of trusted documents, best first, and behind them as many of untrusted ones, as
         `trust.mode` has it, and the vector of the question."""
         self.warm_up()
         if self._library is None:
             raise InputError("the index was closed while it was asked: run the pipeline again")
-        candidates = parts.retrieved(self._library, query, self.top_k if top_k is None else top_k)
+        seen = both(as_where(self.where), as_where(where))
+        candidates = parts.retrieved(self._library, query, self.top_k if top_k is None else top_k, seen)
         documents = [
             _passage(passage, float(score), vector.tolist())
             for passage, score, vector in zip(
@@ -94,9 +106,11 @@ class Retriever(Written):
         return {"documents": documents, "query_embedding": candidates.query_embedding.tolist()}
 
     @component.output_types(documents=list[Document], query_embedding=list[float])
-    async def run_async(self, query: str, top_k: int | None = None) -> dict[str, Any]:
+    async def run_async(
+        self, query: str, top_k: int | None = None, where: str | dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         """As `run`."""
-        return await asyncio.to_thread(self.run, query, top_k)
+        return await asyncio.to_thread(self.run, query, top_k, where)
 
 
 @component

@@ -60,10 +60,12 @@ Sides: TypeAlias = tuple[list[Document], list[Document]]
 
 class Retriever(BaseRetriever):
     """Passages of an index of this package, with their places and `trust` in their metadata: at most `top_k` of trusted
-    documents, best first, and behind them as many of untrusted ones, as `trust.mode` has it."""
+    documents, best first, and behind them as many of untrusted ones, as `trust.mode` has it. `where` says which
+    documents there are, as text or JSON (docs/metadata.md)."""
 
     index: str
     top_k: int = 20
+    where: Any = None
     embeddings: Any = None
     settings: dict[str, Any] | None = None
     _library: Library | None = PrivateAttr(default=None)
@@ -77,7 +79,7 @@ class Retriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun | None = None
     ) -> list[Document]:
-        return _passages(parts.retrieved(self._opened(), query, self.top_k))
+        return _passages(parts.retrieved(self._opened(), query, self.top_k, self.where))
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun | None = None

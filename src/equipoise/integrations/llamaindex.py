@@ -317,11 +317,13 @@ class QueryEngine(CustomQueryEngine):
     """The whole way of a question over an index of this package: `library` answers it or refuses it.
 
     `source_nodes` are the quotes, the best first. With `others` what untrusted documents say comes beside an answer of
-    trusted ones, too: in the metadata of the response.
+    trusted ones, too: in the metadata of the response. `where` says which documents there are, as text or JSON
+    (docs/metadata.md).
     """
 
     library: Any
     others: bool = False
+    where: Any = None
 
     def custom_query(self, query_str: str) -> Response:
         """The answer; raises QuestionError for a question that cannot be used."""
@@ -330,7 +332,7 @@ class QueryEngine(CustomQueryEngine):
     async def acustom_query(self, query_str: str) -> Response:
         """As `custom_query`."""
         library: Library = self.library
-        result = await apart(library.aask(query_str, others=self.others))
+        result = await apart(library.aask(query_str, others=self.others, where=self.where))
         quotes = result.quotes if isinstance(result, Answer) else result.highlights.items
         return response(result, [library_quote(item) for item in quotes])
 

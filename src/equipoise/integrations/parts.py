@@ -29,11 +29,13 @@ from equipoise.core.types import (
     Query,
     Trust,
 )
+from equipoise.core.where import Given as Meant
 from equipoise.corpus.store import Store
 from equipoise.integrations.shared import unit
 from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.dialect import with_schema_in_words
 from equipoise.rag import build
+from equipoise.rag.calls import Call
 from equipoise.rag.components import Components, Objects, check_objects
 from equipoise.rag.filters import NoFilter, QuotaFilter
 from equipoise.rag.gathering import checked
@@ -249,10 +251,11 @@ def opened(index: str, given: Given, encoder: Encoder | str | None) -> Library:
     return Library.open(index, settings=settings_of(given), **objects)
 
 
-def retrieved(library: Library, question: str, k: int) -> Candidates:
+def retrieved(library: Library, question: str, k: int, where: Meant | None = None) -> Candidates:
     """At most `k` passages of trusted documents, best first, that hold something to quote, and behind them as many of
-    untrusted ones, as `trust.mode` has it. Raises QuestionError, CorpusError or ModelError."""
-    query, searches = Query(checked(question)), build.searches(library.components)
+    untrusted ones, as `trust.mode` has it; of documents that `where` means. Raises QuestionError, InputError,
+    CorpusError or ModelError."""
+    query, searches = Query(checked(question)), build.searches(library.calls.parts(Call.of(where=where)))
     with library.store.snapshot():
         return joined([usable(search.retriever.retrieve(query, k=k), k) for search in searches])
 
