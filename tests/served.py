@@ -43,7 +43,7 @@ def serve(opened):
 
     def made(*, keys=True, chat=None, **wanted):
         service = opened(chat=chat, **wanted)
-        app = with_edge(create_app(lambda: service), service.settings.serve)
+        app = with_edge(create_app(lambda: service), service.settings)
         client = TestClient(app, base_url="http://127.0.0.1:8080", raise_server_exceptions=False)
         client.__enter__()
         clients.append(client)
@@ -71,7 +71,7 @@ def live(opened):
 
     def made(**wanted):
         service = opened(**wanted)
-        app = with_edge(create_app(lambda: service), service.settings.serve)
+        app = with_edge(create_app(lambda: service), service.settings)
         listening = socket.create_server(("127.0.0.1", 0))
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)

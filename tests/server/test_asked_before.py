@@ -68,7 +68,7 @@ def server(tmp_path):
     def made(mode):
         chosen = {"store": {"path": path}, "model": {"llm": "none"}, "trust": {"mode": mode}}
         service = open_service(Settings.model_validate(chosen))
-        app = with_edge(create_app(lambda: service), service.settings.serve)
+        app = with_edge(create_app(lambda: service), service.settings)
         client = TestClient(app, base_url="http://127.0.0.1:8080", raise_server_exceptions=False)
         clients.append(client.__enter__())
         ready(client)

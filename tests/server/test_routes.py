@@ -3,7 +3,7 @@
 import pytest
 from fastapi.routing import APIRoute
 
-OPEN = {"/healthz", "/readyz"}
+OPEN = {"/healthz", "/readyz", "/v1/page"}
 """Beside the page's own files, which hold nothing of the documents."""
 UNDESCRIBED = {"/openapi.json", "/mcp"}
 """The description itself, and a protocol that describes its own tools."""
@@ -35,7 +35,7 @@ def every(served):
 
 
 def is_page(path):
-    return path == "/" or path.startswith("/static/")
+    return path in ("/", "/widget.js", "/logo") or path.startswith("/static/")
 
 
 def asked(served, method, path, headers):
@@ -52,7 +52,7 @@ def test_every_route_but_health_refuses_a_missing_a_wrong_and_a_revoked_key(serv
     served.keys.revoke(made.key_id)
     for method, path in every(served):
         if path in OPEN or is_page(path):
-            assert asked(served, method, path, {}).status_code in (200, 503)
+            assert asked(served, method, path, {}).status_code in ((404,) if path == "/logo" else (200, 503))
             continue
         for secret in (None, "eqp_wrong", "", revoked):
             headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}

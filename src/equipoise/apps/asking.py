@@ -41,7 +41,9 @@ PARTLY_FAILED = 3
 UNANSWERED = (Reason.NOTHING_RETRIEVED, Reason.NOTHING_HIGHLIGHTED, Reason.MODEL_DECLINED)
 SOURCES = 50
 """Titles that /sources names."""
-COMMANDS = "/new forgets the earlier questions, /sources names the documents, /help says this; an empty line ends."
+COMMANDS = (
+    "/new forgets the earlier questions, /sources names the documents, /help says this; an empty line ends."
+)
 
 DocsOption = Annotated[
     list[Path] | None, PathOption("--docs", help="Answer from these files or folders only.")

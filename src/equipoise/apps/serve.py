@@ -33,18 +33,25 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes; each loads the models.")] = 1,
     llm: Annotated[str | None, typer.Option("--llm", help="As of `ask`.")] = None,
     encoder: Annotated[str | None, typer.Option(help="As of `ask`.")] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Anybody may ask without a key, within the settings `public`.")
+    ] = False,
 ) -> None:
-    """Serve questions and a page over HTTP. Without keys, to this machine only."""
+    """Serve questions and a page over HTTP. Without keys, to this machine only, or with --public to anybody."""
     _need_extra()
     from equipoise.apps.server import run  # noqa: PLC0415 - only this command needs the extra
 
-    chosen = settings_of(store, docs, llm, encoder)
+    chosen = settings_of(store, docs, llm, encoder, public=public)
     if docs:
         from equipoise.apps.asking import index_docs  # noqa: PLC0415
 
         index_docs(docs, chosen)
     has_keys = run.check(chosen, host)
-    if not has_keys:
+    if chosen.public.ask:
+        limits = chosen.public
+        each, every = (f"{n:,}" if n else "any number of" for n in (limits.questions, limits.all_questions))
+        complain("public:", f"anybody may ask, {each} questions a day from an address, {every} in all")
+    elif not has_keys:
         complain(
             "no keys:", "whoever is on this machine may ask and change documents (equipoise keys create)"
         )
@@ -122,12 +129,18 @@ app.add_typer(keys, name="keys")
 
 
 def settings_of(
-    store: Path | None, docs: list[Path] | None, llm: str | None = None, encoder: str | None = None
+    store: Path | None,
+    docs: list[Path] | None,
+    llm: str | None = None,
+    encoder: str | None = None,
+    *,
+    public: bool = False,
 ) -> Settings:
     """The settings with the index of `docs` where there are any. Raises InputError for both."""
     if docs and store is not None:
         raise InputError("--docs makes an index of its own: give --docs or --store, not both")
     flags: dict[str, Any] = {"store.path": store, "model.llm": llm, "retrieval.encoder": encoder}
+    flags["public.ask"] = public or None
     chosen = layers.load(flags).settings
     if not docs:
         return chosen

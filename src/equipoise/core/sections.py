@@ -1,10 +1,14 @@
 """The sections of the settings: keys, types, bounds and defaults. `core.settings` reads them from their layers."""
 
+import re
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -25,6 +29,14 @@ HIGHLIGHTERS = ("auto", "reader", "cascade", "sentence", "indexed", "structured"
 """Names of our own parts, which a folder's file may choose; that of another package's part needs consent there."""
 
 ScanMode = Literal["off", "warn", "distrust"]
+Words = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, None))]
+"""A list; as a variable, words with blanks between them."""
+Lines = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, "\n"))]
+Colour = Annotated[str, HOW, Field(pattern="^#[0-9a-fA-F]{6}$")]
+
+
+def _listed(given: object, between: str | None) -> object:
+    return tuple(filter(None, map(str.strip, given.split(between)))) if isinstance(given, str) else given
 
 
 class _Section(BaseModel):
@@ -220,8 +232,8 @@ class ServeSettings(_Section):
     `body` is the largest request, `upload` the largest document. On SIGTERM running answers have `drain`.
     `url` is where people reach the server, for links to quotes. `vanilla` offers plain RAG, not protected, as a model
     too. `links` writes the numbers of quotes as Markdown links, for chats that show no annotations. `documents` lets
-    who may ask read the documents that quotes come from. `trace` writes questions into the audit log.
-    `record`: a question that cannot be written there is not answered.
+    who may ask read the documents that quotes come from, `originals` fetch their files, too. `trace` writes questions
+    into the audit log. `record`: a question that cannot be written there is not answered.
     `scan`: what is handed in is scanned, and admins see what was found ("off": only what `trust.hold` wants scanned);
     with "distrust" a trusted document with a finding of high severity counts as untrusted, and may be held back.
     """
@@ -238,9 +250,79 @@ class ServeSettings(_Section):
     vanilla: bool = False
     links: bool = False
     documents: bool = True
+    originals: Annotated[bool, WHERE_TO] = False
     trace: bool = False
     record: bool = False
     scan: ScanMode = "warn"
+
+
+class PublicSettings(_Section):
+    """Who asks without a key, and how much.
+
+    `ask`: anybody may, as with `serve --public`; whatever only admins do then needs a key on this machine, too.
+    `documents`: anybody may read the documents that quotes come from, so that links to quotes open. `rate` (questions
+    a minute, a quarter of them at once), `questions` and `tokens` (a day, UTC) are those of one address, of IPv6 of
+    a /64, and `all_rate`, `all_questions` and `all_tokens` those of all together; 0: any. `proxies` are addresses or
+    networks of your own proxies, whose X-Forwarded-For is believed. Pages of `origins`, such as
+    "https://www.example.org", may show the chat and ask. `challenge` is an address that is asked, before each question,
+    whether the visitor has passed a test: it gets `secret`, `response` and `remoteip` as Turnstile and hCaptcha do.
+    """
+
+    ask: Annotated[bool, WHERE_TO] = False
+    documents: Annotated[bool, WHERE_TO] = False
+    rate: int = Field(default=20, ge=0, le=100_000)
+    questions: int = Field(default=100, ge=0, le=1_000_000_000)
+    tokens: int = Field(default=200_000, ge=0, le=1_000_000_000_000)
+    all_rate: int = Field(default=120, ge=0, le=100_000)
+    all_questions: int = Field(default=5_000, ge=0, le=1_000_000_000)
+    all_tokens: int = Field(default=5_000_000, ge=0, le=1_000_000_000_000)
+    proxies: Annotated[Words, WHERE_TO] = ()
+    origins: Annotated[Words, WHERE_TO] = ()
+    challenge: Annotated[str | None, WHERE_TO] = None
+    secret: Annotated[SecretStr | None, WHERE_TO] = None
+
+    @field_validator("proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(str(ip_network(one)) for one in value)
+
+    @field_validator("origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for one in value:
+            if not re.fullmatch(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::[0-9]{1,5})?", one):
+                raise ValueError(f"{one[:100]!r} is no origin: write for example https://www.example.org")
+        return value
+
+    @field_validator("challenge")
+    @classmethod
+    def _asked(cls, value: str | None) -> str | None:
+        if value and urlsplit(value).scheme not in ("http", "https"):
+            raise ValueError("the challenge is no address: write https://...")
+        return value or None
+
+
+class PageSettings(_Section):
+    """How the page and the chat on other pages look and speak.
+
+    `logo` is an SVG, PNG, JPEG or WebP file. `accent` colours buttons and links, `accent_dark` where the screen is
+    dark; where either could not be read it is made lighter or darker. `language` "auto" is the browser's. `welcome` and
+    `examples`, questions to click, stand in an empty conversation, `note` below every question's field. `texts` is a
+    TOML file with words in the place of those of `apps/web/texts`. `expert` says who sees what the summarizer saw, what
+    the filter took out and the server's own messages.
+    """
+
+    name: Annotated[str, WHERE_TO, Field(min_length=1, max_length=60)] = "equipoise"
+    logo: Annotated[Path | None, WHERE_TO] = None
+    accent: Colour = "#1d4f6e"
+    accent_dark: Colour = "#8cc8ea"
+    scheme: Literal["auto", "light", "dark"] = "auto"
+    language: Literal["auto", "en", "de", "fr"] = "auto"
+    welcome: Annotated[str, WHERE_TO, Field(max_length=1_000)] = ""
+    examples: Annotated[Lines, WHERE_TO, Field(max_length=6)] = ()
+    note: Annotated[str, WHERE_TO, Field(max_length=500)] = ""
+    texts: Annotated[Path | None, WHERE_TO] = None
+    expert: Literal["admins", "everybody", "nobody"] = "admins"
 
 
 class Settings(_Section):
@@ -256,3 +338,5 @@ class Settings(_Section):
     question: QuestionSettings = QuestionSettings()
     model: ModelSettings = ModelSettings()
     serve: ServeSettings = ServeSettings()
+    public: PublicSettings = PublicSettings()
+    page: PageSettings = PageSettings()

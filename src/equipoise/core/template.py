@@ -29,5 +29,5 @@ def _about(doc: str) -> list[str]:
 def _line(key: str, value: object) -> str:
     if value is None:
         return f"## {key} is not set"
-    plain = value if isinstance(value, bool | int | float) else str(value)
+    plain = value if isinstance(value, bool | int | float | tuple) else str(value)
     return f"# {key} = {json.dumps(plain)}"

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import unicodedata
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +45,13 @@ class Picture:
     marks: tuple[Rect, ...]
 
 
-def picture(data: bytes, page: int, quote: str = "", near: float = 0.0) -> Picture:
-    """The page with this number, from 1. `near` (0 to 1) is about how far down its text the quote begins.
+def picture(data: bytes, page: int, quotes: Sequence[tuple[str, float]] = ()) -> Picture:
+    """The page with this number, from 1, with quotes marked: of each its words, and about how far down the page's text
+    (0 to 1) it begins.
 
     Raises CorpusError for a page that cannot be drawn.
     """
-    head = json.dumps({"page": page, "quote": quote, "near": near}).encode()
+    head = json.dumps({"page": page, "quotes": list(quotes)}).encode()
     command = [sys.executable, "-P", "-m", "equipoise.corpus.pictures"]
     try:
         done = subprocess.run(
@@ -75,17 +77,18 @@ def main() -> None:
     length = struct.unpack(">I", sys.stdin.buffer.read(4))[0]
     wanted = json.loads(sys.stdin.buffer.read(length))
     document = pdfium.PdfDocument(sys.stdin.buffer.read())
-    pixels, marks = drawn(document[wanted["page"] - 1], wanted["quote"], wanted["near"])
+    pixels, marks = drawn(document[wanted["page"] - 1], wanted["quotes"])
     said = json.dumps(marks).encode()
     sys.stdout.buffer.write(struct.pack(">I", len(said)) + said + png(pixels))
 
 
-def drawn(page: Any, quote: str, near: float) -> tuple[Pixels, list[Rect]]:  # noqa: ANN401
-    """The page in red, green and blue (height, width, 3) with the quote marked, and where that is."""
+def drawn(page: Any, quotes: Sequence[tuple[str, float]]) -> tuple[Pixels, list[Rect]]:  # noqa: ANN401
+    """The page in red, green and blue (height, width, 3) with the quotes marked, and where they are."""
     width, height = page.get_size()
     scale = min(SCALE, (MOST_PIXELS / max(width * height, 1.0)) ** 0.5)
     pixels = np.array(page.render(scale=scale, rev_byteorder=True).to_numpy()[..., :3])
-    marks = _marks(page, quote, near, pixels.shape[1], pixels.shape[0]) if quote.strip() else []
+    size = (pixels.shape[1], pixels.shape[0])
+    marks = [mark for quote, near in quotes if quote.strip() for mark in _marks(page, quote, near, *size)]
     for left, top, right, bottom in marks:
         rows = slice(int(top * pixels.shape[0]), int(np.ceil(bottom * pixels.shape[0])))
         columns = slice(int(left * pixels.shape[1]), int(np.ceil(right * pixels.shape[1])))

@@ -8,6 +8,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from equipoise.apps.server.errors import ApiError
 from equipoise.apps.server.keys import OWNER, Key
 from equipoise.apps.server.service import Service
+from equipoise.apps.server.visitors import visitor_of
 from equipoise.core.types import Document
 
 _bearer = HTTPBearer(auto_error=False, description="A key of `equipoise keys create`.")
@@ -25,19 +26,42 @@ Serving = Annotated[Service, Depends(service_of)]
 
 def who_asks(given: Given, service: Serving) -> Key:
     """The key of the request. Raises ApiError 401 where there is none that opens anything."""
-    if given is None and not service.keys.exist():
-        return OWNER
+    if service.is_unlocked:
+        return OWNER  # also with some key, which clients of OpenAI's form always send
     if given is None:
         raise _unknown("This server needs a key: send it as  Authorization: Bearer KEY.")
     key = service.keys.find(given.credentials)
     if key is None:
-        if not service.keys.exist():
-            return OWNER  # clients of OpenAI's form always send some key
         raise _unknown("This key is wrong or has been revoked.")
     return key
 
 
+def who_may_ask(request: Request, given: Given, service: Serving) -> Key:
+    """As `who_asks`, and where anybody may ask a visitor's."""
+    if given is None and service.settings.public.ask:
+        return visitor_of(request, service)
+    return who_asks(given, service)
+
+
+def who_may_read(request: Request, given: Given, service: Serving) -> Key:
+    """As `who_asks`, and where anybody may read a visitor's. Raises ApiError 403 where documents are kept from who may
+    only ask, and OverLimit for a visitor who reads too fast."""
+    public = service.settings.public
+    if given is None and (public.ask or public.documents) and not service.is_unlocked:
+        key = visitor_of(request, service)
+        service.keys.admit(key.reading)
+    else:
+        key = who_asks(given, service)
+    may_read(service, key)
+    return key
+
+
 Asker = Annotated[Key, Depends(who_asks)]
+"""Whoever has a key."""
+Visitor = Annotated[Key, Depends(who_may_ask)]
+"""Whoever may ask."""
+Reader = Annotated[Key, Depends(who_may_read)]
+"""Whoever may read the documents that quotes come from."""
 
 
 def who_decides(key: Asker) -> Key:
@@ -53,7 +77,7 @@ def only_admins(key: Key) -> None:
 
 
 def may_read(service: Service, key: Key) -> None:
-    """Raises ApiError 403 where `serve.documents` keeps documents from who may only ask."""
+    """Raises ApiError 403 where `serve.documents` or `public.documents` keeps documents from who may only ask."""
     if not service.reads(key):
         raise ApiError(403, "Documents cannot be opened here; quotes are all there is.", code="no_documents")
 

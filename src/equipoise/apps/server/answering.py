@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from equipoise.apps.server import audit
+from equipoise.apps.server.citing import numbers
 from equipoise.apps.server.errors import ApiError, as_api_error, draining
 from equipoise.apps.server.keys import Key
 from equipoise.apps.server.recorder import RequestRecord
@@ -21,6 +22,9 @@ from equipoise.rag.events import Event, Teller
 from equipoise.rag.gathering import checked
 from equipoise.text.questions import split_questions
 
+PROTECTED = "equipoise"
+"""The one pipeline that visitors ask."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -31,7 +35,7 @@ class Ask:
     key: Key
     request_id: str
     before: tuple[str, ...] = ()
-    model: str = "equipoise"
+    model: str = PROTECTED
     candidates: bool = False
     others: bool = False
     where: Given | None = None
@@ -62,6 +66,7 @@ class Turn:
     events: "asyncio.Queue[Event | None]" = field(default_factory=asyncio.Queue)
     record: RequestRecord = field(default_factory=RequestRecord)
     charged: int = 1
+    aside: int = 0
     task: "asyncio.Task[Answer | Refusal]" = field(init=False)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
@@ -74,15 +79,20 @@ class Turn:
 
     def shown(self, result: Answer | Refusal) -> dict[str, Any]:
         """The result for whoever asked, as JSON."""
-        view = outcome(self.theirs(result), admin=self.ask.key.is_admin)
+        theirs = self.theirs(result)
+        view = outcome(theirs, admin=self.ask.key.is_admin) | {"cited": numbers(theirs)}
+        for part, shown in zip(theirs.sub_answers, view.get("sub_answers", ()), strict=True):
+            shown["cited"] = numbers(part.result)
         if self.ask.candidates and self.ask.key.is_admin:
             view["candidates"] = self.record.candidates
         return view
 
     @property
     def summarizer_saw(self) -> list[dict[str, Any]]:
-        """The requests to the summarizer's model, which can hold passages."""
-        return self.record.requests if self.service.reads(self.ask.key) else []
+        """The requests to the summarizer's model, which can hold passages; a visitor who is no expert is shown none."""
+        key = self.ask.key
+        shown = self.service.reads(key) and (self.service.explains(key) or not key.is_visitor)
+        return self.record.requests if shown else []
 
     def _tell(self, event: Event) -> None:
         self._loop.call_soon_threadsafe(self.events.put_nowait, event)
@@ -125,7 +135,7 @@ class Turn:
         service, ask = self.service, self.ask
         if result is not None:
             service.keys.give_back(ask.key, questions=self.charged - _asked(result))
-        service.keys.charge(ask.key, self.record.tokens)
+        service.keys.charge(ask.key, self.record.tokens - self.aside)
         entry = {
             "request": ask.request_id,
             "key": ask.key.key_id,
@@ -146,22 +156,25 @@ async def begin(service: Service, ask: Ask) -> Turn:
     """
     check_ready(service)
     await service.renew()
-    if ask.model not in service.models:
+    if ask.model not in service.models or (ask.key.is_visitor and ask.model != PROTECTED):
         raise ApiError(404, f"There is no model {ask.model!r} here.", code="model_not_found", param="model")
     pipeline = await asyncio.to_thread(service.library.calls.pipeline, ask.call())
     charged = _most_asked(service, ask)
+    aside = charged * service.settings.model.context if ask.key.is_visitor else 0
     begun = {"request": ask.request_id, "key": ask.key.key_id, "ended": "begun"}
-    with service.recording():
-        service.keys.admit(ask.key, questions=charged)
+    with service.recording(
+        needed=ask.key.is_visitor
+    ):  # what nobody counts, a visitor could spend without end
+        service.keys.admit(ask.key, questions=charged, tokens=aside)
         if service.settings.serve.record:
             service.audit.write(begun)
     try:
         await service.queue.enter(ask.key.key_id)
     except BaseException:
-        service.keys.give_back(ask.key, questions=charged)
+        service.keys.give_back(ask.key, questions=charged, tokens=aside)
         raise
     record = RequestRecord(wants_candidates=ask.candidates and ask.key.is_admin)
-    turn = Turn(service, ask, pipeline, record=record, charged=charged)
+    turn = Turn(service, ask, pipeline, record=record, charged=charged, aside=aside)
     turn.task = asyncio.create_task(turn.run())
     service.active.add(turn.task)
     turn.task.add_done_callback(service.active.discard)

@@ -19,6 +19,7 @@ from equipoise.apps.server.routes_page import page_router
 from equipoise.apps.server.service import Service
 from equipoise.apps.server.streaming import ClientLeft
 from equipoise.core.errors import EquipoiseError
+from equipoise.core.settings import Settings
 
 LOG = logging.getLogger("equipoise")
 CLIENT_LEFT = 499
@@ -69,8 +70,8 @@ async def _life(app: FastAPI, opened: Callable[[], Service]) -> AsyncIterator[No
         await asyncio.to_thread(service.close)
 
 
-def with_edge(app: FastAPI, limits: Any) -> Edge:  # noqa: ANN401
-    """`app` behind its outermost layer; `limits` are the settings `serve`."""
+def with_edge(app: FastAPI, settings: Settings) -> Edge:
+    """`app` behind its outermost layer."""
 
     def service() -> Service:
         serving: Service = app.state.service
@@ -81,20 +82,21 @@ def with_edge(app: FastAPI, limits: Any) -> Edge:  # noqa: ANN401
 
     return Edge(
         app,
-        limits.body,
-        limits.upload,
+        settings.serve.body,
+        settings.serve.upload,
+        frozenset(settings.public.origins),
         is_draining=lambda: service().is_draining,
-        is_open=lambda: not _keys_exist(service()),
+        is_open=lambda: _is_unlocked(service()),
         seen=seen,
     )
 
 
-def _keys_exist(service: Service) -> bool:
+def _is_unlocked(service: Service) -> bool:
     try:
-        return service.keys.exist()
+        return service.is_unlocked
     except EquipoiseError:
         LOG.exception("the keys cannot be read")
-        return True
+        return False
 
 
 def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[str, Any]:

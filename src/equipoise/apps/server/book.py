@@ -26,9 +26,9 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
     key_id TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, scope TEXT NOT NULL,
     rate INTEGER NOT NULL, questions INTEGER NOT NULL, tokens INTEGER NOT NULL,
-    created TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '', due REAL NOT NULL DEFAULT 0,
-    within TEXT NOT NULL DEFAULT ''
+    created TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '', where_json TEXT NOT NULL DEFAULT ''
 );
+CREATE TABLE IF NOT EXISTS rates (key_id TEXT PRIMARY KEY, due REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spent (
     key_id TEXT NOT NULL, day TEXT NOT NULL, questions INTEGER NOT NULL, tokens INTEGER NOT NULL,
     PRIMARY KEY (key_id, day)
@@ -70,7 +70,7 @@ class Book:
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.executescript(_TABLES)
         with self.writing():
-            for table, column in (("jobs", "author"), ("jobs", "collection"), ("keys", "within")):
+            for table, column in (("jobs", "author"), ("jobs", "collection"), ("keys", "where_json")):
                 if column not in {
                     row[1] for row in self.rows(f"PRAGMA table_info({table})")
                 }:  # of a version before

@@ -8,15 +8,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from equipoise.apps.render import where
+from equipoise.apps.server.citing import cited
 from equipoise.apps.server.markdown import as_text
 from equipoise.apps.server.views import for_strangers, shown_source, untrusted_part
 from equipoise.core.results import Answer, Others, Refusal
 from equipoise.core.types import Highlight, Trust, Usage
 from equipoise.rag import saying
-from equipoise.rag.events import in_sentences
 from equipoise.rag.pipeline import in_order
-from equipoise.text.support import unsupported
-from equipoise.text.tokens import content_words
 from equipoise.text.visible import flowing
 
 TOGETHER = "(Read together with your earlier question.)\n\n"
@@ -60,14 +58,6 @@ class Quote:
         source = {"name": self.name, "url": self.url}
         return {"type": "source", "data": {"source": source, "document": [self.text], "metadata": [about]}}
 
-    def supports(self, sentence: str) -> int:
-        """How many words of `sentence` it has; 0 where the sentence says what it does not."""
-        if sentence in self.text:
-            return len(sentence)
-        if unsupported(sentence, [self.text, self.item.title]):
-            return 0
-        return len(set(content_words(sentence)) & set(content_words(self.text)))
-
 
 @dataclass(slots=True)
 class Written:
@@ -108,8 +98,7 @@ def numbered(result: Answer | Refusal, base: str) -> list[Quote]:
 def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
     """The pieces of what is said, numbers among them.
 
-    Sentences that one quote supports, one after the other, have its number behind the last of them; at the end stand
-    the numbers of the quotes that support none.
+    The numbers of quotes stand behind sentences as `citing.cited` has them.
     Where untrusted documents are quoted apart, each line has the numbers of the quotes that it speaks of.
     """
     result = for_strangers(result)
@@ -140,24 +129,13 @@ def written(result: Answer | Refusal, into: Written) -> Iterator[str]:
 
 
 def _sentences(text: str, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:
-    pieces = in_sentences(text)
-    best = [_supporting(piece.strip(), quotes) for piece in pieces]
-    for piece, quote, following in zip(pieces, best, [*best[1:], None], strict=True):
+    for piece, rows in cited(text, [quote.item for quote in quotes]):
         sentence = piece.rstrip()
         yield into.add(sentence)
-        if quote and quote is not following:
-            yield into.number(quote)
+        for row in rows:
+            yield into.number(quotes[row])
         if space := piece[len(sentence) :]:
             yield into.add(space)
-    for quote in quotes:
-        if quote not in best:
-            yield into.number(quote)
-
-
-def _supporting(sentence: str, quotes: Sequence[Quote]) -> Quote | None:
-    """The quote that supports a sentence best, None where none does."""
-    best = max(quotes, key=lambda quote: quote.supports(sentence), default=None)
-    return best if best and best.supports(sentence) else None
 
 
 def _testimony(others: Others, into: Written, quotes: Sequence[Quote]) -> Iterator[str]:

@@ -12,30 +12,35 @@ from time import perf_counter
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from equipoise.apps.server.errors import FAILED, ApiError, draining
 
 LOG = logging.getLogger("equipoise")
+TOKEN = "X-Challenge"
+"""With which a visitor shows that a test for people was passed (`visitors.passed`)."""
 BODY_S = 30.0
 """Seconds in which a small request must have come in; a document has as many for each megabyte."""
 HEARD = 10_000_000
 """Bytes above the limit that are read and dropped of a request that was refused."""
 ALWAYS = ("/healthz", "/readyz")
 UPLOAD = "/v1/documents"
+ANYWHERE = ("/widget.js", "/logo")
+"""Files that any page may show; what a page may do with them is for `origins`."""
+SHARED = {"/v1/ask": "POST", "/v1/page": "GET"}
+"""What pages of `origins` may use, as visitors: they can send no key."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self';"
-    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}; require-trusted-types-for 'script';"
     " trusted-types 'none'"
 )
 HEADERS = {
-    "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "X-Frame-Options": "DENY",
 }
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 
@@ -45,12 +50,14 @@ Seen = Callable[[str, str, int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """ASGI middleware. `is_draining` says whether new requests are to be turned away, `is_open` whether there is no
-    key yet: then only this machine may ask, under one of its own names."""
+    """ASGI middleware. Pages of `origins` may show the page in a frame and use what is `SHARED`. `is_draining` says
+    whether new requests are to be turned away, `is_open` whether there is no key yet: then only this machine may ask,
+    under one of its own names."""
 
     app: ASGIApp
     body: int
     upload: int
+    origins: frozenset[str]
     is_draining: Callable[[], bool]
     is_open: Callable[[], bool]
     seen: Seen
@@ -65,12 +72,13 @@ class Edge:
         scope.setdefault("state", {})["request_id"] = request_id
         began, status, closing = perf_counter(), 0, False
         body = _Body(receive, self._limit(scope))
+        more = self._headers(scope["path"], headers)
 
         async def sent(message: Message) -> None:
             nonlocal status, closing
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_headers(message, request_id)
+                _add_headers(message, more | {"X-Request-Id": request_id})
                 closing = Headers(raw=message["headers"]).get("connection") == "close"
             elif closing and not message.get("more_body", False):
                 await send({**message, "more_body": True})
@@ -83,6 +91,9 @@ class Edge:
         try:
             if refused := self._refused(scope, headers):
                 await refused.response()(scope, body.receive, sent)
+                return
+            if scope["method"] == "OPTIONS" and "Access-Control-Allow-Origin" in more:
+                await Response(status_code=204, headers=_preflight(scope["path"]))(scope, body.receive, sent)
                 return
             await self._passed_on(scope, body.receive, sent, lambda: status)
         finally:
@@ -107,13 +118,48 @@ class Edge:
     def _limit(self, scope: Scope) -> int:
         return self.upload if scope["path"] == UPLOAD else self.body
 
+    def _headers(self, path: str, headers: Headers) -> dict[str, str]:
+        """What is added to every answer; to those that pages of other hosts may read, that they may."""
+        more = dict(HEADERS)
+        more["Content-Security-Policy"] = POLICY.format(ancestors=" ".join(sorted(self.origins)) or "'none'")
+        if not self.origins:
+            more["X-Frame-Options"] = "DENY"
+        origin = headers.get("origin", "")
+        if path in ANYWHERE:
+            more["Cross-Origin-Resource-Policy"] = "cross-origin"
+        elif path in SHARED and self.origins:
+            more["Vary"] = "Origin"
+            if origin in self.origins:
+                more |= {
+                    "Access-Control-Allow-Origin": origin,
+                    "Cross-Origin-Resource-Policy": "cross-origin",
+                }
+                more["Access-Control-Expose-Headers"] = "Retry-After, X-Request-Id"
+        return more
+
+    def _is_foreign(self, path: str, headers: Headers) -> bool:
+        """Whether a browser sent this for a page of another host that may not use it."""
+        origin = headers.get("origin")
+        if origin is None:
+            own = headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+            return not own and path not in ANYWHERE and not self._is_visit(path, headers)
+        own = urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+        return not own and not (path in SHARED and origin in self.origins)
+
+    def _is_visit(self, path: str, headers: Headers) -> bool:
+        """Whether somebody followed a link to the page, or a page of `origins` shows it: the browser sees to it which
+        do (frame-ancestors)."""
+        shown = headers.get("sec-fetch-dest")
+        framed = shown == "iframe" and path == "/" and bool(self.origins)
+        return headers.get("sec-fetch-mode") == "navigate" and (shown == "document" or framed)
+
     def _refused(self, scope: Scope, headers: Headers) -> ApiError | None:
         """Why this request is not even looked at."""
         if scope["path"] in ALWAYS:
             return None
         if self.is_draining():
             return draining()
-        if _is_foreign(headers):
+        if self._is_foreign(scope["path"], headers):
             return ApiError(403, "Pages of other hosts may not use this server.", code="foreign_origin")
         if self.is_open() and not _is_this_machine(headers.get("host", "")):
             said = "This server has no keys, so it answers on this machine only, as 127.0.0.1 or localhost."
@@ -173,25 +219,17 @@ def _request_id(headers: Headers) -> str:
     return given if _ID.fullmatch(given) else secrets.token_hex(8)
 
 
-def _add_headers(message: Message, request_id: str) -> None:
+def _add_headers(message: Message, more: dict[str, str]) -> None:
     headers = MutableHeaders(raw=message.setdefault("headers", []))
-    for name, value in HEADERS.items():
+    for name, value in more.items():
         headers.setdefault(name, value)
     headers.setdefault("Cache-Control", "no-store")
-    headers["X-Request-Id"] = request_id
 
 
-def _is_foreign(headers: Headers) -> bool:
-    """Whether a browser sent this for a page of another host."""
-    origin = headers.get("origin")
-    if origin is None:
-        return headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not _is_visit(headers)
-    return urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
-
-
-def _is_visit(headers: Headers) -> bool:
-    """Whether somebody followed a link to the page."""
-    return headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+def _preflight(path: str) -> dict[str, str]:
+    """What a browser is told that asks whether a page of another host may send a request."""
+    allowed = {"Access-Control-Allow-Methods": SHARED[path], "Access-Control-Max-Age": "600"}
+    return allowed | {"Access-Control-Allow-Headers": f"Content-Type, {TOKEN}"}
 
 
 def _is_this_machine(host: str) -> bool:

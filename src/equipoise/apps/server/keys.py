@@ -8,7 +8,7 @@ import json
 import math
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hmac import compare_digest
@@ -23,7 +23,11 @@ BURST = 4
 MOST_AHEAD = 20
 """Questions of one message at most (`question.most`), which are let in together."""
 LONGEST_NAME = 100
-_COLUMNS = "key_id, name, scope, rate, questions, tokens, created, revoked, within"
+VISITOR = "visitor-"
+"""What the identity of whoever has no key begins with: it is a keyed hash of an address, which is kept nowhere."""
+READS = 20
+"""A visitor may read so many times as often as ask."""
+_COLUMNS = "key_id, name, scope, rate, questions, tokens, created, revoked, where_json"
 
 
 class Scope(StrEnum):
@@ -36,7 +40,8 @@ class Scope(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Key:
     """`rate` is in questions a minute, `questions` and `tokens` are budgets of a day; 0 is no limit. `where` says which
-    documents there are for the key; None: all."""
+    documents there are for the key; None: all. What a visitor spends, who has no key, counts `within` what all visitors
+    may spend together, too."""
 
     key_id: str
     name: str
@@ -47,11 +52,34 @@ class Key:
     created: str = ""
     revoked: str = ""
     where: Where | None = None
+    within: "Key | None" = None
 
     @property
     def is_admin(self) -> bool:
         """Whether it opens everything."""
         return self.scope is Scope.ADMIN
+
+    @property
+    def is_visitor(self) -> bool:
+        """Whether it stands for somebody without a key."""
+        return self.within is not None
+
+    @property
+    def reading(self) -> "Key":
+        """As which a visitor reads: only the rate counts, and it is another one."""
+        return replace(
+            self,
+            key_id=f"{self.key_id}-reads",
+            rate=self.rate * READS,
+            questions=0,
+            tokens=0,
+            within=self.within and self.within.reading,
+        )
+
+    @property
+    def counted(self) -> "tuple[Key, ...]":
+        """Everything whose limits hold."""
+        return (self,) if self.within is None else (self, *self.within.counted)
 
 
 OWNER = Key("local", "this machine", Scope.ADMIN)
@@ -136,24 +164,28 @@ class Keys:
         key = _read(rows[0][:-1])
         return None if key.revoked else key
 
-    def admit(self, key: Key, now: float | None = None, *, questions: int = 1) -> None:
-        """Count the questions of one message of `key`. Raises OverLimit where it is over its rate or a budget."""
+    def admit(self, key: Key, now: float | None = None, *, questions: int = 1, tokens: int = 0) -> None:
+        """Count the questions of one message of `key`, and `tokens` that are put aside until it is answered. Raises
+        OverLimit where it is over its rate or a budget."""
         moment = time.time() if now is None else now
         if key is OWNER:
             return
         with self.book.writing():
-            self._check_budgets(key, moment, questions)
-            if key.rate:
-                self._check_rate(key, moment, questions)
-            self._add(key, moment, questions=questions)
+            if key.within and self.spent(key.within, moment) == (0, 0):
+                self._forget_visitors(moment)
+            for one in key.counted:
+                self._check_budgets(one, moment, questions, tokens)
+                if one.rate:
+                    self._check_rate(one, moment, questions)
+            self._add(key, moment, questions=questions, tokens=tokens)
 
-    def give_back(self, key: Key, now: float | None = None, *, questions: int = 1) -> None:
+    def give_back(self, key: Key, now: float | None = None, *, questions: int = 1, tokens: int = 0) -> None:
         """Take back the count of questions that were not even begun, or were none."""
-        if questions:
-            self._spend(key, now, questions=-questions)
+        if questions or tokens:
+            self._spend(key, now, questions=-questions, tokens=-tokens)
 
     def charge(self, key: Key, tokens: int, now: float | None = None) -> None:
-        """Count what an answer has cost."""
+        """Count what an answer has cost; less than none where more was put aside."""
         if tokens:
             self._spend(key, now, tokens=tokens)
 
@@ -172,40 +204,49 @@ class Keys:
             self._add(key, time.time() if now is None else now, questions=questions, tokens=tokens)
 
     def _add(self, key: Key, moment: float, *, questions: int = 0, tokens: int = 0) -> None:
-        self.book.rows(
-            "INSERT INTO spent VALUES (?, ?, max(?, 0), ?) ON CONFLICT DO UPDATE SET"
-            " questions = max(questions + ?, 0), tokens = tokens + ?",
-            (key.key_id, _day(moment), questions, tokens, questions, tokens),
-        )
+        for one in key.counted:
+            self.book.rows(
+                "INSERT INTO spent VALUES (?, ?, max(?, 0), max(?, 0)) ON CONFLICT DO UPDATE SET"
+                " questions = max(questions + ?, 0), tokens = max(tokens + ?, 0)",
+                (one.key_id, _day(moment), questions, tokens, questions, tokens),
+            )
 
-    def _check_budgets(self, key: Key, moment: float, more: int) -> None:
+    def _forget_visitors(self, moment: float) -> None:
+        """What visitors spent on days before, once a day."""
+        self.book.rows(f"DELETE FROM spent WHERE key_id LIKE '{VISITOR}%' AND day < ?", (_day(moment),))
+        self.book.rows(f"DELETE FROM rates WHERE key_id LIKE '{VISITOR}%' AND due < ?", (moment,))
+
+    def _check_budgets(self, key: Key, moment: float, more: int, aside: int) -> None:
         questions, tokens = self.spent(key, moment)
         for limit, used, what in (
             (key.questions, questions + more, "questions"),
-            (key.tokens, tokens + 1, "tokens"),
+            (key.tokens, tokens + max(min(aside, key.tokens), 1), "tokens"),
         ):
             if limit and used > limit:
+                whose = "here" if key.key_id.startswith(VISITOR) else "of this key"
                 raise OverLimit(
-                    f"The daily budget of {what} of this key is used up; it starts again at 00:00 UTC.",
+                    f"The daily budget of {what} {whose} is used up; it starts again at 00:00 UTC.",
                     "insufficient_quota",
                     _until_midnight(moment),
                 )
 
     def _check_rate(self, key: Key, moment: float, questions: int) -> None:
         """The generic cell rate algorithm: `due` is when all that was asked would be even with the rate."""
-        [(due,)] = self.book.rows("SELECT due FROM keys WHERE key_id = ?", (key.key_id,))
+        rows = self.book.rows("SELECT due FROM rates WHERE key_id = ?", (key.key_id,))
+        due = float(rows[0][0]) if rows else 0.0
         interval = 60.0 / key.rate
         ahead = interval * (max(key.rate // BURST, 1) - 1)
         if due > moment + ahead + MOST_AHEAD * interval:  # nobody is let in so far ahead: the clock was, once
             due = moment
         if due - moment > ahead:
             wait = math.ceil(due - moment - ahead)
+            who = "Visitors" if key.key_id.startswith(VISITOR) else "This key"
             raise OverLimit(
-                f"This key may ask {key.rate} questions a minute.", "rate_limit_exceeded", max(wait, 1)
+                f"{who} may ask {key.rate} questions a minute.", "rate_limit_exceeded", max(wait, 1)
             )
         self.book.rows(
-            "UPDATE keys SET due = ? WHERE key_id = ?",
-            (max(float(due), moment) + questions * interval, key.key_id),
+            "INSERT INTO rates VALUES (?, ?) ON CONFLICT DO UPDATE SET due = excluded.due",
+            (key.key_id, max(due, moment) + questions * interval),
         )
 
 
@@ -214,17 +255,10 @@ def _digest(secret: str) -> str:
 
 
 def _read(row: tuple[object, ...]) -> Key:
-    key_id, name, scope, rate, questions, tokens, created, revoked, within = row
-    limits = {"rate": int(str(rate)), "questions": int(str(questions)), "tokens": int(str(tokens))}
-    return Key(
-        str(key_id),
-        str(name),
-        Scope(str(scope)),
-        **limits,
-        created=str(created),
-        revoked=str(revoked),
-        where=as_where(json.loads(str(within))) if within else None,
-    )
+    key_id, name, scope, rate, questions, tokens, created, revoked, where = row
+    limits = (int(str(rate)), int(str(questions)), int(str(tokens)))
+    within = as_where(json.loads(str(where))) if where else None
+    return Key(str(key_id), str(name), Scope(str(scope)), *limits, str(created), str(revoked), within)
 
 
 def _now() -> str:

@@ -6,10 +6,11 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from equipoise.apps.server.access import Asker, Serving
+from equipoise.apps.server.access import Serving, Visitor
 from equipoise.apps.server.answering import Ask, Turn, begin
 from equipoise.apps.server.schemas import AskBody, AskReply, errors
 from equipoise.apps.server.streaming import data, events, result_of, stream, unless_gone
+from equipoise.apps.server.visitors import passed
 
 router = APIRouter(tags=["questions"])
 
@@ -29,7 +30,7 @@ _EVENTS = (
         **errors(400, 404, 429, 504),
     },
 )
-async def ask(body: AskBody, request: Request, key: Asker, service: Serving) -> Response:
+async def ask(body: AskBody, request: Request, key: Visitor, service: Serving) -> Response:
     """An answer with verbatim quotes, or a refusal with its reason. Where the trusted documents do not answer, what
     untrusted ones say is quoted, and `trust` says so. With `Accept: text/event-stream` each stage is told
     as it ends; what is streamed of an answer is never taken back."""
@@ -45,6 +46,7 @@ async def ask(body: AskBody, request: Request, key: Asker, service: Serving) -> 
         body.k,
         body.trust,
     )
+    await passed(request, service, key)
     turn = await unless_gone(request, begin(service, asked))
     if STREAM in request.headers.get("accept", ""):
         return stream(_lines(turn))

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from equipoise.apps.server import scanning
-from equipoise.apps.server.access import Admin, Asker, Serving, document_for
+from equipoise.apps.server.access import Admin, Reader, Serving, document_for
 from equipoise.apps.server.errors import ApiError, for_admin
 from equipoise.apps.server.jobs import Job, State
 from equipoise.apps.server.schemas import errors
@@ -38,6 +39,7 @@ _LARGEST = 2**53
 DocId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", examples=["6cbe36ad97c0e5d1"])]
 JobId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 Offset = Annotated[int, Query(ge=0, le=_LARGEST)]
+Offsets = Annotated[tuple[Annotated[int, Field(ge=0, le=_LARGEST)], ...], Query(max_length=64)]
 Change = Callable[[Store, tuple[Listed, ...]], None]
 _BYTES = {
     "requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
@@ -212,7 +214,7 @@ async def listing(
 @router.get(
     "/v1/documents/{doc_id}", summary="What there is to read of a document", responses=errors(400, 404)
 )
-async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
+async def show(doc_id: DocId, service: Serving, key: Reader) -> DocumentInfo:
     """Its title, its length and its pages."""
     document = await asyncio.to_thread(document_for, service, key, doc_id)
     path = (service.store.file_of(doc_id) or "").lower()
@@ -231,7 +233,7 @@ async def show(doc_id: DocId, service: Serving, key: Asker) -> DocumentInfo:
 
 @router.get("/v1/documents/{doc_id}/text", summary="Read a part of a document", responses=errors(400, 404))
 async def text(
-    doc_id: DocId, service: Serving, key: Asker, start: Offset = 0, end: Offset = _LARGEST
+    doc_id: DocId, service: Serving, key: Reader, start: Offset = 0, end: Offset = _LARGEST
 ) -> TextSlice:
     """At most 20,000 characters from `start` on. It is text: nothing in it is to be run."""
     document = await asyncio.to_thread(document_for, service, key, doc_id)
@@ -263,16 +265,39 @@ async def page(
     doc_id: DocId,
     number: Annotated[int, Path(ge=1, le=100_000)],
     service: Serving,
-    key: Asker,
-    start: Offset = 0,
-    end: Offset = 0,
+    key: Reader,
+    start: Offsets = (),
+    end: Offsets = (),
 ) -> Response:
-    """The characters from `start` to `end` are marked where they stand on it; `X-Marks` has the rectangles as shares of
-    width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
+    """The characters from each `start` to its `end` are marked where they stand on it; `X-Marks` has the rectangles as
+    shares of width and height, left,top,right,bottom, with ; between them. What is not found is not marked."""
     document = await asyncio.to_thread(document_for, service, key, doc_id)
-    picture = await asyncio.to_thread(service.pages.picture, document, number, start, end)
+    ranges = tuple(zip(start, end, strict=False))
+    picture = await asyncio.to_thread(service.pages.picture, document, number, ranges)
     marks = ";".join(",".join(f"{share:.4f}" for share in mark) for mark in picture.marks)
     return Response(picture.png, media_type="image/png", headers={"X-Marks": marks})
+
+
+@router.get(
+    "/v1/documents/{doc_id}/original",
+    summary="Fetch the file a document came from",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+            "description": "The file as it was indexed.",
+        },
+        **errors(400, 404),
+    },
+)
+async def original(doc_id: DocId, service: Serving, key: Reader) -> Response:
+    """Where `serve.originals` allows it, and to be kept: a browser shows nothing of it here."""
+    if not service.settings.serve.originals:
+        raise ApiError(404, "Files cannot be fetched here; read their text instead.", code="no_file")
+    document = await asyncio.to_thread(document_for, service, key, doc_id)
+    data, name = await asyncio.to_thread(service.pages.original, document, alone=key.where is not None)
+    kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    return Response(data, media_type="application/octet-stream", headers=kept)
 
 
 @router.patch(

@@ -1,40 +1,188 @@
-"""The page: files of `apps.web`, each at its own address, and nothing else. They hold nothing of the documents."""
+"""The page: files of `apps.web`, each at its own address, what it looks like and what it may, and the chat for pages of
+other hosts. They hold nothing of the documents but a few titles for those who may ask."""
 
+import asyncio
+import json
 from functools import partial
 from hashlib import sha256
 from importlib import resources
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
+from pydantic import BaseModel
 
-PACKAGE = "equipoise.apps.web"
+from equipoise.apps.server.access import Given, Serving, who_asks
+from equipoise.apps.server.appearance import PACKAGE, chosen_language
+from equipoise.apps.server.errors import ApiError
+from equipoise.apps.server.keys import Key
+from equipoise.apps.server.schemas import errors
+from equipoise.apps.server.service import Service
+from equipoise.apps.server.visitors import visitor_of
+from equipoise.core.settings import PageSettings
+from equipoise.core.types import Trust
+
+JS = "text/javascript; charset=utf-8"
 FILES = {
     "index.html": "text/html; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
     "icon.svg": "image/svg+xml",
-    "vendor/preact.js": "text/javascript; charset=utf-8",
+    "vendor/preact.js": JS,
     **dict.fromkeys(
         (
-            "app.js", "answer.js", "api.js", "documents.js", "history.js", "others.js", "plot.js", "reader.js",
-            "words.js",
+            "answer.js", "api.js", "app.js", "chat.js", "cited.js", "documents.js", "expert.js", "others.js", "plot.js",
+            "reader.js", "threads.js", "words.js",
         ),
-        "text/javascript; charset=utf-8",
+        JS,
     ),
 }  # fmt: skip
+WIDGET = "widget.js"
+WIDGET_S = 300
+"""Seconds for which a browser need not ask whether the widget is still the same."""
+WIDGET_WORDS = ("open_chat", "close_chat", "chat_of")
+ABOUT = 5
+"""Titles that say what the documents are about."""
+
+
+class May(BaseModel):
+    """What whoever sees the page may do: `read` the documents that quotes come from, fetch their `originals`, `manage`
+    what there is, and see what is for an `expert`. `ask` false: a key is needed."""
+
+    ask: bool
+    read: bool
+    originals: bool
+    manage: bool
+    expert: bool
+
+
+class PageInfo(BaseModel):
+    """What the page shows that is the operator's, the words of one language, and what may be done. `about` are titles
+    of trusted documents, `others` says whether there are untrusted ones to hear, `challenge` whether a test for people
+    comes before a question."""
+
+    name: str
+    logo: str
+    language: str
+    scheme: str
+    colours: dict[str, dict[str, str]]
+    welcome: str
+    examples: list[str]
+    note: str
+    contact: str
+    reply: str
+    about: list[str]
+    others: bool
+    challenge: bool
+    may: May
+    texts: dict[str, str]
 
 
 def page_router() -> APIRouter:
-    """A route for each file, read once."""
-    router = APIRouter(include_in_schema=False)
+    """A route for each file, read once, and the two that depend on the settings."""
+    router = APIRouter()
     for name, kind in FILES.items():
         content = resources.files(PACKAGE).joinpath(name).read_bytes()
         address = "/" if name == "index.html" else f"/static/{name}"
-        router.add_api_route(address, partial(_file, content, kind, f'"{sha256(content).hexdigest()[:16]}"'))
+        router.add_api_route(address, partial(_file, content, kind), include_in_schema=False)
+    code = resources.files(PACKAGE).joinpath(WIDGET).read_text("utf-8")
+    router.add_api_route(f"/{WIDGET}", partial(_widget, code), include_in_schema=False)
+    router.add_api_route("/logo", _logo, include_in_schema=False)
+    router.add_api_route(
+        "/v1/page",
+        page_info,
+        summary="What the page shows",
+        responses=errors(429),
+        tags=["state"],
+        openapi_extra={"security": [{}]},
+    )
     return router
 
 
-async def _file(content: bytes, kind: str, tag: str, request: Request) -> Response:
-    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+async def page_info(
+    request: Request,
+    given: Given,
+    service: Serving,
+    language: Annotated[str, Query(max_length=20, description="en, de or fr; else the browser's.")] = "",
+) -> PageInfo:
+    """The operator's name, colours and words, and what this key, or nobody's, may do."""
+    key, page = _key_of(request, given, service), service.settings.page
+    spoken = chosen_language(page, language, request.headers.get("accept-language", ""))
+    about, others = await asyncio.to_thread(_documents, service) if _may(service, key).ask else ((), False)
+    return PageInfo(
+        **_look(service),
+        language=spoken,
+        welcome=page.welcome,
+        examples=list(page.examples),
+        note=page.note,
+        contact=service.settings.question.contact,
+        reply=service.settings.question.reply,
+        about=list(about),
+        others=others,
+        challenge=bool(service.settings.public.challenge and key and key.is_visitor),
+        may=_may(service, key),
+        texts=dict(service.appearance.texts[spoken]),
+    )
+
+
+def _key_of(request: Request, given: Given, service: Service) -> Key | None:
+    """The key of the request; None where there is none and nothing is public. Raises ApiError for a wrong one."""
+    public = service.settings.public
+    if given is not None or service.is_unlocked:
+        return who_asks(given, service)
+    if not (public.ask or public.documents):
+        return None
+    key = visitor_of(request, service)
+    service.keys.admit(key.reading)
+    return key
+
+
+def _may(service: Service, key: Key | None) -> May:
+    asks = key is not None and (service.settings.public.ask or not key.is_visitor)
+    reads = key is not None and service.reads(key)
+    return May(
+        ask=asks,
+        read=reads,
+        originals=reads and service.settings.serve.originals,
+        manage=key is not None and key.is_admin,
+        expert=key is not None and service.explains(key),
+    )
+
+
+def _documents(service: Service) -> tuple[tuple[str, ...], bool]:
+    """What the trusted documents are about, and whether there are others to hear."""
+    hears = service.settings.trust.mode == "trusted-first"
+    others = hears and bool(service.store.partition(Trust.UNTRUSTED).counts().documents)
+    return service.store.subjects(ABOUT), others
+
+
+def _look(service: Service) -> dict[str, Any]:
+    page: PageSettings = service.settings.page
+    logo = "/logo" if service.appearance.logo else ""
+    return {"name": page.name, "logo": logo, "scheme": page.scheme, "colours": service.appearance.colours}
+
+
+async def _widget(code: str, request: Request, service: Serving) -> Response:
+    """The script for pages of other hosts, with what its button looks like and says in each language."""
+    texts = {
+        language: {name: words[name] for name in WIDGET_WORDS}
+        for language, words in service.appearance.texts.items()
+    }
+    public, page = service.settings.public, service.settings.page
+    own = {"language": page.language, "texts": texts, "origins": list(public.origins)}
+    said = json.dumps(_look(service) | own, ensure_ascii=True).replace("</", "<\\/")
+    return await _file(code.replace("__LOOK__", said, 1).encode(), JS, request, WIDGET_S)
+
+
+async def _logo(request: Request, service: Serving) -> Response:
+    if service.appearance.logo is None:
+        raise ApiError(404, "There is no logo here.", code="no_logo")
+    content, kind = service.appearance.logo
+    return await _file(content, kind, request, WIDGET_S)
+
+
+async def _file(content: bytes, kind: str, request: Request, seconds: int = 0) -> Response:
+    tag = f'"{sha256(content).hexdigest()[:16]}"'
+    headers = {"ETag": tag, "Cache-Control": f"max-age={seconds}" if seconds else "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=kind, headers=headers)

@@ -63,7 +63,7 @@ def factory(settings: Settings) -> Any:  # noqa: ANN401
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     for name in ("httpx", "httpx2", "uvicorn"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    return with_edge(create_app(partial(open_service, settings)), settings.serve)
+    return with_edge(create_app(partial(open_service, settings)), settings)
 
 
 def check(settings: Settings, host: str) -> bool:
@@ -73,10 +73,10 @@ def check(settings: Settings, host: str) -> bool:
         has_keys = Keys(book).exist()
     finally:
         book.close()
-    if not has_keys and not is_loopback(host):
+    if not has_keys and not settings.public.ask and not is_loopback(host):
         raise InputError(
-            f"there are no keys, and {host} can be reached from elsewhere: run  equipoise keys create NAME , or "
-            "leave --host out to serve this machine only"
+            f"there are no keys, and {host} can be reached from elsewhere: run  equipoise keys create NAME , let "
+            "anybody ask with --public, or leave --host out to serve this machine only"
         )
     return has_keys
 

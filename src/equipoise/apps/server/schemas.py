@@ -120,12 +120,20 @@ class Tokens(BaseModel):
     replayed: int
 
 
+class CitedPiece(BaseModel):
+    """A sentence of an answer, and the numbers, from 1, of the quotes behind it, which `best_first` puts in order."""
+
+    text: str
+    quotes: list[int]
+
+
 class AskReply(BaseModel):
     """What `equipoise ask --json` prints. For keys without the scope admin, what is the operator's is empty."""
 
     model_config = ConfigDict(extra="allow")
 
     answer: str | None
+    cited: list[CitedPiece]
     refused: bool
     reason: str | None
     detail: str | None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from equipoise.apps.server.appearance import Appearance
 from equipoise.apps.server.audit import Audit
 from equipoise.apps.server.book import Book, folder_of
 from equipoise.apps.server.errors import ApiError
@@ -52,6 +53,7 @@ class Service:
     models: tuple[str, ...]
     jobs: Jobs
     pages: Pages
+    appearance: Appearance
     opened: Callable[[], Library]
     file: tuple[int, int] | None
     is_ready: bool = False
@@ -68,21 +70,33 @@ class Service:
         """The index as the key sees it: what its filter leaves out is not there."""
         return self.library.calls.view(key.where).store
 
+    @property
+    def is_unlocked(self) -> bool:
+        """Whether there is no key yet, so that whoever is on this machine may do everything."""
+        return not self.settings.public.ask and not self.keys.exist()
+
     def reads(self, key: Key) -> bool:
         """Whether the key opens the documents that quotes come from."""
+        if key.is_visitor:
+            return self.settings.public.documents
         return self.settings.serve.documents or key.is_admin
 
+    def explains(self, key: Key) -> bool:
+        """Whether the page shows what is for experts."""
+        wanted = self.settings.page.expert
+        return wanted == "everybody" or (wanted == "admins" and key.is_admin)
+
     @contextmanager
-    def recording(self) -> Iterator[None]:
+    def recording(self, *, needed: bool = False) -> Iterator[None]:
         """Around what is written of a question: an answer needs no disk, so where that is full it goes without, unless
-        the operator demands a record. Raises ApiError 503 then."""
+        the operator demands a record or it is `needed`. Raises ApiError 503 then."""
         try:
             yield
         except (OSError, StoreError) as error:
             if self.is_recording:
                 LOG.warning("questions cannot be recorded: %s", error)
             self.is_recording = False
-            if self.settings.serve.record:
+            if needed or self.settings.serve.record:
                 said = "Questions cannot be recorded here, and none is answered without a record."
                 raise ApiError(503, said, code="no_record", headers={"Retry-After": "60"}) from error
         else:
@@ -135,6 +149,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
             "model.replay answers faster what has been asked before, which tells one key what another asked: take it "
             "out of the settings of a server"
         )
+    appearance = Appearance.of(settings.page)
     path, wanted, recorder = settings.store.path, settings.serve, RequestRecorder()
     if isinstance(path, StoreUrl) or not path.exists():
         Store.open(path, create=True).close()
@@ -176,6 +191,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
             library.store,
         ),
         pages=Pages(library.store),
+        appearance=appearance,
         opened=opened,
         file=file,
     )

@@ -1,19 +1,16 @@
-// One result: the answer with its quotes, or the refusal with its reason, and everything that explains it.
+// One result: the answer with its quotes, or the refusal with its reason.
 
-import { html } from "./vendor/preact.js";
+import { html, useState } from "./vendor/preact.js";
+import { Cited, Words } from "./cited.js";
+import { Saw, TakenOut } from "./expert.js";
 import { fromOthers, Others } from "./others.js";
-import { Plot } from "./plot.js";
-import { brief, chosen, inOrder, NO_QUESTION, parts, place, plain } from "./words.js";
+import { brief, inOrder, may, NO_QUESTION, notice, place, plain, refusal, t } from "./words.js";
 
-// A quote, what was chosen of it in bold where more is shown.
-export function Words({ one }) {
-  const all = parts(one);
-  return all.map(([words, bold]) => (bold && all.length > 1 ? html`<b>${words}</b>` : words));
-}
+const COPIED_MS = 2000;
 
-export function Quote({ number, one, open }) {
+export function Quote({ number, one, open, small }) {
   return html`<li>
-    <button class="quote" onClick=${() => open(chosen(one))}>
+    <button class=${small ? "quote small" : "quote"} disabled=${!may().read} onClick=${() => open(one)}>
       ${number ? html`<span class="number">[${number}]</span>` : null}
       <span class="words">${number ? html`<${Words} one=${one} />` : brief(one.text)}</span>
       <span class="place">${place(one)}</span>
@@ -21,79 +18,67 @@ export function Quote({ number, one, open }) {
   </li>`;
 }
 
-export function Quotes({ result, open, start = 1 }) {
+const isWritten = (result) => {
+  const quotes = inOrder(result).map((one) => one.text).join(" ");
+  return Boolean(result.answer) && plain(result.answer) !== plain(quotes);
+};
+
+export function Quotes({ result, open }) {
   if (fromOthers(result)) return html`<${Others} others=${result.others} open=${open} />`;
   const quotes = inOrder(result);
   if (!quotes.length) return null;
-  return html`<h3>Quotes</h3>
+  const small = isWritten(result);
+  return html`${small ? html`<h3>${t("quotes")}</h3>` : null}
     <ol class="quotes">
-      ${quotes.map((one, row) => html`<${Quote} key=${one.doc_id + one.start} number=${row + start} one=${one} open=${open} />`)}
+      ${quotes.map((one, row) => html`<${Quote} key=${one.doc_id + one.start} number=${row + 1} one=${one} small=${small} open=${open} />`)}
     </ol>`;
-}
-
-function Said({ result }) {
-  const quotes = inOrder(result).map((one) => one.text).join(" ");
-  if (!result.answer || plain(result.answer) === plain(quotes)) return null;
-  return html`<p class="answer">${result.answer}</p>`;
 }
 
 function Refused({ result, open }) {
   const nearest = result.nearest ?? [];
-  return html`${result.reason === NO_QUESTION ? null : html`<p class="answer">No answer.</p>`}
-    <p>${result.detail}</p>
-    ${result.failure ? html`<p class="bad">${result.failure}</p>` : null}
-    ${nearest.length
-      ? html`<h3>Nearest passages, to look for yourself</h3>
+  const expert = may().expert;
+  return html`<p class="answer">${refusal(result)}</p>
+    ${expert && result.failure ? html`<p class="bad">${result.failure}</p>` : null}
+    ${nearest.length && result.reason !== NO_QUESTION
+      ? html`<h3>${t("nearest")}</h3>
           <ul class="quotes plain">${nearest.map((one) => html`<${Quote} key=${one.passage_id} one=${one} open=${open} />`)}</ul>`
       : null}`;
 }
 
-export function Part({ question, result, open }) {
+function Said({ result, open }) {
+  if (!isWritten(result)) return null;
+  const pieces = result.cited ?? [{ text: result.answer, quotes: [] }];
+  return html`<${Cited} pieces=${pieces} quotes=${inOrder(result)} open=${open} />`;
+}
+
+function Part({ question, result, open }) {
+  const expert = may().expert;
   return html`
     ${question ? html`<h3>${question}</h3>` : null}
-    ${result.read_as ? html`<p class="quiet">Read together with an earlier question: ${result.read_as}</p>` : null}
-    ${(result.spelling ?? []).map(([typed, meant]) => html`<p class="quiet">“${typed}” is read as “${meant}”.</p>`)}
-    ${result.notice ? html`<p class="warn">${result.notice}</p>` : null}
-    ${result.weak ? html`<p class="warn">Weak evidence: this may not be what was asked.</p>` : null}
-    ${result.grounded === false
-      ? html`<p class="warn">The written answer did not say what the quotes say: the quotes are the answer.</p>`
-      : null}
-    ${result.refused ? html`<${Refused} result=${result} open=${open} />` : fromOthers(result) ? null : html`<${Said} result=${result} />`}
+    ${result.read_as ? html`<p class="quiet">${t("read_with", { question: result.read_as })}</p>` : null}
+    ${(result.spelling ?? []).map(([typed, meant]) => html`<p class="quiet">${t("spelling", { typed, meant })}</p>`)}
+    ${result.notice ? html`<p class="warn">${notice(result)}</p>` : null}
+    ${result.weak ? html`<p class="warn">${t("weak")}</p>` : null}
+    ${expert && result.grounded === false ? html`<p class="warn">${t("ungrounded")}</p>` : null}
+    ${result.refused ? html`<${Refused} result=${result} open=${open} />` : fromOthers(result) ? null : html`<${Said} result=${result} open=${open} />`}
     <${Quotes} result=${result} open=${open} />
     ${result.others && !fromOthers(result) ? html`<${Others} others=${result.others} open=${open} />` : null}`;
 }
 
-function TakenOut({ result, open }) {
-  const flagged = result.flagged ?? [];
-  const candidates = result.candidates ?? [];
-  if (!flagged.length && !candidates.length) return null;
-  return html`<details class="card" open=${flagged.length > 0}>
-    <summary>What the filter took out (${flagged.length})</summary>
-    ${flagged.length
-      ? html`<ul class="quotes plain">
-          ${flagged.map((one) => html`<li key=${one.passage_id}>
-            <p class="warn">${one.reason}</p>
-            <ul class="quotes plain"><${Quote} one=${one} open=${open} /></ul>
-          </li>`)}
-        </ul>`
-      : html`<p>Nothing.</p>`}
-    ${candidates.length > 1 ? html`<${Plot} candidates=${candidates} />` : null}
-  </details>`;
+// What is copied: the words, and where they stand.
+function asText(result) {
+  const said = result.refused ? refusal(result) : result.answer;
+  return [said, ...inOrder(result).map((one, row) => `[${row + 1}] ${place(one)}`)].filter(Boolean).join("\n");
 }
 
-function Saw({ question, result }) {
-  const requests = result.summarizer_saw ?? [];
-  const all = JSON.stringify(requests);
-  return html`<details class="card">
-    <summary>What the summarizer saw</summary>
-    ${requests.length
-      ? html`<p>
-            The model that wrote the answer received this and nothing else.
-            ${all.includes(JSON.stringify(question).slice(1, -1)) ? "" : " Your question is not in it."}
-          </p>
-          ${requests.map((one) => one.messages.map((said) => html`<p><strong>${said.role}</strong></p><pre>${said.content}</pre>`))}`
-      : html`<p>No model was asked to write: what you read stands in the documents.</p>`}
-  </details>`;
+function Copy({ result }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(asText(result));
+    setDone(true);
+    setTimeout(() => setDone(false), COPIED_MS);
+  };
+  return html`<button class="quiet small" onClick=${copy}>${done ? t("copied") : t("copy")}</button>`;
 }
 
 export function Result({ question, result, open, askOthers }) {
@@ -104,7 +89,9 @@ export function Result({ question, result, open, askOthers }) {
     ${parts.length
       ? parts.map((one) => html`<${Part} key=${one.question} question=${one.question} result=${one} open=${open} />`)
       : html`<${Part} result=${result} open=${open} />`}
-    ${unheard && askOthers ? html`<button onClick=${askOthers}>What do others say?</button>` : null}
-    <${TakenOut} result=${result} open=${open} />
-    <${Saw} question=${question} result=${result} />`;
+    <div class="row actions">
+      ${result.reason === NO_QUESTION ? null : html`<${Copy} result=${result} />`}
+      ${unheard && askOthers ? html`<button class="quiet small" onClick=${askOthers}>${t("ask_others")}</button>` : null}
+    </div>
+    ${may().expert ? html`<${TakenOut} result=${result} open=${open} /><${Saw} question=${question} result=${result} />` : null}`;
 }

@@ -1,51 +1,83 @@
 // Everything that goes to the server, which is the only host this page ever asks.
 
 const KEY = "equipoise-key";
+const WAIT_MS = 120_000; // for a test that a person is to pass
 
-export const getKey = () => sessionStorage.getItem(KEY) ?? "";
-export const setKey = (key) => (key ? sessionStorage.setItem(KEY, key) : sessionStorage.removeItem(KEY));
+// A browser may keep storage from a page that is shown in another one.
+export function kept(storage, work) {
+  try {
+    return work(window[storage]);
+  } catch {
+    return null;
+  }
+}
 
-// An error with the sentence of the server, or ours where it cannot be reached.
+let key = kept("sessionStorage", (storage) => storage.getItem(KEY)) ?? "";
+export const getKey = () => key;
+export function setKey(wanted) {
+  key = wanted;
+  kept("sessionStorage", (storage) => (key ? storage.setItem(KEY, key) : storage.removeItem(KEY)));
+}
+
+// An error with the sentence of the server and its code, and in how many seconds to try again.
 export class Failure extends Error {
-  constructor(message, status = 0) {
+  constructor(message, { code = "failed", status = 0, seconds = 5 } = {}) {
     super(message);
-    this.status = status;
+    Object.assign(this, { code, status, seconds });
   }
 }
 
 const headers = (more = {}) => (getKey() ? { Authorization: `Bearer ${getKey()}`, ...more } : more);
 
-async function said(response) {
-  try {
-    return (await response.json()).error.message;
-  } catch {
-    return `The server answered with ${response.status}.`;
-  }
+async function refused(response) {
+  const { message, code } = await response.json().then((body) => body.error).catch(() => ({}));
+  const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "5", 10);
+  const said = message ?? `The server answered with ${response.status}.`;
+  return new Failure(said, { code: code ?? "failed", status: response.status, seconds });
 }
 
-export async function call(method, address, { json, body, accept, signal } = {}) {
-  const more = {};
-  if (json !== undefined) more["Content-Type"] = "application/json";
-  if (body !== undefined) more["Content-Type"] = "application/octet-stream";
-  if (accept) more.Accept = accept;
+export async function call(method, address, { json, body, accept, signal, more = {} } = {}) {
+  const sending = { ...more };
+  if (json !== undefined) sending["Content-Type"] = "application/json";
+  if (body !== undefined) sending["Content-Type"] = "application/octet-stream";
+  if (accept) sending.Accept = accept;
   let response;
   try {
     const sent = json === undefined ? body : JSON.stringify(json);
-    response = await fetch(address, { method, headers: headers(more), body: sent, signal });
+    response = await fetch(address, { method, headers: headers(sending), body: sent, signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure("The server cannot be reached. Is it still running?");
+    throw new Failure("The server cannot be reached. Is it still running?", { code: "unreachable" });
   }
-  if (!response.ok) throw new Failure(await said(response), response.status);
+  if (!response.ok) throw await refused(response);
   return response;
 }
 
 export const getJson = async (address) => (await call("GET", address)).json();
 
+export const isFramed = window.parent !== window;
+export const tell = (what) => isFramed && window.parent.postMessage({ equipoise: what }, "*");
+
+// A token that the page around this one has for a visitor who has passed its test.
+function token() {
+  if (!isFramed) return Promise.resolve("");
+  return new Promise((resolve) => {
+    const heard = (event) => {
+      if (event.source !== window.parent || event.data?.equipoise !== "token") return;
+      window.removeEventListener("message", heard);
+      resolve(String(event.data.token ?? ""));
+    };
+    window.addEventListener("message", heard);
+    setTimeout(() => resolve(""), WAIT_MS);
+    tell("challenge");
+  });
+}
+
 // The events of a question, as they come.
-export async function* ask(question, before, others, signal) {
-  const json = { question, before, others, candidates: true };
-  const response = await call("POST", "/v1/ask", { json, accept: "text/event-stream", signal });
+export async function* ask(question, before, others, { signal, challenge, expert }) {
+  const json = { question, before, others, candidates: expert };
+  const more = challenge ? { "X-Challenge": await token() } : {};
+  const response = await call("POST", "/v1/ask", { json, accept: "text/event-stream", signal, more });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
@@ -54,7 +86,7 @@ export async function* ask(question, before, others, signal) {
       piece = await reader.read();
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Failure("The connection to the server broke off.");
+      throw new Failure("The connection to the server broke off.", { code: "broken" });
     }
     text += piece.value ?? "";
     const blocks = text.split("\n\n");

@@ -1,13 +1,12 @@
-// The page: ask, read, and for admins the documents.
+// The page: conversations, and for admins the documents.
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
-import { Quotes, Result } from "./answer.js";
-import { ask, call, getKey, setKey } from "./api.js";
+import { getJson, getKey, isFramed, setKey, tell } from "./api.js";
+import { Chat } from "./chat.js";
 import { Documents } from "./documents.js";
-import * as history from "./history.js";
-import { fromOthers } from "./others.js";
 import { Reader } from "./reader.js";
-import { NO_QUESTION, STAGES } from "./words.js";
+import * as threads from "./threads.js";
+import { failure, speak, t } from "./words.js";
 
 function KeyForm({ needed, saved }) {
   const input = useRef(null);
@@ -18,165 +17,136 @@ function KeyForm({ needed, saved }) {
   };
   return html`<form class="card" onSubmit=${save}>
     ${needed ? html`<p class="warn" role="alert">${needed}</p>` : null}
-    <label for="key">Key (kept until this tab is closed)</label>
+    <label for="key">${t("key_label")}</label>
     <div class="row">
       <input id="key" type="password" autocomplete="off" ref=${input} value=${getKey()} />
-      <button class="main">Use this key</button>
+      <button class="main">${t("key_use")}</button>
     </div>
   </form>`;
 }
 
-function Earlier({ entries, show, clear }) {
-  if (!entries.length) return null;
-  return html`<details>
-    <summary>Earlier questions (${entries.length}, in this browser only)</summary>
-    <ul>${entries.map((one) => html`<li key=${one.at}><button onClick=${() => show(one)}>${one.question}</button></li>`)}</ul>
-    <button onClick=${clear}>Forget them</button>
-  </details>`;
-}
-
-function sofar(stages) {
-  const known = stages.filter((name) => STAGES[name]);
-  return known.length ? `${STAGES[known[known.length - 1]]}…` : "searching…";
-}
-
-function Progress({ work, open }) {
-  return html`<section class="card" aria-label="Answer in work">
-    <p class="quiet">${sofar(work.stages)}</p>
-    ${work.parts.map((one) => html`<${Quotes} key=${one.question} result=${one} open=${open} />`)}
-    ${work.text && !work.parts.some(fromOthers) ? html`<p class="answer">${work.text}</p>` : null}
-  </section>`;
-}
-
-const EARLIER = 20; // questions that the server takes with a new one
-const EMPTY = { stages: [], parts: [], text: "" };
-
-function ending(result) {
-  if (result.refused) return result.reason === NO_QUESTION ? "" : "No answer.";
-  return fromOthers(result) ? "Answered from untrusted documents." : "Answered.";
-}
-
-function next(work, { name, data }) {
-  const stages = [...work.stages, name];
-  if (name === "quotes") return { ...work, stages, parts: data.parts };
-  if (name === "answer") return { ...work, stages, text: work.text + data.text };
-  return { ...work, stages };
-}
-
-function Ask({ open, needKey }) {
-  const [question, setQuestion] = useState("");
-  const [work, setWork] = useState(null);
-  const [found, setFound] = useState(null);
-  const [failure, setFailure] = useState("");
-  const [entries, setEntries] = useState(history.load());
-  const earlier = useRef([]); // typed in this tab, for follow-ups
-  const stop = useRef(null);
-  const heading = useRef(null);
-  useEffect(() => found && heading.current?.focus(), [found]);
-  const begin = async (wanted, before, others) => {
-    stop.current = new AbortController();
-    setFailure("");
-    setFound(null);
-    let now = EMPTY;
-    setWork(now);
-    try {
-      for await (const one of ask(wanted, before, others, stop.current.signal)) {
-        if (one.name === "error") throw new Error(one.data.error.message);
-        if (one.name === "done") {
-          setFound({ question: wanted, result: one.data, before: others ? null : before });
-          earlier.current = [...before, wanted].slice(-EARLIER);
-          setEntries(history.add({ question: wanted, result: one.data, at: Date.now() }));
-        }
-        now = next(now, one);
-        setWork(now);
-      }
-    } catch (error) {
-      if (error.status === 401) needKey(error.message);
-      else if (error.name !== "AbortError") setFailure(error.message);
-    }
-    setWork(null);
-  };
-  const submit = (event) => {
-    event.preventDefault();
-    begin(question, earlier.current, false);
-  };
-  const forget = () => {
-    earlier.current = [];
-    setEntries(history.clear());
-  };
-  const type = (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
-  };
-  return html`
-    <form onSubmit=${submit}>
-      <label for="question"><strong>Your question</strong></label>
-      <textarea id="question" required maxlength="4000" value=${question} onKeyDown=${type}
-        onInput=${(event) => setQuestion(event.target.value)}></textarea>
-      <div class="row">
-        <button class="main" disabled=${work !== null}>Ask</button>
-        ${work ? html`<button type="button" onClick=${() => stop.current.abort()}>Stop</button>` : null}
-      </div>
-    </form>
-    <p class=${work ? "quiet" : "unseen"} role="status">${work ? sofar(work.stages) : found ? ending(found.result) : ""}</p>
-    ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
-    ${work && !found ? html`<${Progress} work=${work} open=${open} />` : null}
-    ${found
-      ? html`<section aria-labelledby="answer-title">
-          <h2 id="answer-title" tabindex="-1" ref=${heading}>${found.question}</h2>
-          <${Result} ...${found} open=${open} askOthers=${found.before && (() => begin(found.question, found.before, true))} />
-        </section>`
-      : null}
-    <${Earlier} entries=${entries} show=${setFound} clear=${forget} />`;
-}
-
 function fromAddress() {
   const wanted = new URLSearchParams(location.search);
-  const [start, end] = ["start", "end"].map((name) => Number.parseInt(wanted.get(name) ?? "0", 10) || 0);
+  const numbers = (name) => wanted.getAll(name).map((value) => Number.parseInt(value, 10) || 0);
+  const [starts, ends] = [numbers("start"), numbers("end")];
   const docId = wanted.get("doc") ?? "";
-  return /^[0-9a-f]{16}$/.test(docId) ? { doc_id: docId, start, end } : null;
+  if (!/^[0-9a-f]{16}$/.test(docId)) return null;
+  const spans = starts.map((start, row) => [start, ends[row] ?? start]);
+  return { doc_id: docId, start: starts[0] ?? 0, end: ends[0] ?? 0, spans };
+}
+
+// The operator's colours; a page without inline styles sets them one by one.
+function paint(page) {
+  const root = document.documentElement;
+  root.lang = page.language;
+  root.classList.toggle("framed", isFramed);
+  document.title = page.name;
+  for (const [scheme, colours] of Object.entries(page.colours)) {
+    for (const [name, value] of Object.entries(colours)) root.style.setProperty(`--${name}-${scheme}`, value);
+  }
+  if (page.scheme !== "auto") root.style.colorScheme = page.scheme;
+}
+
+async function learnt() {
+  const language = new URLSearchParams(location.search).get("language") ?? "";
+  const page = await getJson(`/v1/page?language=${encodeURIComponent(language)}`);
+  speak(page);
+  paint(page);
+  return page;
+}
+
+// A frame closes with Escape, and where it gets the focus the question's field does.
+function framed() {
+  const type = (event) => event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open], #tip") && tell("close");
+  const focus = () => document.activeElement === document.body && document.getElementById("question")?.focus();
+  if (!isFramed) return undefined;
+  window.addEventListener("keydown", type);
+  window.addEventListener("focus", focus);
+  return () => {
+    window.removeEventListener("keydown", type);
+    window.removeEventListener("focus", focus);
+  };
 }
 
 function App() {
-  const [place, setPlace] = useState("ask");
-  const [admin, setAdmin] = useState(false);
+  const [page, setPage] = useState(null);
+  const [place, setPlace] = useState("chat");
   const [needed, setNeeded] = useState("");
   const [asks, setAsks] = useState(false);
   const [quote, setQuote] = useState(null);
+  const [all, setAll] = useState(threads.load());
+  const [thread, setThread] = useState(threads.fresh());
+  const [listed, setListed] = useState(false);
+  const shown = useRef(thread.id);
+  shown.current = thread.id;
   const look = async () => {
     setNeeded("");
     try {
-      await call("GET", "/v1/models");
-      const documents = await call("GET", "/v1/documents?limit=1").catch((error) => error);
-      setAdmin(!(documents instanceof Error));
-      setAsks(false);
-      setQuote(fromAddress());
+      const found = await learnt();
+      setPage(found);
+      const link = fromAddress();
+      setAsks(!found.may.ask && !(link && found.may.read));
+      setNeeded(found.may.ask ? "" : t("key_needed"));
+      setQuote(link);
     } catch (error) {
-      setAdmin(false);
-      setAsks(error.status === 401);
-      setNeeded(error.message);
+      setAsks(error.status === 401 || Boolean(getKey()));
+      setNeeded(failure(error));
+      if (error.status === 401 && !page) {
+        setKey(""); // without it the page at least has its words
+        await look();
+        setNeeded(failure(error));
+        setAsks(true);
+      }
     }
   };
   useEffect(() => void look(), []);
-  const needKey = (said) => {
-    setNeeded(said);
-    setAsks(true);
+  useEffect(framed, []);
+  const changed = (one) => {
+    setAll(one.turns.some((turn) => turn.result) ? threads.put(one) : threads.load());
+    if (one.id === shown.current) setThread(one);
   };
+  const choose = (one) => {
+    setThread(one);
+    setPlace("chat");
+    setListed(false);
+  };
+  const forget = (left) => {
+    setAll(left);
+    if (thread.turns.length && !left.some((one) => one.id === thread.id)) setThread(threads.fresh());
+  };
+  if (!page) {
+    return html`<main><h1 class="unseen">equipoise</h1>${needed ? html`<p class="bad" role="alert">${needed}</p>` : null}
+      ${asks ? html`<${KeyForm} needed="" saved=${look} />` : null}</main>`;
+  }
+  const { manage, ask } = page.may;
   const tab = (name, words) => html`<button aria-current=${place === name ? "page" : undefined} onClick=${() => setPlace(name)}>${words}</button>`;
+  const chats = place === "chat" || !manage;
   return html`<div class="frame">
-    <a class="skip" href="#main">To the content</a>
+    <a class="skip" href="#main">${t("to_content")}</a>
     <header>
-      <h1>equipoise</h1>
-      <nav aria-label="Parts of this page">
-        ${tab("ask", "Ask")} ${admin ? tab("documents", "Documents") : null}
-        <button onClick=${() => setAsks(!asks)} aria-expanded=${asks}>Key</button>
+      ${ask && chats ? html`<button class="menu" aria-expanded=${listed} aria-controls="threads" onClick=${() => setListed(!listed)}>${t("threads")}</button>` : null}
+      ${page.logo ? html`<img class="logo" src=${page.logo} alt="" />` : null}
+      <h1>${page.name}</h1>
+      <nav aria-label=${t("parts")}>
+        ${manage ? html`${tab("chat", t("chat"))} ${tab("documents", t("documents"))}` : null}
+        ${isFramed ? null : html`<button onClick=${() => setAsks(!asks)} aria-expanded=${asks}>${t("key")}</button>`}
       </nav>
     </header>
-    <main id="main">
-      ${asks ? html`<${KeyForm} needed=${needed} saved=${look} />` : needed ? html`<p class="bad" role="alert">${needed}</p>` : null}
-      ${place === "documents" && admin ? html`<${Documents} />` : null}
-      <div hidden=${place === "documents" && admin}><${Ask} open=${setQuote} needKey=${needKey} /></div>
-    </main>
-    ${quote ? html`<${Reader} quote=${quote} close=${() => setQuote(null)} />` : null}
+    <div class=${listed ? "body listed" : "body"}>
+      ${ask && chats
+        ? html`<aside id="threads" aria-label=${t("threads")}>
+            <${threads.Threads} threads=${all} current=${thread.id} choose=${choose} begin=${() => choose(threads.fresh())} changed=${forget} />
+          </aside>`
+        : null}
+      <main id="main" tabindex="-1">
+        ${asks ? html`<${KeyForm} needed=${needed} saved=${look} />` : needed ? html`<p class="bad" role="alert">${needed}</p>` : null}
+        ${chats ? null : html`<${Documents} />`}
+        ${ask ? html`<div class="holder" hidden=${!chats}>
+          <${Chat} page=${page} thread=${thread} changed=${changed} open=${setQuote} needKey=${() => setAsks(true)} />
+        </div>` : null}
+      </main>
+    </div>
+    ${quote ? html`<${Reader} quote=${quote} originals=${page.may.originals} close=${() => setQuote(null)} />` : null}
   </div>`;
 }
 

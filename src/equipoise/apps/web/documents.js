@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { call, getJson } from "./api.js";
-import { TRUSTS } from "./words.js";
+import { t, TRUSTS } from "./words.js";
 
 const POLL_MS = 500;
 const AT_ONCE = 100;
@@ -89,7 +89,7 @@ function Findings({ one }) {
   </div>`;
 }
 
-const Trusts = () => Object.entries(TRUSTS).map(([name, words]) => html`<option key=${name} value=${name}>${words}</option>`);
+const Trusts = () => TRUSTS.map((name) => html`<option key=${name} value=${name}>${t(name)}</option>`);
 
 function Row({ one, change, remove }) {
   const [sure, setSure] = useState(false);

@@ -1,81 +1,98 @@
-// A document opened at a quote: the page of a PDF as a picture with the quote marked, else its text. Text is text:
-// whatever a document holds, nothing of it is ever run.
+// A document opened at a quote: the page of a PDF as a picture with all that was chosen marked, else its text. Text is
+// text: whatever a document holds, nothing of it is ever run.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { call, getJson } from "./api.js";
-import { TRUSTS } from "./words.js";
+import { cut, failure, spans, t } from "./words.js";
 
 const AROUND = 2000;
-
-async function slice(docId, start, end) {
-  return getJson(`/v1/documents/${docId}/text?start=${Math.max(0, start)}&end=${end}`);
-}
+const MOST = 20_000; // characters of one answer of the server
 
 async function loaded(quote) {
+  const marked = spans(quote);
+  const [start, end] = [Math.min(...marked.map((one) => one[0])), Math.max(...marked.map((one) => one[1]))];
+  const text = (from, to) => getJson(`/v1/documents/${quote.doc_id}/text?start=${Math.max(0, from)}&end=${to}`);
   const about = await getJson(`/v1/documents/${quote.doc_id}`);
-  const around = await slice(quote.doc_id, quote.start - AROUND, quote.end + AROUND);
-  const inside = await slice(quote.doc_id, quote.start, quote.end);
-  return { about, around, page: about.pictures ? inside.page : null };
+  const around = await text(start - AROUND, Math.min(end + AROUND, start - AROUND + MOST));
+  const page = about.pictures ? (await text(marked[0][0], marked[0][0] + 1)).page : null;
+  return { about, around, page, marked };
 }
 
-// Offsets are code points; strings here are UTF-16.
-function cut(around, quote) {
-  const letters = Array.from(around.text);
-  const start = quote.start - around.start;
-  const end = quote.end - around.start;
-  return [letters.slice(0, start), letters.slice(start, end), letters.slice(end)].map((part) => part.join(""));
-}
+const range = (marked) => marked.map(([start, end]) => `start=${start}&end=${end}`).join("&");
 
-function Page({ quote, about, number, failed }) {
+function Page({ quote, found, number, failed }) {
   const [shown, setShown] = useState(null);
   useEffect(() => {
     let address = null;
     let gone = false;
     setShown(null);
-    const range = `start=${quote.start}&end=${quote.end}`;
-    call("GET", `/v1/documents/${quote.doc_id}/pages/${number}.png?${range}`)
+    call("GET", `/v1/documents/${quote.doc_id}/pages/${number}.png?${range(found.marked)}`)
       .then(async (response) => {
         address = URL.createObjectURL(await response.blob());
         if (!gone) setShown({ address, marks: response.headers.get("X-Marks") ?? "" });
       })
-      .catch((error) => failed(error.message));
+      .catch((error) => failed(failure(error)));
     return () => {
       gone = true;
       if (address) URL.revokeObjectURL(address);
     };
   }, [quote, number]);
-  if (!shown) return html`<p>Loading the page…</p>`;
+  if (!shown) return html`<p>${t("loading")}</p>`;
   const toMark = (event) => {
     const top = Number.parseFloat(shown.marks.split(",")[1] ?? "0") || 0;
-    const body = event.target.closest(".body");
+    const body = event.target.closest(".pages");
     body.scrollTop = event.target.offsetTop - body.offsetTop + top * event.target.clientHeight - body.clientHeight / 3;
   };
-  const marked = shown.marks ? "the quote marked" : "the quote is not on it";
-  return html`<img src=${shown.address} alt=${`Page ${number} of ${about.source}, ${marked}`} data-marks=${shown.marks} onLoad=${toMark} />`;
+  const words = t(shown.marks ? "page_marked" : "page_unmarked", { n: number, source: found.about.source });
+  return html`<img src=${shown.address} alt=${words} data-marks=${shown.marks} onLoad=${toMark} />`;
 }
 
-function Text({ around, quote }) {
-  const [before, words, after] = cut(around, quote);
-  const mark = useRef(null);
-  useEffect(() => mark.current?.scrollIntoView({ block: "center" }), [quote]);
-  return html`<pre class="text" tabindex="0" aria-label="Text of the document">${before}<mark ref=${mark}>${words}</mark>${after}</pre>`;
+function Text({ around, marked }) {
+  const first = useRef(null);
+  const inside = marked.map((one) => one.map((at) => Math.max(0, at - around.start)));
+  useEffect(() => first.current?.querySelector("mark")?.scrollIntoView({ block: "center" }), [marked]);
+  return html`<pre class="text" tabindex="0" aria-label=${t("text_of")} ref=${first}>
+    ${cut(around.text, inside).map(([words, chosen]) => (chosen ? html`<mark>${words}</mark>` : words))}</pre>`;
 }
 
 // Where there is a picture of the page, the text waits behind a line.
-function Around({ found, quote }) {
+function Around({ found }) {
   const [wanted, setWanted] = useState(false);
-  if (!found.page) return html`<${Text} around=${found.around} quote=${quote} />`;
+  if (!found.page) return html`<${Text} around=${found.around} marked=${found.marked} />`;
   return html`<details onToggle=${(event) => setWanted(event.target.open)}>
-    <summary>The same place as text</summary>
-    ${wanted ? html`<${Text} around=${found.around} quote=${quote} />` : null}
+    <summary>${t("as_text")}</summary>
+    ${wanted ? html`<${Text} around=${found.around} marked=${found.marked} />` : null}
   </details>`;
 }
 
-export function Reader({ quote, close }) {
+// The file itself, which a browser keeps and never shows here.
+async function fetchOriginal(docId, source) {
+  const response = await call("GET", `/v1/documents/${docId}/original`);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = source.replace(/^.*\//, "").replace(/#.*$/, "");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+function Links({ quote, found, originals, failed }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(`${location.origin}/?doc=${quote.doc_id}&${range(found.marked)}`);
+    setDone(true);
+  };
+  const original = () => fetchOriginal(quote.doc_id, found.about.source).catch((error) => failed(failure(error)));
+  return html`<div class="row">
+    <button class="quiet small" onClick=${copy}>${done ? t("copied") : t("copy_link")}</button>
+    ${originals ? html`<button class="quiet small" onClick=${original}>${t("original")}</button>` : null}
+  </div>`;
+}
+
+export function Reader({ quote, originals, close }) {
   const dialog = useRef(null);
   const [found, setFound] = useState(null);
   const [number, setNumber] = useState(null);
-  const [failure, setFailure] = useState("");
+  const [broken, setBroken] = useState("");
   useEffect(() => {
     dialog.current.showModal();
     loaded(quote)
@@ -83,27 +100,28 @@ export function Reader({ quote, close }) {
         setFound(one);
         setNumber(one.page);
       })
-      .catch((error) => setFailure(error.message));
+      .catch((error) => setBroken(failure(error)));
   }, [quote]);
   const about = found?.about;
   const turn = (step) => () => setNumber(Math.min(Math.max(number + step, 1), about.pages));
-  return html`<dialog ref=${dialog} onClose=${close} aria-labelledby="reader-title">
+  return html`<dialog class="reader" ref=${dialog} onClose=${close} aria-labelledby="reader-title">
     <div class="row apart">
-      <h2 id="reader-title">${about ? (about.trust === "trusted" && about.title) || about.source : "Document"}</h2>
-      <button onClick=${() => dialog.current.close()}>Close</button>
+      <h2 id="reader-title">${about ? (about.trust === "trusted" && about.title) || about.source : t("document")}</h2>
+      <button onClick=${() => dialog.current.close()}>${t("close")}</button>
     </div>
-    ${about ? html`<p class=${about.trust === "trusted" ? "quiet" : "warn"}>${about.source} · ${TRUSTS[about.trust]}</p>` : null}
-    ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
+    ${about ? html`<p class=${about.trust === "trusted" ? "quiet" : "warn"}>${about.source} · ${t(about.trust)}</p>` : null}
+    ${broken ? html`<p class="bad" role="alert">${broken}</p>` : null}
+    ${found ? html`<${Links} quote=${quote} found=${found} originals=${originals} failed=${setBroken} />` : null}
     ${number
       ? html`<div class="row">
-          <button onClick=${turn(-1)} disabled=${number <= 1}>Previous page</button>
-          <span>Page ${number} of ${about.pages}</span>
-          <button onClick=${turn(1)} disabled=${number >= about.pages}>Next page</button>
+          <button onClick=${turn(-1)} disabled=${number <= 1}>${t("previous_page")}</button>
+          <span>${t("page_of", { n: number, all: about.pages })}</span>
+          <button onClick=${turn(1)} disabled=${number >= about.pages}>${t("next_page")}</button>
         </div>`
       : null}
-    <div class="body" tabindex="0" role="region" aria-label="Document">
-      ${number ? html`<${Page} quote=${quote} about=${about} number=${number} failed=${setFailure} />` : null}
-      ${found ? html`<${Around} found=${found} quote=${quote} />` : failure ? null : html`<p>Loading…</p>`}
+    <div class="pages" tabindex="0" role="region" aria-label=${t("document")}>
+      ${number ? html`<${Page} quote=${quote} found=${found} number=${number} failed=${setBroken} />` : null}
+      ${found ? html`<${Around} found=${found} />` : broken ? null : html`<p>${t("loading")}</p>`}
     </div>
   </dialog>`;
 }

@@ -1,48 +1,97 @@
-// What is said in words.
+// What is said in words: those of the operator's language, and what of a result stands where.
 
 export const NO_QUESTION = "no question"; // the reason of a refusal that only greets back
+const ALONE = ["too many questions", "too many quotes"];
+const FAILED = "model failed";
 
-export const STAGES = {
-  retrieved: "passages found",
-  filtered: "one-sided ones taken out",
-  highlighted: "quotes chosen",
-  quotes: "quotes read from the documents",
-  answer: "answer checked against its quotes",
-  done: "done",
+const said = { texts: {}, page: {} };
+
+// The page's own words and settings, as the server told them.
+export function speak(page) {
+  said.page = page;
+  said.texts = page.texts;
+}
+
+// A text with its values: t("page_of", { n: 1, all: 3 }).
+export const t = (name, values = {}) =>
+  (said.texts[name] ?? name).replace(/\{(\w+)\}/g, (all, key) => (key in values ? String(values[key]) : all));
+
+export const may = () => said.page.may ?? {};
+
+const ERRORS = {
+  unreachable: "error_unreachable",
+  broken: "error_broken",
+  insufficient_quota: "error_budget",
+  busy: "error_busy",
+  starting: "error_busy",
+  stopping: "error_busy",
+  timeout: "error_busy",
+  unusable_question: "error_question",
+  too_large: "error_question",
+  challenge: "error_challenge",
+  no_document: "error_document",
+  no_documents: "error_document",
+  no_file: "error_document",
+  no_page: "error_document",
+  no_picture: "error_document",
+  invalid_api_key: "key_wrong",
 };
+
+// What went wrong, for whoever asks; the server's own sentence is for experts.
+export function failure(error) {
+  const own = error.code in ERRORS || error.code === "rate_limit_exceeded" || !may().expert;
+  if (!own) return error.message;
+  if (error.code === "rate_limit_exceeded") return t("error_fast", { n: error.seconds });
+  return t(ERRORS[error.code] ?? "error");
+}
+
+// Why there is no answer.
+export function refusal(result) {
+  const { contact, reply, about, language } = said.page;
+  if (may().expert || (result.reason === NO_QUESTION && (reply || language === "en"))) return result.detail;
+  if (result.reason === NO_QUESTION) {
+    const titles = (about ?? []).slice(0, 3).map((title) => `“${title}”`).join(", ");
+    return titles ? t("hello_about", { titles }) : t("hello");
+  }
+  const reason = result.reason === FAILED ? "error" : ALONE.includes(result.reason) ? "ask_alone" : "no_answer";
+  return [t(reason), contact].filter(Boolean).join(" ");
+}
+
+export const notice = (result) => (may().expert ? result.notice : t("unread"));
+
+const STAGES = { retrieved: "reading", filtered: "reading", highlighted: "reading", quotes: "writing", answer: "writing" };
+export const stage = (names) => t(STAGES[names[names.length - 1]] ?? "searching");
 
 // What was handed in lies in a folder of the server, which says nothing to a reader.
 export const shownSource = (source) => source.replace(/^.*\.server\/uploads\//, "");
 
 export function place(one) {
-  return where(one) + (one.trust === "untrusted" ? " (untrusted)" : "");
+  return where(one) + (one.trust === "untrusted" ? ` (${t("untrusted")})` : "");
 }
 
 function where(one) {
   const source = shownSource(one.source);
-  if (one.page) return `${source}, page ${one.page}`;
-  if (one.line) return `${source}, line ${one.line}`;
+  if (one.page) return `${source}, ${t("page", { n: one.page })}`;
+  if (one.line) return `${source}, ${t("line", { n: one.line })}`;
   const heading = one.heading ? `, “${one.heading}”` : "";
-  return source + heading + (one.paragraph ? `, paragraph ${one.paragraph}` : "");
+  return source + heading + (one.paragraph ? `, ${t("paragraph", { n: one.paragraph })}` : "");
 }
 
-export const SIDES = { yes: "For yes", no: "For no" };
-export const TRUSTS = { trusted: "trusted", untrusted: "untrusted", held: "held back" };
+export const TRUSTS = ["trusted", "untrusted", "held"];
 const NAMED = 3;
 
 function named(one) {
-  const source = shownSource(one.highlights[0].source);
-  return one.impersonates ? `${source}, which is not ${shownSource(one.impersonates)}` : source;
+  const name = shownSource(one.highlights[0].source);
+  return one.impersonates ? t("is_not", { name, other: shownSource(one.impersonates) }) : name;
 }
 
 // How many independent authors make a claim, and who they are.
 export function support(claim) {
-  const names = claim.side ? [] : claim.statements.slice(1).map(named);
-  const listed = names.slice(0, NAMED).join(", ") + (names.length > NAMED ? ` and ${names.length - NAMED} more` : "");
-  if (claim.independent < 2) {
-    return `Only one independent source says so${listed ? ` (alike, but not independent of it: ${listed})` : ""}.`;
-  }
-  return `${claim.independent} independent sources say so${listed ? ` (also ${listed})` : ""}.`;
+  const all = claim.side ? [] : claim.statements.slice(1).map(named);
+  const some = all.slice(0, NAMED).join(", ");
+  const names = all.length > NAMED ? t("and_more", { names: some, n: all.length - NAMED }) : some;
+  if (claim.independent < 2) return names ? t("one_source_alike", { names }) : t("one_source");
+  return t(names ? "sources_also" : "sources", { n: claim.independent, names });
 }
 
 // The quotes, best first.
@@ -53,14 +102,17 @@ export function inOrder(result) {
 }
 
 // The text of a quote in parts, [words, whether they were chosen]; offsets are code points, strings here UTF-16.
-export function parts(one) {
-  const letters = Array.from(one.text);
-  const ends = [...(one.marks ?? []).flat(), letters.length];
+export const parts = (one) => cut(one.text, one.marks ?? []);
+
+// A text cut at ranges of code points: [words, whether they lie in one].
+export function cut(text, ranges) {
+  const letters = Array.from(text);
+  const ends = [...ranges.flat(), letters.length];
   return ends.map((end, row) => [letters.slice(ends[row - 1] ?? 0, end).join(""), row % 2 === 1]).filter(([words]) => words);
 }
 
-// Where a quote is opened: at what was chosen of it.
-export const chosen = (one) => (one.spans?.length ? { ...one, start: one.spans[0][0], end: one.spans[0][1] } : one);
+// What was chosen of a quote, as ranges of its document.
+export const spans = (one) => (one.spans?.length ? one.spans : [[one.start, one.end]]);
 
 const BRIEF = 280;
 

@@ -1,0 +1,466 @@
+"""A server that anybody may ask: what a visitor gets, what stays closed, and that an address alone cannot spend more
+than its budget."""
+
+import asyncio
+import json
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from equipoise.apps.server import visitors
+from equipoise.apps.server.book import Book
+from equipoise.apps.server.keys import VISITOR, Keys, Scope
+from equipoise.core.errors import StoreError
+from equipoise.models.scripted import ScriptedChat
+from serving import WAITS_S, events_of
+
+QUESTION = {"question": "Does logging work over a network?"}
+BUDGET = 6
+SHOP = "https://shop.example"
+ANSWER = '{"answer": "Write-ahead logging does not work over a network filesystem."}'
+STREAM = {"Accept": "text/event-stream"}
+
+
+def public(**wanted):
+    return {"public": {"ask": True, "rate": 0, "all_rate": 0} | wanted}
+
+
+def spent(service):
+    """(questions, tokens) of every visitor, and of all together."""
+    rows = service.keys.book.rows("SELECT key_id, questions, tokens FROM spent")
+    each = {key: (questions, tokens) for key, questions, tokens in rows if key.startswith(VISITOR)}
+    return each, each.pop(f"{VISITOR}all", (0, 0))
+
+
+# What a visitor gets
+
+
+def test_a_visitor_asks_without_a_key_and_sees_nothing_of_the_operator(serve):
+    chat = ScriptedChat(lambda _: ANSWER)
+    served = serve(keys=False, chat=chat, settings=public() | {"summarize": {"when": "always"}})
+    body = served.client.post("/v1/ask", json=QUESTION | {"candidates": True}).json()
+    assert body["answer"].startswith("Write-ahead logging does not")
+    assert body["cited"][0]["quotes"] == [1]
+    assert chat.requests and body["summarizer_saw"] == [] and "candidates" not in body
+    assert body["probability"] is None and body["models"] == {} and body["passages"] == []
+    for entry in served.audit():
+        assert "testclient" not in str(entry) and entry["key"].startswith(VISITOR)
+
+
+def test_everything_but_asking_stays_closed_also_on_this_machine(serve):
+    served = serve(keys=False, settings=public())
+    chat = {"model": "equipoise", "messages": [{"role": "user", "content": "Who?"}]}
+    for method, address, body in (
+        ("GET", "/v1/documents", None),
+        ("POST", "/v1/documents?name=a.txt", None),
+        ("DELETE", "/v1/documents/" + "0" * 16, None),
+        ("PATCH", "/v1/documents/" + "0" * 16, {"trust": "trusted"}),
+        ("GET", "/v1/jobs", None),
+        ("GET", "/metrics", None),
+        ("GET", "/openapi.json", None),
+        ("GET", "/v1/models", None),
+        ("POST", "/v1/chat/completions", chat),
+        ("POST", "/mcp", {}),
+    ):
+        assert served.client.request(method, address, json=body).status_code == 401, address
+    wrong = {"Authorization": "Bearer eqp_wrong"}
+    assert served.client.post("/v1/ask", json=QUESTION, headers=wrong).status_code == 401
+    admin = served.keys.create("admin", Scope.ADMIN)[1]
+    opened = {"Authorization": f"Bearer {admin}"}
+    assert served.client.get("/v1/documents", headers=opened).status_code == 200
+
+
+def test_only_the_protected_pipeline_is_for_visitors(serve):
+    served = serve(keys=False, chat=ScriptedChat(lambda _: ANSWER), vanilla=True, settings=public())
+    vanilla = QUESTION | {"model": "equipoise-vanilla"}
+    assert served.client.post("/v1/ask", json=vanilla).status_code == 404
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_a_quote_opens_without_a_key_where_the_operator_allows_it(serve, opens):
+    served = serve(settings={"public": {"documents": opens}})
+    [item, *_] = served.service.library.ask(QUESTION["question"]).highlights.items
+    response = served.client.get(
+        f"/v1/documents/{item.doc_id}/text", params={"start": item.start, "end": item.end}
+    )
+    assert response.status_code == (200 if opens else 401)
+    if opens:
+        assert response.json()["text"] == item.text
+        about = served.client.get(f"/v1/documents/{item.doc_id}").json()
+        assert about["scan"] is None and about["source"].endswith("wal.txt")
+    assert served.client.post("/v1/ask", json=QUESTION).status_code == 401
+    may = served.client.get("/v1/page").json()["may"]
+    assert (may["read"], may["ask"], may["manage"]) == (opens, False, False)
+
+
+def test_files_are_fetched_only_where_the_operator_allows_it(serve):
+    for opens in (True, False):
+        served = serve(originals=opens, settings=public(documents=True))
+        [item, *_] = served.service.library.ask(QUESTION["question"]).highlights.items
+        response = served.client.get(f"/v1/documents/{item.doc_id}/original")
+        assert response.status_code == (200 if opens else 404)
+        if opens:
+            assert response.headers["Content-Disposition"] == "attachment; filename*=UTF-8''wal.txt"
+            assert response.content.startswith(b"Write-ahead logging")
+
+
+def test_reading_has_a_rate(serve):
+    served = serve(keys=False, settings=public(documents=True, rate=1))
+    address = "/v1/documents/" + "0" * 16
+    statuses = [served.client.get(address).status_code for _ in range(12)]
+    assert set(statuses) == {404, 429} and statuses[0] == 404
+
+
+def test_where_nothing_can_be_counted_no_visitor_is_answered(serve, monkeypatch):
+    served = serve(settings=public())
+
+    def full(*_given, **_named):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(Keys, "admit", full)
+    assert served.client.post("/v1/ask", json=QUESTION).status_code == 503
+    assert served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker()).status_code == 200
+
+
+# Pages of other hosts
+
+
+def test_pages_of_listed_origins_may_ask_and_show_the_chat(serve):
+    served = serve(keys=False, settings=public(origins=[SHOP]))
+    foreign = {"Origin": SHOP, "Sec-Fetch-Site": "cross-site"}
+    asks = foreign | {"Access-Control-Request-Method": "POST"}
+    before = served.client.options("/v1/ask", headers=asks)
+    assert before.status_code == 204 and before.headers["Access-Control-Allow-Origin"] == SHOP
+    assert "authorization" not in before.headers["Access-Control-Allow-Headers"].lower()
+    assert "Access-Control-Allow-Credentials" not in before.headers
+    response = served.client.post("/v1/ask", json=QUESTION, headers=foreign)
+    assert response.status_code == 200 and response.headers["Access-Control-Allow-Origin"] == SHOP
+    assert "Origin" in response.headers["Vary"]
+    page = served.client.get("/")
+    assert f"frame-ancestors {SHOP};" in page.headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in page.headers
+    framed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+    assert served.client.get("/", headers=framed).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "http://shop.example", f"{SHOP}.evil.example", "null"]
+)
+def test_pages_of_other_origins_may_not(serve, origin):
+    served = serve(keys=False, settings=public(origins=[SHOP]))
+    foreign = {"Origin": origin, "Sec-Fetch-Site": "cross-site"}
+    for method in ("OPTIONS", "POST"):
+        response = served.client.request(method, "/v1/ask", json=QUESTION, headers=foreign)
+        assert response.status_code == 403 and "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_pages_of_listed_origins_use_nothing_else(serve):
+    served = serve(settings=public(origins=[SHOP]))
+    for address in ("/v1/documents", "/v1/chat/completions", "/mcp", "/openapi.json"):
+        response = served.client.get(address, headers={"Origin": SHOP} | served.as_admin())
+        assert response.status_code == 403
+    script = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}
+    assert served.client.get("/widget.js", headers=script).status_code == 200
+    assert served.client.get("/static/app.js", headers=script).status_code == 403
+
+
+def test_without_origins_nobody_frames_the_page(served):
+    headers = served.client.get("/").headers
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+# The operator's test for people
+
+
+@pytest.fixture
+def tester():
+    """A service that takes the token "good"; what it was asked."""
+    heard = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            heard.append(form)
+            body = json.dumps({"success": form.get("response") == ["good"]}).encode()
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_given):
+            """Nobody reads it."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/siteverify", heard
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_visitor_passes_the_test_and_a_key_needs_none(serve, tester):
+    address, heard = tester
+    served = serve(settings=public(challenge=address, secret="shh"))
+    assert served.client.get("/v1/page").json()["challenge"]
+    for token, status in ((None, 403), ("bad", 403), ("good", 200)):
+        headers = {"X-Challenge": token} if token else {}
+        response = served.client.post("/v1/ask", json=QUESTION, headers=headers)
+        assert response.status_code == status
+        if status == 403:
+            assert response.json()["error"]["code"] == "challenge"
+    assert [form["response"] for form in heard] == [["bad"], ["good"]] and heard[0]["secret"] == ["shh"]
+    assert spent(served.service)[1][0] == 1
+    assert served.client.post("/v1/ask", json=QUESTION, headers=served.as_asker()).status_code == 200
+    assert len(heard) == 2
+
+
+def test_where_the_test_cannot_be_checked_nobody_is_let_in(serve):
+    served = serve(keys=False, settings=public(challenge="http://127.0.0.1:9/none"))
+    response = served.client.post("/v1/ask", json=QUESTION, headers={"X-Challenge": "good"})
+    assert response.status_code == 503 and response.json()["error"]["code"] == "challenge_failed"
+
+
+# Whose address it is
+
+
+@pytest.mark.parametrize(
+    ("peer", "passed_on", "proxies", "network"),
+    [
+        ("203.0.113.7", [], (), "203.0.113.7"),
+        ("203.0.113.7", ["198.51.100.1"], (), "203.0.113.7"),
+        ("203.0.113.7", ["198.51.100.1"], ("10.0.0.0/8",), "203.0.113.7"),
+        ("10.0.0.1", ["198.51.100.1"], ("10.0.0.0/8",), "198.51.100.1"),
+        ("10.0.0.1", ["1.1.1.1, 198.51.100.1"], ("10.0.0.0/8",), "198.51.100.1"),
+        ("10.0.0.1", ["1.1.1.1", "198.51.100.1, 10.0.0.2"], ("10.0.0.0/8",), "198.51.100.1"),
+        ("10.0.0.1", ["1.1.1.1, nonsense"], ("10.0.0.0/8",), "10.0.0.1"),
+        ("10.0.0.1", [], ("10.0.0.0/8",), "10.0.0.1"),
+        ("10.0.0.1", ["198.51.100.1:5678"], ("10.0.0.0/8",), "198.51.100.1"),
+        ("::1", ["[2001:db8::1]:443"], ("::1/128",), "2001:db8::/64"),
+        ("2001:db8:0:1:ffff::9", [], (), "2001:db8:0:1::/64"),
+        ("::ffff:203.0.113.7", [], (), "203.0.113.7"),
+        ("fe80::1%eth0", [], (), "fe80::/64"),
+        ("a socket", ["1.1.1.1"], ("10.0.0.0/8",), "None"),
+    ],
+)
+def test_only_own_proxies_say_who_asks(peer, passed_on, proxies, network):
+    assert visitors.network_of(visitors.address(peer, passed_on, proxies)) == network
+
+
+def test_an_address_is_kept_nowhere(serve):
+    served = serve(keys=False, settings=public(proxies=["127.0.0.0/8"]))
+    served.client.post("/v1/ask", json=QUESTION)
+    assert b"testclient" not in Book(served.service.folder).path.read_bytes()
+    assert "testclient" not in served.service.audit.path.read_text()
+
+
+def test_what_visitors_spent_is_forgotten_the_day_after(serve):
+    served = serve(keys=False, settings=public())
+    keys, every = served.keys, []
+    for day, network in enumerate(("198.51.100.1", "198.51.100.2")):
+        request = Asking(network)
+        key = visitors.visitor_of(request, served.service)
+        keys.admit(key, 1_800_000_000.0 + day * 86_400)
+        every.append(key.key_id)
+    there = {row[0] for row in keys.book.rows("SELECT key_id FROM spent")}
+    assert every[0] not in there and every[1] in there
+
+
+class Asking:
+    """As much of a request as says where it came from."""
+
+    def __init__(self, host):
+        self.client = type("Client", (), {"host": host})
+        self.headers = httpx.Headers()
+        self.headers.getlist = self.headers.get_list
+
+
+# Twelve ways to spend more than a budget
+
+
+def refused(responses):
+    return [one for one in responses if one.status_code == 429]
+
+
+def asks(client, body=QUESTION, **how):
+    return client.post("/v1/ask", json=body, **how)
+
+
+def in_parallel(url, _served):
+    with ThreadPoolExecutor(20) as pool:
+        return list(pool.map(lambda _: asks(httpx.Client(base_url=url, timeout=WAITS_S)), range(20)))
+
+
+def aborted(url, _served):
+    """The connection is closed as soon as the question is sent, or at the first event."""
+    address = urlsplit(url)
+    body = json.dumps(QUESTION).encode()
+    head = f"POST /v1/ask HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: application/json\r\n"
+    head += f"Accept: text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n"
+    for number in range(16):
+        with socket.create_connection((address.hostname, address.port), timeout=WAITS_S) as client:
+            client.sendall(head.encode() + body)
+            if number % 2:
+                client.recv(64)
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        return [asks(client) for _ in range(BUDGET + 1)]
+
+
+def several_in_one(url, _served):
+    many = " ".join(f"Does logging number {number} work over a network?" for number in range(4))
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        return [asks(client, {"question": many}) for _ in range(6)]
+
+
+def follow_ups(url, _served):
+    body = {"question": "And over a disk?", "before": [QUESTION["question"]] * 20}
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        return [asks(client, body) for _ in range(12)]
+
+
+def titles(url, _served):
+    """Housekeeping of a chat program is free with a key; a visitor's is a question like any other, or none."""
+    task = "### Task:\nDoes logging work over a network?"
+    chat = {"model": "equipoise", "messages": [{"role": "user", "content": task}]}
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        assert client.post("/v1/chat/completions", json=chat).status_code == 401
+        return [asks(client, {"question": task}) for _ in range(12)]
+
+
+def over_mcp(url, _served):
+    tool = {"name": "ask", "arguments": QUESTION}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        assert client.post("/mcp", json=call).status_code == 401
+        return [asks(client) for _ in range(12)]
+
+
+def in_a_batch(url, _served):
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        assert asks(client, [QUESTION] * 50).status_code == 400
+        assert asks(client, QUESTION | {"questions": [QUESTION["question"]] * 50}).status_code == 400
+        return [asks(client) for _ in range(12)]
+
+
+def huge(url, _served):
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        assert asks(client, {"question": "logging? " * 1_000_000}).status_code in (400, 413)
+        long = "Does logging work over a network, " + "really " * 500 + "?"
+        return [asks(client, {"question": long, "before": [long] * 20, "others": True}) for _ in range(12)]
+
+
+def slow(url, _served):
+    """Bodies that come in piece by piece, all of them open at a time."""
+
+    async def dripped():
+        async def body():
+            for piece in json.dumps(QUESTION):
+                yield piece.encode()
+
+        async with httpx.AsyncClient(base_url=url, timeout=WAITS_S) as client:
+            sent = [
+                client.post("/v1/ask", content=body(), headers={"Content-Type": "application/json"})
+                for _ in range(12)
+            ]
+            return await asyncio.gather(*sent)
+
+    return asyncio.run(dripped())
+
+
+def reconnecting(url, _served):
+    return [
+        asks(httpx.Client(base_url=url, timeout=WAITS_S), headers={"Connection": "close"}) for _ in range(12)
+    ]
+
+
+def spoofed(url, _served):
+    """The proxy, which is believed, appends who asked; what stands before that the visitor wrote."""
+    said = []
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        for number in range(12):
+            headers = {
+                "X-Forwarded-For": f"192.0.2.{number}, 203.0.113.7",
+                "Forwarded": f"for=192.0.2.{number}",
+                "X-Real-IP": f"192.0.2.{number}",
+                "True-Client-IP": f"192.0.2.{number}",
+                "CF-Connecting-IP": f"192.0.2.{number}",
+            }
+            said.append(asks(client, headers=headers))
+    return said
+
+
+def neighbours(url, _served):
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        return [asks(client, headers={"X-Forwarded-For": f"2001:db8:0:1:{n:x}::{n:x}"}) for n in range(1, 13)]
+
+
+WAYS = (
+    in_parallel, aborted, several_in_one, follow_ups, titles, over_mcp, in_a_batch, huge, slow, reconnecting, spoofed,
+    neighbours,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_an_address_alone_spends_no_more_than_its_budget(live, way):
+    chat = ScriptedChat(lambda _: ANSWER)
+    settings = public(questions=BUDGET, proxies=["127.0.0.1"], all_questions=0) | {
+        "summarize": {"when": "always"}
+    }
+    url, service = live(chat=chat, settings=settings)
+    responses = way(url, service)
+    each, (questions, tokens) = spent(service)
+    assert len(each) == 1 and list(each.values()) == [(questions, tokens)]
+    assert questions <= BUDGET and len(chat.requests) <= BUDGET
+    assert refused(responses) and {one.status_code for one in responses} <= {200, 429}
+
+
+@pytest.mark.parametrize("way", [in_parallel, aborted, slow], ids=lambda way: way.__name__)
+def test_tokens_are_put_aside_before_they_are_spent(live, way):
+    """All that is asked at once would cost more than the budget before the first answer is counted."""
+    chat = ScriptedChat(lambda _: ANSWER)
+    context, most = 1024, 3000
+    settings = public(questions=0, tokens=most, all_tokens=0) | {
+        "summarize": {"when": "always"},
+        "model": {"llm": "none", "context": context},
+    }
+    url, service = live(chat=chat, answers=8, settings=settings)
+    way(url, service)
+    each, (_, tokens) = spent(service)
+    assert len(each) == 1 and 0 < tokens <= most
+
+
+def test_all_addresses_together_have_a_budget(live):
+    url, service = live(settings=public(all_questions=BUDGET, proxies=["127.0.0.1"]))
+    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+        responses = [asks(client, headers={"X-Forwarded-For": f"198.51.100.{n}"}) for n in range(12)]
+    each, (questions, _) = spent(service)
+    assert len(each) == questions == BUDGET
+    assert len(refused(responses)) == 12 - BUDGET
+    assert refused(responses)[0].json()["error"]["code"] == "insufficient_quota"
+
+
+def test_who_is_refused_by_the_budget_of_all_has_spent_nothing(serve):
+    served = serve(keys=False, settings=public(all_questions=1))
+    for status in (200, 429, 429):
+        assert asks(served.client).status_code == status
+    each, every = spent(served.service)
+    assert list(each.values()) == [every] == [(1, 0)]
+
+
+def test_an_address_has_a_rate(serve):
+    served = serve(keys=False, settings=public(rate=4))
+    assert [asks(served.client).status_code for _ in range(3)] == [200, 429, 429]
+
+
+def test_a_greeting_costs_a_visitor_nothing_and_a_stream_is_charged(serve):
+    served = serve(keys=False, settings=public(questions=1))
+    for _ in range(3):
+        assert asks(served.client, {"question": "Hello!"}).status_code == 200
+    events = events_of(asks(served.client, headers=STREAM).text)
+    assert events[-1][0] == "done"
+    assert asks(served.client, headers=STREAM).status_code == 429
