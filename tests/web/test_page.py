@@ -1,12 +1,12 @@
 """The page in a real browser: what a person sees, does, and never meets."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from chatting import OFF, QUESTION, Phrase, ask, asked
 from equipoise.apps.server.keys import Scope
-from equipoise.core.types import Filtered, Flag, Proposal, Span, Trust
+from equipoise.core.types import Filtered, Flag, Trust
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
 from equipoise.models.scripted import ScriptedChat
@@ -14,26 +14,10 @@ from hashed_words import HashedWords
 from serving import CATS, add_forum, made_index
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "sqlite"
-QUESTION = "Does logging work over a network?"
-OFF = "Which colour has tuesday morning?"
 HOSTILE = (
     "The <script>window.ran = 1</script> hostile <img src=x onerror='window.ran = 2'> sentence is long enough. "
     "<svg onload='window.ran=3'></svg><iframe src='javascript:parent.ran=4'></iframe> Nothing of it runs."
 )
-
-
-@dataclass
-class Phrase:
-    """Highlights the sentence that holds the words in the question's quotation marks."""
-
-    async def highlight(self, query, passages):
-        wanted = query.text.split('"')[1]
-        for passage in passages:
-            for start, end in passage.sentences:
-                if wanted in passage.text[start:end]:
-                    span = Span(passage.doc_id, passage.start + start, passage.start + end)
-                    return Proposal((span,), probability=0.9, threshold=0.5)
-        return Proposal(())
 
 
 class Takes:
@@ -42,16 +26,6 @@ class Takes:
     async def filter(self, query, candidates, *, k):
         flag = Flag(candidates.passages[0], "max-kl: one-sided", 0.7)
         return Filtered(candidates.take(list(range(1, len(candidates)))), (flag,))
-
-
-def ask(page, question):
-    page.get_by_label("Your question").fill(question)
-    page.get_by_role("button", name="Ask", exact=True).last.click()
-
-
-def asked(page, question):
-    ask(page, question)
-    page.get_by_role("heading", name=question).wait_for()
 
 
 def examples(tmp_path, *names):
@@ -131,6 +105,7 @@ def test_a_refusal_is_said_in_words_with_the_nearest_passages(live, visit):
     assert page.get_by_text("do not seem to answer this question").is_visible()
     assert page.get_by_text("Nearest passages").is_visible()
     assert page.locator(".quote").count() > 0
+    assert page.locator(".reply button", has_text="Copy").count() == 0
 
 
 def test_a_greeting_gets_its_reply_alone(live, visit):
@@ -148,8 +123,8 @@ def test_a_refusal_says_so_once_and_shows_only_the_beginning_of_long_passages(li
     asked(page, "Is it salt and wool or tar?")
     words = page.locator(".quote .words").first.inner_text()
     assert words.endswith("…") and len(words) < 300
-    assert page.get_by_role("status").inner_text() == "No answer."
-    assert page.locator("section p", has_text="No answer.").count() == 1
+    assert page.locator(".chat [role=status]").inner_text() == "No answer."
+    assert page.get_by_text("do not seem to answer this question").count() == 1
 
 
 def test_a_follow_up_is_read_with_what_was_asked_in_this_tab(live, visit):
@@ -158,7 +133,7 @@ def test_a_follow_up_is_read_with_what_was_asked_in_this_tab(live, visit):
     asked(page, "Who feeds the cats of the harbour?")
     asked(page, "And when do they feed them?")
     assert page.get_by_text("Read together with an earlier question").is_visible()
-    assert "fishermen" in page.locator(".quote .words").first.inner_text()
+    assert "fishermen" in page.locator(".turn").last.locator(".quote .words").first.inner_text()
 
 
 def test_a_look_at_the_documents_keeps_the_answer(live, visit):
@@ -168,7 +143,7 @@ def test_a_look_at_the_documents_keeps_the_answer(live, visit):
     page.get_by_role("button", name="Documents", exact=True).click()
     page.get_by_role("heading", name="Documents", exact=True).wait_for()
     assert not page.get_by_role("heading", name=QUESTION).is_visible()
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("button", name="Chat", exact=True).click()
     assert page.get_by_role("heading", name=QUESTION).is_visible()
 
 
@@ -206,7 +181,7 @@ def test_a_document_is_handed_in_and_asked_about(live, visit, tmp_path):
     page.get_by_role("cell", name="dogs.txt", exact=True).wait_for(state="detached")
     page.get_by_label("Show").select_option("trusted")
     page.get_by_role("cell", name="dogs.txt", exact=True).wait_for()
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("button", name="Chat", exact=True).click()
     asked(page, "Which lighthouse has dogs?")
     assert page.locator(".quote .place").first.inner_text().startswith("dogs.txt")
     page.get_by_role("button", name="Documents").click()
@@ -245,40 +220,11 @@ def test_a_key_is_asked_for_and_a_wrong_one_refused(live, visit):
 def test_a_server_that_is_gone_is_said_to_be(live, visit):
     url, service = live()
     watched = visit(url)
-    watched.page.get_by_label("Your question").fill(QUESTION)
     live.end(service)
     ask(watched.page, QUESTION)
     watched.page.get_by_text("The server cannot be reached").wait_for()
+    assert watched.page.get_by_role("button", name="Ask again").is_visible()
     watched.complaints.clear()  # the browser's own word for it
-
-
-def test_the_history_stays_in_the_browser_until_it_is_forgotten(live, visit):
-    url, _ = live()
-    page = visit(url).page
-    asked(page, QUESTION)
-    page.reload()
-    page.get_by_text("Earlier questions (1").click()
-    page.get_by_role("button", name=QUESTION).click()
-    page.get_by_role("heading", name=QUESTION).wait_for()
-    page.get_by_role("button", name="Forget them").click()
-    page.reload()
-    page.get_by_label("Your question").wait_for()
-    assert page.get_by_text("Earlier questions").count() == 0
-
-
-def test_the_keyboard_is_enough(live, visit):
-    url, _ = live()
-    page = visit(url).page
-    page.get_by_label("Your question").focus()
-    page.keyboard.type(QUESTION)
-    page.keyboard.press("Control+Enter")
-    page.get_by_role("heading", name=QUESTION).wait_for()
-    assert page.evaluate("document.activeElement.id") == "answer-title"
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.locator("dialog mark").wait_for()
-    page.keyboard.press("Escape")
-    page.locator("dialog").wait_for(state="detached")
 
 
 def test_nothing_leaves_the_host(live, visit):
@@ -347,7 +293,7 @@ def test_what_untrusted_documents_say_stands_apart_and_both_sides_have_equal_spa
     assert first["y"] == second["y"] and abs(first["width"] - second["width"]) < 1
     assert block.get_by_text("Only one independent source says so.").count() == 2
     assert page.locator(".answer, ol.quotes").count() == 0
-    assert page.get_by_role("status").inner_text() == "Answered from untrusted documents."
+    assert page.locator(".chat [role=status]").inner_text() == "Answered from untrusted documents."
     block.locator(".quote").first.click()
     page.locator("dialog mark").wait_for()
     assert page.locator("dialog mark").inner_text() == TWO
@@ -377,13 +323,11 @@ def test_others_are_asked_for_beside_an_answer_that_stays_as_it_is(live, visit, 
     assert page.get_by_role("button", name="What do others say?").count() == 0
 
 
-def test_who_never_reads_the_others_is_not_asked_again(live, visit):
-    url, _ = live(settings={"trust": {"mode": "trusted-only"}})
+def test_who_never_reads_the_others_is_not_asked_for_them(live, visit, tmp_path):
+    made_index(tmp_path)
+    url, _ = live(path=add_forum(tmp_path, anna=TWO), settings={"trust": {"mode": "trusted-only"}})
     page = visit(url).page
     asked(page, QUESTION)
-    page.get_by_role("button", name="What do others say?").click()
-    page.get_by_role("button", name="What do others say?").wait_for(state="detached")
-    page.locator(".quote").first.wait_for()
     assert page.get_by_role("button", name="What do others say?").count() == 0
 
 
@@ -406,7 +350,7 @@ def test_what_is_held_back_is_said_with_its_findings_and_let_in(live, visit, tmp
     assert trusts(service)["bad.txt"] == "untrusted"
 
 
-@pytest.mark.parametrize("width", [360, 768, 1920])
+@pytest.mark.parametrize("width", [360, 768, 1440, 1920])
 def test_no_width_needs_to_be_scrolled_sideways(live, visit, tmp_path, width):
     made_index(tmp_path)
     url, _ = live(path=add_forum(tmp_path, anna=TWO, carl=NINE), objects={"filter": Takes()})
@@ -428,14 +372,16 @@ def test_no_width_needs_to_be_scrolled_sideways(live, visit, tmp_path, width):
     assert page.evaluate(wide) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(live, visit, tmp_path, scheme):
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
+)
+def test_axe_finds_no_violation(live, visit, tmp_path, scheme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     with Store.open(made_index(tmp_path)) as store:
         index(EXAMPLES / "wal.pdf", store, HashedWords())
     add_forum(tmp_path, anna=TWO, carl=NINE)
     url, _ = live(path=tmp_path / "index.db", objects={"filter": Takes()})
-    watched = visit(url, color_scheme=scheme)
+    watched = visit(url, color_scheme=scheme, viewport={"width": width, "height": 800})
     page = watched.page
 
     def check(where):
@@ -443,6 +389,10 @@ def test_axe_finds_no_violation(live, visit, tmp_path, scheme):
         assert report.violations_count == 0, (where, report.generate_report())
 
     check("start")
+    if width < 800:
+        page.get_by_role("button", name="Conversations").click()
+        check("conversations")
+        page.get_by_role("button", name="Conversations").click()
     asked(page, QUESTION)
     page.get_by_text("What the summarizer saw").click()
     page.get_by_text("The same as a table").click()
@@ -459,5 +409,9 @@ def test_axe_finds_no_violation(live, visit, tmp_path, scheme):
     page.get_by_role("button", name="Documents").click()
     page.get_by_role("cell", name="wal.txt", exact=True).wait_for()
     check("documents")
+    page.get_by_role("button", name="Chat", exact=True).click()
+    if width < 800:
+        page.get_by_role("button", name="Conversations").click()
     page.get_by_role("button", name="Key").click()
+    page.get_by_label("Key (kept").wait_for()
     check("key")

@@ -4,15 +4,18 @@ import { html, useState } from "./vendor/preact.js";
 import { Cited, Words } from "./cited.js";
 import { Saw, TakenOut } from "./expert.js";
 import { fromOthers, Others } from "./others.js";
-import { brief, inOrder, may, NO_QUESTION, notice, place, plain, refusal, t } from "./words.js";
+import { brief, inOrder, may, NO_QUESTION, notice, parts, place, plain, refusal, t } from "./words.js";
 
 const COPIED_MS = 2000;
+
+// What was chosen of a quote, without what stands around it.
+const picked = (one) => parts(one).filter(([, chosen], _, all) => chosen || all.length === 1).map(([words]) => words).join(" … ") || one.text;
 
 export function Quote({ number, one, open, small }) {
   return html`<li>
     <button class=${small ? "quote small" : "quote"} disabled=${!may().read} onClick=${() => open(one)}>
       ${number ? html`<span class="number">[${number}]</span>` : null}
-      <span class="words">${number ? html`<${Words} one=${one} />` : brief(one.text)}</span>
+      <span class="words">${number && !small ? html`<${Words} one=${one} />` : brief(small ? picked(one) : one.text)}</span>
       <span class="place">${place(one)}</span>
     </button>
   </li>`;
@@ -67,8 +70,7 @@ function Part({ question, result, open }) {
 
 // What is copied: the words, and where they stand.
 function asText(result) {
-  const said = result.refused ? refusal(result) : result.answer;
-  return [said, ...inOrder(result).map((one, row) => `[${row + 1}] ${place(one)}`)].filter(Boolean).join("\n");
+  return [result.answer, ...inOrder(result).map((one, row) => `[${row + 1}] ${place(one)}`)].join("\n");
 }
 
 function Copy({ result }) {
@@ -82,15 +84,15 @@ function Copy({ result }) {
 }
 
 export function Result({ question, result, open, askOthers }) {
-  const parts = result.sub_answers ?? [];
-  const ended = parts.length ? parts : [result];
+  const several = result.sub_answers ?? [];
+  const ended = several.length ? several : [result];
   const unheard = ended.some((one) => !one.refused) && ended.every((one) => !one.others);
   return html`
-    ${parts.length
-      ? parts.map((one) => html`<${Part} key=${one.question} question=${one.question} result=${one} open=${open} />`)
+    ${several.length
+      ? several.map((one) => html`<${Part} key=${one.question} question=${one.question} result=${one} open=${open} />`)
       : html`<${Part} result=${result} open=${open} />`}
     <div class="row actions">
-      ${result.reason === NO_QUESTION ? null : html`<${Copy} result=${result} />`}
+      ${result.refused ? null : html`<${Copy} result=${result} />`}
       ${unheard && askOthers ? html`<button class="quiet small" onClick=${askOthers}>${t("ask_others")}</button>` : null}
     </div>
     ${may().expert ? html`<${TakenOut} result=${result} open=${open} /><${Saw} question=${question} result=${result} />` : null}`;

@@ -56,27 +56,28 @@ export async function call(method, address, { json, body, accept, signal, more =
 export const getJson = async (address) => (await call("GET", address)).json();
 
 export const isFramed = window.parent !== window;
-export const tell = (what) => isFramed && window.parent.postMessage({ equipoise: what }, "*");
+// The page around this one is one of the operator's: no other may show it (frame-ancestors).
+export const tell = (what, text = "") => isFramed && window.parent.postMessage({ equipoise: what, text }, "*");
 
-// A token that the page around this one has for a visitor who has passed its test.
-function token() {
+// What the page around this one answers; nothing where there is none, or it does not answer in time.
+export function wish(what, answer, patience) {
   if (!isFramed) return Promise.resolve("");
   return new Promise((resolve) => {
     const heard = (event) => {
-      if (event.source !== window.parent || event.data?.equipoise !== "token") return;
+      if (event.source !== window.parent || event.data?.equipoise !== answer) return;
       window.removeEventListener("message", heard);
-      resolve(String(event.data.token ?? ""));
+      resolve(String(event.data.text ?? ""));
     };
     window.addEventListener("message", heard);
-    setTimeout(() => resolve(""), WAIT_MS);
-    tell("challenge");
+    setTimeout(() => resolve(""), patience);
+    tell(what);
   });
 }
 
 // The events of a question, as they come.
 export async function* ask(question, before, others, { signal, challenge, expert }) {
   const json = { question, before, others, candidates: expert };
-  const more = challenge ? { "X-Challenge": await token() } : {};
+  const more = challenge ? { "X-Challenge": await wish("challenge", "token", WAIT_MS) } : {};
   const response = await call("POST", "/v1/ask", { json, accept: "text/event-stream", signal, more });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -99,7 +99,10 @@ function App() {
       }
     }
   };
-  useEffect(() => void look(), []);
+  useEffect(() => {
+    threads.recall().then(setAll);
+    look();
+  }, []);
   useEffect(framed, []);
   const changed = (one) => {
     setAll(one.turns.some((turn) => turn.result) ? threads.put(one) : threads.load());
@@ -121,21 +124,25 @@ function App() {
   const { manage, ask } = page.may;
   const tab = (name, words) => html`<button aria-current=${place === name ? "page" : undefined} onClick=${() => setPlace(name)}>${words}</button>`;
   const chats = place === "chat" || !manage;
+  const toKey = () => {
+    setAsks(!asks);
+    setListed(false);
+  };
+  const foot = isFramed ? null : html`<button class="quiet small" onClick=${toKey} aria-expanded=${asks}>${t("key")}</button>`;
   return html`<div class="frame">
     <a class="skip" href="#main">${t("to_content")}</a>
     <header>
-      ${ask && chats ? html`<button class="menu" aria-expanded=${listed} aria-controls="threads" onClick=${() => setListed(!listed)}>${t("threads")}</button>` : null}
+      ${ask && chats ? html`<button class="menu" aria-label=${t("threads")} aria-expanded=${listed} aria-controls="threads" onClick=${() => setListed(!listed)}>
+            <svg viewBox="0 0 24 24" width="22" height="22" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" aria-hidden="true"><path d="M4 7h16M4 12h16M4 17h16" /></svg>
+          </button>` : null}
       ${page.logo ? html`<img class="logo" src=${page.logo} alt="" />` : null}
       <h1>${page.name}</h1>
-      <nav aria-label=${t("parts")}>
-        ${manage ? html`${tab("chat", t("chat"))} ${tab("documents", t("documents"))}` : null}
-        ${isFramed ? null : html`<button onClick=${() => setAsks(!asks)} aria-expanded=${asks}>${t("key")}</button>`}
-      </nav>
+      ${manage ? html`<nav aria-label=${t("parts")}>${tab("chat", t("chat"))} ${tab("documents", t("documents"))}</nav>` : null}
     </header>
     <div class=${listed ? "body listed" : "body"}>
       ${ask && chats
         ? html`<aside id="threads" aria-label=${t("threads")}>
-            <${threads.Threads} threads=${all} current=${thread.id} choose=${choose} begin=${() => choose(threads.fresh())} changed=${forget} />
+            <${threads.Threads} threads=${all} current=${thread.id} choose=${choose} begin=${() => choose(threads.fresh())} changed=${forget} foot=${foot} />
           </aside>`
         : null}
       <main id="main" tabindex="-1">

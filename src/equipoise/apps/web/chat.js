@@ -31,9 +31,9 @@ function Work({ work, open }) {
     ${work.parts.map((one) => html`<${Quotes} key=${one.question} result=${one} open=${open} />`)}`;
 }
 
-function Turn({ turn, work, open, again, askOthers }) {
+function Turn({ turn, place, work, open, again, askOthers }) {
   const words = html`<h2 class="bubble" id=${`q-${turn.id}`}><span class="unseen">${t("you")}: </span>${turn.question}</h2>`;
-  return html`<section class="turn" aria-labelledby=${`q-${turn.id}`}>
+  return html`<section class="turn" ref=${place} aria-labelledby=${`q-${turn.id}`}>
     ${words}
     <div class="reply">
       ${work ? html`<${Work} work=${work} open=${open} />` : null}
@@ -99,23 +99,25 @@ function next(work, { name, data }) {
 // `thread` is shown; `changed` is told of every turn of it or of the one in which a question is still in work.
 export function Chat({ page, thread, changed, open, needKey }) {
   const [work, setWork] = useState(null);
-  const [last, setLast] = useState(null);
+  const [ended, setEnded] = useState(null);
   const stop = useRef(null);
   const field = useRef(null);
-  const end = useRef(null);
+  const turns = useRef(null);
+  const last = useRef(null);
   const shown = work?.thread === thread.id ? work : null;
   const count = thread.turns.length;
   useEffect(() => {
-    if (count) end.current?.scrollIntoView({ block: "end" });
-  }, [thread.id, count, shown?.text, shown?.parts]);
+    const [box, turn] = [turns.current, last.current];
+    if (count && turn) box.scrollTop += turn.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  }, [thread.id, count, shown?.stages.length, work === null]);
   useEffect(() => field.current?.focus({ preventScroll: true }), [thread.id]);
 
   const run = async (into, turn, before, others) => {
     stop.current = new AbortController();
     const put = (more) => {
-      const ended = { ...turn, ...more };
-      setLast(ended);
-      changed({ ...into, turns: into.turns.map((one) => (one.id === turn.id ? ended : one)) });
+      const done = { ...turn, ...more };
+      setEnded(done);
+      changed({ ...into, turns: into.turns.map((one) => (one.id === turn.id ? done : one)) });
     };
     let now = { ...EMPTY, thread: into.id, turn: turn.id };
     setWork(now);
@@ -148,15 +150,14 @@ export function Chat({ page, thread, changed, open, needKey }) {
   };
   const heard = (turn) => turn.others || !page.others || work;
   return html`<div class="chat">
-    <div class="turns" role="log" aria-label=${t("chat")} tabindex="0">
+    <div class="turns" role="log" ref=${turns} aria-label=${t("chat")} tabindex="0">
       ${thread.turns.length ? null : html`<${Welcome} page=${page} choose=${send} />`}
       ${thread.turns.map(
-        (turn) => html`<${Turn} key=${turn.id} turn=${turn} work=${shown?.turn === turn.id && shown} open=${open}
+        (turn, row) => html`<${Turn} key=${turn.id} place=${row === count - 1 ? last : null} turn=${turn} work=${shown?.turn === turn.id && shown} open=${open}
           again=${work ? null : () => repeat(turn, false)} askOthers=${heard(turn) ? null : () => repeat(turn, true)} />`,
       )}
-      <div ref=${end}></div>
     </div>
-    <p class="unseen" role="status">${work ? stage(work.stages) : ending(last)}</p>
+    <p class="unseen" role="status">${work ? stage(work.stages) : ending(ended)}</p>
     <${Composer} busy=${work !== null} send=${send} stop=${() => stop.current.abort()} note=${page.note} field=${field} />
   </div>`;
 }

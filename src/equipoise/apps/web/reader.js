@@ -3,7 +3,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { call, getJson } from "./api.js";
-import { cut, failure, spans, t } from "./words.js";
+import { cut, failure, may, spans, t } from "./words.js";
 
 const AROUND = 2000;
 const MOST = 20_000; // characters of one answer of the server
@@ -82,10 +82,9 @@ function Links({ quote, found, originals, failed }) {
     setDone(true);
   };
   const original = () => fetchOriginal(quote.doc_id, found.about.source).catch((error) => failed(failure(error)));
-  return html`<div class="row">
+  return html`
     <button class="quiet small" onClick=${copy}>${done ? t("copied") : t("copy_link")}</button>
-    ${originals ? html`<button class="quiet small" onClick=${original}>${t("original")}</button>` : null}
-  </div>`;
+    ${originals ? html`<button class="quiet small" onClick=${original}>${t("original")}</button>` : null}`;
 }
 
 export function Reader({ quote, originals, close }) {
@@ -109,16 +108,16 @@ export function Reader({ quote, originals, close }) {
       <h2 id="reader-title">${about ? (about.trust === "trusted" && about.title) || about.source : t("document")}</h2>
       <button onClick=${() => dialog.current.close()}>${t("close")}</button>
     </div>
-    ${about ? html`<p class=${about.trust === "trusted" ? "quiet" : "warn"}>${about.source} · ${t(about.trust)}</p>` : null}
+    ${about ? html`<p class=${about.trust === "trusted" ? "quiet fine" : "warn"}>${about.source}${may().expert || about.trust !== "trusted" ? ` · ${t(about.trust)}` : ""}</p>` : null}
     ${broken ? html`<p class="bad" role="alert">${broken}</p>` : null}
-    ${found ? html`<${Links} quote=${quote} found=${found} originals=${originals} failed=${setBroken} />` : null}
-    ${number
-      ? html`<div class="row">
-          <button onClick=${turn(-1)} disabled=${number <= 1}>${t("previous_page")}</button>
-          <span>${t("page_of", { n: number, all: about.pages })}</span>
-          <button onClick=${turn(1)} disabled=${number >= about.pages}>${t("next_page")}</button>
-        </div>`
-      : null}
+    <div class="row">
+      ${number
+        ? html`<button class="small" onClick=${turn(-1)} disabled=${number <= 1}>${t("previous_page")}</button>
+            <span>${t("page_of", { n: number, all: about.pages })}</span>
+            <button class="small" onClick=${turn(1)} disabled=${number >= about.pages}>${t("next_page")}</button>`
+        : null}
+      ${found ? html`<${Links} quote=${quote} found=${found} originals=${originals} failed=${setBroken} />` : null}
+    </div>
     <div class="pages" tabindex="0" role="region" aria-label=${t("document")}>
       ${number ? html`<${Page} quote=${quote} found=${found} number=${number} failed=${setBroken} />` : null}
       ${found ? html`<${Around} found=${found} />` : broken ? null : html`<p>${t("loading")}</p>`}

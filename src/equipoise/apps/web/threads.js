@@ -1,22 +1,41 @@
 // Conversations, in this browser and nowhere else, and the list of them.
 
 import { html, useState } from "./vendor/preact.js";
-import { kept } from "./api.js";
+import { kept, tell, wish } from "./api.js";
 import { t } from "./words.js";
 
 const NAME = "equipoise-threads";
 const MOST = 100;
 const DROPPED = ["passages", "flagged", "candidates", "summarizer_saw", "timings", "models"]; // long, and for experts at once
+const RECALL_MS = 500;
 let here = []; // where the browser keeps nothing
 
+const isKept = () => kept("localStorage", (storage) => storage.length >= 0) === true;
+
+function read(text) {
+  try {
+    const found = JSON.parse(text || "[]");
+    return Array.isArray(found) ? found.filter((one) => Array.isArray(one?.turns)) : [];
+  } catch {
+    return [];
+  }
+}
+
 // A thread: { id, at, turns: [{ id, question, result }] }; the newest first.
-export function load() {
-  const found = kept("localStorage", (storage) => JSON.parse(storage.getItem(NAME) ?? "[]"));
-  return Array.isArray(found) ? found.filter((one) => Array.isArray(one?.turns)) : here;
+export const load = () => (isKept() ? read(kept("localStorage", (storage) => storage.getItem(NAME))) : here);
+
+// What the page around a frame has kept for it.
+export async function recall() {
+  if (!isKept()) here = read(await wish("recall", "recalled", RECALL_MS));
+  return load();
 }
 
 function save(all) {
   here = all.slice(0, MOST);
+  if (!isKept()) {
+    tell("remember", JSON.stringify(here));
+    return here;
+  }
   for (let most = here.length; most >= 0; most = Math.floor(most / 2) || most - 1) {
     const written = kept("localStorage", (storage) => storage.setItem(NAME, JSON.stringify(here.slice(0, most))) ?? true);
     if (written) break; // else there is no room: the older half goes
@@ -41,7 +60,7 @@ function has(thread, words) {
   return words.every((word) => text.includes(word));
 }
 
-export function Threads({ threads, current, choose, begin, changed }) {
+export function Threads({ threads, current, choose, begin, changed, foot }) {
   const [wanted, setWanted] = useState("");
   const [sure, setSure] = useState(false);
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
@@ -65,5 +84,5 @@ export function Threads({ threads, current, choose, begin, changed }) {
         ${found.length ? null : html`<p class="quiet" aria-hidden="true">${t("no_thread_found")}</p>`}
         <button onClick=${empty}>${sure ? t("delete_sure") : t("delete_all")}</button>`
       : null}
-    <p class="quiet fine">${t("threads_here")}</p>`;
+    <div class="foot"><p class="quiet fine">${t("threads_here")}</p>${foot}</div>`;
 }

@@ -1,6 +1,7 @@
 // A button that opens the chat over any page: <script src="https://bot.example.org/widget.js" async></script>
-// It asks nothing and keeps nothing; the chat itself is the server's page in a frame, which this page cannot read.
+// The chat itself is the server's page in a frame, so that neither page disturbs the other.
 (() => {
+  const KEPT = "equipoise-threads";
   const look = __LOOK__;
   const script = document.currentScript;
   const base = new URL(script.src).origin;
@@ -86,13 +87,22 @@ dialog::backdrop{background:var(--panel)}}
     const test = window[told.challenge];
     return typeof test === "function" ? String((await test()) ?? "") : "";
   }
+  // Where a browser lets a frame keep nothing, this page keeps its conversations, if it may itself.
+  function kept(work) {
+    try {
+      return work(localStorage) ?? "";
+    } catch {
+      return "";
+    }
+  }
   async function heard(event) {
     if (!frame || event.source !== frame.contentWindow || event.origin !== base) return;
-    if (event.data?.equipoise === "close") hide();
-    if (event.data?.equipoise === "challenge") {
-      const given = await token().catch(() => "");
-      frame.contentWindow.postMessage({ equipoise: "token", token: given }, base);
-    }
+    const { equipoise: what, text: said } = event.data ?? {};
+    const answer = (name, words) => frame.contentWindow.postMessage({ equipoise: name, text: words }, base);
+    if (what === "close") hide();
+    if (what === "challenge") answer("token", await token().catch(() => ""));
+    if (what === "recall") answer("recalled", kept((storage) => storage.getItem(KEPT)));
+    if (what === "remember") kept((storage) => storage.setItem(KEPT, String(said)));
   }
   open.addEventListener("click", show);
   close.addEventListener("click", hide);

@@ -69,8 +69,11 @@ export function place(one) {
   return where(one) + (one.trust === "untrusted" ? ` (${t("untrusted")})` : "");
 }
 
+// What a document is called: by its owner's title for whoever asks, by its file for experts.
+export const named = (one) => (!may().expert && one.trust === "trusted" && one.title) || shownSource(one.source);
+
 function where(one) {
-  const source = shownSource(one.source);
+  const source = named(one);
   if (one.page) return `${source}, ${t("page", { n: one.page })}`;
   if (one.line) return `${source}, ${t("line", { n: one.line })}`;
   const heading = one.heading ? `, “${one.heading}”` : "";
@@ -80,14 +83,14 @@ function where(one) {
 export const TRUSTS = ["trusted", "untrusted", "held"];
 const NAMED = 3;
 
-function named(one) {
+function author(one) {
   const name = shownSource(one.highlights[0].source);
   return one.impersonates ? t("is_not", { name, other: shownSource(one.impersonates) }) : name;
 }
 
 // How many independent authors make a claim, and who they are.
 export function support(claim) {
-  const all = claim.side ? [] : claim.statements.slice(1).map(named);
+  const all = claim.side ? [] : claim.statements.slice(1).map(author);
   const some = all.slice(0, NAMED).join(", ");
   const names = all.length > NAMED ? t("and_more", { names: some, n: all.length - NAMED }) : some;
   if (claim.independent < 2) return names ? t("one_source_alike", { names }) : t("one_source");
