@@ -3,9 +3,12 @@ than its budget."""
 
 import asyncio
 import json
+import re
 import socket
+import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,7 +20,8 @@ from equipoise.apps.server.book import Book
 from equipoise.apps.server.keys import VISITOR, Keys, Scope
 from equipoise.core.errors import StoreError
 from equipoise.models.scripted import ScriptedChat
-from serving import WAITS_S, events_of
+from processes_cli import COMMAND, environment, piped
+from serving import WAITS_S, WAL, events_of, wait_until
 
 QUESTION = {"question": "Does logging work over a network?"}
 BUDGET = 6
@@ -157,6 +161,11 @@ def test_pages_of_other_origins_may_not(serve, origin):
     for method in ("OPTIONS", "POST"):
         response = served.client.request(method, "/v1/ask", json=QUESTION, headers=foreign)
         assert response.status_code == 403 and "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_a_server_without_keys_for_this_machine_alone_takes_no_other_page(serve):
+    served = serve(keys=False, settings={"public": {"origins": [SHOP]}})
+    assert served.client.post("/v1/ask", json=QUESTION, headers={"Origin": SHOP}).status_code == 403
 
 
 def test_pages_of_listed_origins_use_nothing_else(serve):
@@ -464,3 +473,37 @@ def test_a_greeting_costs_a_visitor_nothing_and_a_stream_is_charged(serve):
     events = events_of(asks(served.client, headers=STREAM).text)
     assert events[-1][0] == "done"
     assert asks(served.client, headers=STREAM).status_code == 429
+
+
+def test_from_the_command_line_to_an_answer(tmp_path):
+    """Without a key at an address that others reach; only with --public."""
+    home = environment(tmp_path)
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "wal.txt").write_text(WAL)
+    assert piped("index", "handbook", cwd=tmp_path, env=home).returncode == 0
+    anywhere = ["serve", "--host", "0.0.0.0", "--port", "0"]
+    assert b"--public" in piped(*anywhere, cwd=tmp_path, env=home).stderr
+    with subprocess.Popen(
+        [*COMMAND, *anywhere, "--public"],
+        cwd=tmp_path,
+        env=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as server:
+        try:
+            said = [server.stdout.readline().decode() for _ in range(2)]
+            assert "anybody may ask, 100 questions a day from an address" in said[0]
+            [port] = re.findall(r":(\d+)$", said[1].strip())
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=WAITS_S) as client:
+
+                def is_ready():
+                    with suppress(httpx.ConnectError):
+                        return client.get("/readyz").status_code == 200
+
+                wait_until(is_ready)
+                body = asks(client, headers={"Host": "bot.example.org"}).json()
+                assert "network filesystem" in body["answer"]
+        finally:
+            server.terminate()
+    [all_visitors] = json.loads(piped("keys", "list", "--json", cwd=tmp_path, env=home).stdout)["keys"]
+    assert (all_visitors["name"], all_visitors["questions"]) == ("visitors", "1 of 5000")

@@ -12,7 +12,7 @@ from equipoise.apps.listening import bound
 from equipoise.apps.narrowing import CollectionOption, WhereOption, meant
 from equipoise.apps.options import PathOption, StoreOption, group
 from equipoise.apps.server.book import Book, folder_of
-from equipoise.apps.server.keys import Key, Keys, Scope
+from equipoise.apps.server.keys import Key, Keys, Scope, visitors
 from equipoise.apps.terminal import Terminal, complain, one_line, print_json, tell
 from equipoise.core import settings as layers
 from equipoise.core.errors import InputError, MissingExtra
@@ -103,8 +103,11 @@ def listing(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Every key, without its secret, and what it has spent today."""
+    public = settings_of(store, docs).public
     with _opened(store, docs) as opened:
-        spending = [(key, opened.spent(key)) for key in opened.all()]
+        spending = [(key, opened.spent(key)) for key in (*opened.all(), visitors(public))]
+    if not public.ask and not any(spending[-1][1]):
+        spending.pop()  # nobody ever asked without a key
     if as_json:
         print_json({"keys": [_as_dict(key, spent) for key, spent in spending]})
         return

@@ -144,7 +144,7 @@ class Edge:
             own = headers.get("sec-fetch-site", "none") in ("none", "same-origin")
             return not own and path not in ANYWHERE and not self._is_visit(path, headers)
         own = urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
-        return not own and not (path in SHARED and origin in self.origins)
+        return not own and not (path in SHARED and origin in self.origins and not self.is_open())
 
     def _is_visit(self, path: str, headers: Headers) -> bool:
         """Whether somebody followed a link to the page, or a page of `origins` shows it: the browser sees to it which

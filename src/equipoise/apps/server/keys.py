@@ -15,6 +15,7 @@ from hmac import compare_digest
 
 from equipoise.apps.server.book import Book
 from equipoise.core.errors import InputError
+from equipoise.core.settings import PublicSettings
 from equipoise.core.where import Where, as_where, key_of
 
 PREFIX = "eqp_"
@@ -80,6 +81,13 @@ class Key:
     def counted(self) -> "tuple[Key, ...]":
         """Everything whose limits hold."""
         return (self,) if self.within is None else (self, *self.within.counted)
+
+
+def visitors(limits: PublicSettings) -> Key:
+    """All who have no key, together."""
+    return Key(
+        f"{VISITOR}all", "visitors", Scope.ASK, limits.all_rate, limits.all_questions, limits.all_tokens
+    )
 
 
 OWNER = Key("local", "this machine", Scope.ADMIN)

@@ -15,7 +15,7 @@ from fastapi import Request
 
 from equipoise.apps.server.edge import TOKEN
 from equipoise.apps.server.errors import ApiError
-from equipoise.apps.server.keys import VISITOR, Key, Scope
+from equipoise.apps.server.keys import VISITOR, Key, Scope, visitors
 from equipoise.apps.server.service import Service
 
 NEIGHBOURS = 64
@@ -30,8 +30,8 @@ def visitor_of(request: Request, service: Service) -> Key:
     public = service.settings.public
     network = network_of(_address_of(request, service)).encode()
     digest = hmac.new(service.audit.secret, b"visitor " + network, hashlib.sha256).hexdigest()[:24]
-    every = Key(f"{VISITOR}all", "", Scope.ASK, public.all_rate, public.all_questions, public.all_tokens)
-    return Key(VISITOR + digest, "", Scope.ASK, public.rate, public.questions, public.tokens, within=every)
+    limits = (public.rate, public.questions, public.tokens)
+    return Key(VISITOR + digest, "", Scope.ASK, *limits, within=visitors(public))
 
 
 def address(peer: str, passed_on: Sequence[str], proxies: Sequence[str]) -> Address | None:

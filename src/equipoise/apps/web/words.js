@@ -39,6 +39,7 @@ const ERRORS = {
 
 // What went wrong, for whoever asks; the server's own sentence is for experts.
 export function failure(error) {
+  if (!said.texts.error) return error.message; // the page has no words yet
   const own = error.code in ERRORS || error.code === "rate_limit_exceeded" || !may().expert;
   if (!own) return error.message;
   if (error.code === "rate_limit_exceeded") return t("error_fast", { n: error.seconds });
