@@ -190,6 +190,27 @@ def test_a_document_is_handed_in_and_asked_about(live, visit, tmp_path):
     page.get_by_role("cell", name="dogs.txt", exact=True).wait_for(state="detached")
 
 
+def test_documents_are_dropped_onto_the_page_and_found_by_their_names(live, visit):
+    url, _ = live()
+    page = visit(url).page
+    page.get_by_role("button", name="Documents").click()
+    dropped = page.evaluate_handle("""() => {
+        const data = new DataTransfer();
+        for (const name of ["dogs", "seals"]) {
+            const text = `${name} of the lighthouse bark at every passing steamer, and nobody minds.`;
+            data.items.add(new File([text], `${name}.txt`, { type: "text/plain" }));
+        }
+        return data;
+    }""")
+    page.locator("form.card").dispatch_event("drop", {"dataTransfer": dropped})
+    for name in ("dogs.txt", "seals.txt"):
+        page.get_by_role("cell", name=name, exact=True).wait_for()
+    page.get_by_label("Search").fill("DOGS")
+    page.get_by_role("cell", name="seals.txt", exact=True).wait_for(state="detached")
+    assert page.get_by_text("1 found").is_visible()
+    assert page.get_by_role("cell", name="dogs.txt", exact=True).is_visible()
+
+
 def test_a_file_that_cannot_be_read_says_why(live, visit, tmp_path):
     url, _ = live()
     page = visit(url).page

@@ -32,7 +32,7 @@ ScanMode = Literal["off", "warn", "distrust"]
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, None))]
 """A list; as a variable, words with blanks between them."""
 Lines = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, "\n"))]
-Colour = Annotated[str, HOW, Field(pattern="^#[0-9a-fA-F]{6}$")]
+Colour = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
 
 
 def _listed(given: object, between: str | None) -> object:
@@ -306,16 +306,17 @@ class PageSettings(_Section):
     """How the page and the chat on other pages look and speak.
 
     `logo` is an SVG, PNG, JPEG or WebP file. `accent` colours buttons and links, `accent_dark` where the screen is
-    dark; where either could not be read it is made lighter or darker. `language` "auto" is the browser's. `welcome` and
-    `examples`, questions to click, stand in an empty conversation, `note` below every question's field. `texts` is a
-    TOML file with words in the place of those of `apps/web/texts`. `expert` says who sees what the summarizer saw, what
-    the filter took out and the server's own messages.
+    dark (None: the same colour); where either could not be read it is made lighter or darker. `language` "auto" is
+    the browser's. `welcome`, `examples`, questions to click, and what the documents are about stand in an empty
+    conversation, `note` below every question's field. `texts` is a TOML file with words in the place of those of
+    `apps/web/texts`. `expert` says who sees what the summarizer saw, what the filter took out and the server's own
+    messages.
     """
 
     name: Annotated[str, WHERE_TO, Field(min_length=1, max_length=60)] = "equipoise"
     logo: Annotated[Path | None, WHERE_TO] = None
-    accent: Colour = "#1d4f6e"
-    accent_dark: Colour = "#8cc8ea"
+    accent: Annotated[Colour, HOW] = "#1d4f6e"
+    accent_dark: Annotated[Colour | None, HOW] = None
     scheme: Literal["auto", "light", "dark"] = "auto"
     language: Literal["auto", "en", "de", "fr"] = "auto"
     welcome: Annotated[str, WHERE_TO, Field(max_length=1_000)] = ""

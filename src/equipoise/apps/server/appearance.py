@@ -44,7 +44,7 @@ class Appearance:
         texts = {
             language: _texts(language) | own.get("", {}) | own.get(language, {}) for language in LANGUAGES
         }
-        given = {"light": page.accent, "dark": page.accent_dark}
+        given = {"light": page.accent, "dark": page.accent_dark or page.accent}
         accents = {scheme: readable(colour, GROUNDS[scheme]) for scheme, colour in given.items()}
         colours = {
             scheme: {"accent": accent, "on": max(("#ffffff", "#10181d"), key=lambda on: contrast(on, accent))}

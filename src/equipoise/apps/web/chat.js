@@ -18,9 +18,8 @@ function Welcome({ page, choose }) {
     ${page.examples.length
       ? html`<h3>${t("examples")}</h3>
           <ul class="plain examples">${page.examples.map((one) => html`<li key=${one}><button onClick=${() => choose(one)}>${one}</button></li>`)}</ul>`
-      : page.about.length
-        ? html`<h3>${t("about")}</h3><ul class="about">${page.about.map((one) => html`<li key=${one}>${one}</li>`)}</ul>`
-        : null}
+      : null}
+    ${page.about.length ? html`<h3>${t("about")}</h3><ul class="about">${page.about.map((one) => html`<li key=${one}>${one}</li>`)}</ul>` : null}
     ${page.contact ? html`<p class="quiet">${page.contact}</p>` : null}
   </section>`;
 }

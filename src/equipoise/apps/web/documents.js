@@ -5,7 +5,8 @@ import { call, getJson } from "./api.js";
 import { t, TRUSTS } from "./words.js";
 
 const POLL_MS = 500;
-const AT_ONCE = 100;
+const AT_ONCE = 1000; // rows that are fetched
+const SHOWN = 100; // rows that are drawn
 
 function Job({ job }) {
   const held = job.state === "done" && job.trust === "held";
@@ -19,6 +20,7 @@ function Job({ job }) {
 function Upload({ changed, fail }) {
   const [jobs, setJobs] = useState([]);
   const [trust, setTrust] = useState("trusted");
+  const [over, setOver] = useState(false);
   const input = useRef(null);
   const timer = useRef(0);
   const watch = async () => {
@@ -35,10 +37,11 @@ function Upload({ changed, fail }) {
     watch();
     return () => clearTimeout(timer.current);
   }, []);
-  const send = async (event) => {
+  const send = async (event, files = input.current.files) => {
     event.preventDefault();
+    setOver(false);
     fail("");
-    for (const file of input.current.files) {
+    for (const file of [...files]) {
       try {
         await call("POST", `/v1/documents?name=${encodeURIComponent(file.name)}&trust=${trust}`, { body: file });
       } catch (error) {
@@ -49,8 +52,14 @@ function Upload({ changed, fail }) {
     clearTimeout(timer.current);
     watch();
   };
-  return html`<form class="card" onSubmit=${send}>
+  const drag = (event) => {
+    event.preventDefault();
+    setOver(event.type === "dragover");
+  };
+  return html`<form class=${over ? "card over" : "card"} onSubmit=${send} onDragOver=${drag} onDragLeave=${drag}
+      onDrop=${(event) => send(event, event.dataTransfer.files)}>
       <h3>Add documents</h3>
+      <p class="quiet">Choose files, or drop them here.</p>
       <label>Files <input type="file" multiple required ref=${input} /></label>
       <label>Who may have written them?${" "}
         <select value=${trust} onChange=${(event) => setTrust(event.target.value)}>
@@ -114,6 +123,8 @@ export function Documents() {
   const [rows, setRows] = useState([]);
   const [more, setMore] = useState(false);
   const [failure, setFailure] = useState("");
+  const [wanted, setWanted] = useState("");
+  const [most, setMost] = useState(SHOWN);
   const only = useRef("");
   const newest = useRef(0); // a list that was asked for before the newest one comes too late
   const load = async (after = "") => {
@@ -137,22 +148,32 @@ export function Documents() {
   const done = (work) => work.then(() => load()).catch((error) => setFailure(error.message));
   const change = (one, trust) => done(call("PATCH", `/v1/documents/${one.doc_id}`, { json: { trust } }));
   const remove = (one) => done(call("DELETE", `/v1/documents/${one.doc_id}`));
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = rows.filter((one) => words.every((word) => `${one.source} ${one.title}`.toLowerCase().includes(word)));
+  const further = () => {
+    setMost(most + SHOWN);
+    if (more && most + SHOWN > found.length) load(rows[rows.length - 1].doc_id);
+  };
   return html`
     <h2>Documents</h2>
     ${failure ? html`<p class="bad" role="alert">${failure}</p>` : null}
     <${Upload} changed=${() => load()} fail=${setFailure} />
     <h3>In the index</h3>
-    <label>Show${" "}
-      <select onChange=${choose}>
-        <option value="">all documents</option>
-        <${Trusts} />
-      </select>
-    </label>
+    <div class="row">
+      <label>Show${" "}
+        <select onChange=${choose}>
+          <option value="">all documents</option>
+          <${Trusts} />
+        </select>
+      </label>
+      <label>Search${" "}<input type="search" value=${wanted} onInput=${(event) => setWanted(event.target.value)} /></label>
+      <span class="quiet" role="status">${found.length}${more ? "+" : ""} found</span>
+    </div>
     <div class="scroll" tabindex="0" role="region" aria-label="Documents in the index">
       <table>
         <thead><tr><th>source</th><th class="wide">title</th><th>trust</th><th class="wide">passages</th><th>scan</th><th>change</th></tr></thead>
-        <tbody>${rows.map((one) => html`<${Row} key=${one.doc_id} one=${one} change=${change} remove=${remove} />`)}</tbody>
+        <tbody>${found.slice(0, most).map((one) => html`<${Row} key=${one.doc_id} one=${one} change=${change} remove=${remove} />`)}</tbody>
       </table>
     </div>
-    ${more ? html`<button onClick=${() => load(rows[rows.length - 1].doc_id)}>More</button>` : null}`;
+    ${more || found.length > most ? html`<button onClick=${further}>More</button>` : null}`;
 }
