@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from colorsys import hls_to_rgb, rgb_to_hls
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -62,12 +63,14 @@ def chosen_language(page: PageSettings, wanted: str, accepted: str) -> str:
 
 def readable(colour: str, ground: str) -> str:
     """The colour (#rrggbb), made darker or lighter until it can be read on `ground`."""
-    to = 0.0 if _luminance(ground) > 0.5 else 255.0
-    for step in range(21):
-        mixed = "#" + "".join(f"{round(part + (to - part) * step / 20):02x}" for part in _parts(colour))
-        if contrast(mixed, ground) >= CONTRAST:
+    hue, lightness, saturation = rgb_to_hls(*_shares(colour))
+    to = 0.0 if _luminance(ground) > 0.5 else 1.0
+    for step in range(41):
+        shares = hls_to_rgb(hue, lightness + (to - lightness) * step / 40, saturation)
+        made = "#" + "".join(f"{round(share * 255):02x}" for share in shares)
+        if contrast(made, ground) >= CONTRAST:
             break
-    return mixed
+    return made
 
 
 def contrast(one: str, other: str) -> float:
@@ -77,13 +80,13 @@ def contrast(one: str, other: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    shares = [part / 255 for part in _parts(colour)]
-    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
+    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in _shares(colour))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _parts(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+def _shares(colour: str) -> tuple[float, float, float]:
+    """Red, green and blue, 0 to 1."""
+    return int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255
 
 
 def _texts(language: str) -> dict[str, str]:
