@@ -32,7 +32,7 @@ def pipeline(tmp_path_factory):
 @pytest.mark.parametrize(
     ("before", "question", "found", "follows"),
     [
-        (WAL, "and how many databases can be attached?", "Attached", False),
+        (WAL, "and how many databases can be attached?", "attached", False),
         (
             "How many databases can be attached?",
             "And can I use WAL over a network filesystem?",

@@ -268,7 +268,10 @@ class TestPptx:
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.xlsm"])
 def test_a_formula_without_a_value_is_said_to_be_one(name):
-    sheet = "<row><c><v>7</v></c><c><f>A1*2</f><v>14</v></c></row><row><c><v>8</v></c><c><f>LEN(A2)</f><v></v></c></row>"
+    sheet = (
+        "<row><c><v>7</v></c><c><f>A1*2</f><v>14</v></c></row>"
+        "<row><c><v>8</v></c><c><f>LEN(A2)</f><v></v></c></row>"
+    )
     assert [text for kind, *_, text in outline(name, xlsx(sheet)) if kind == "row"] == [
         "7 | 14",
         "8 | (a formula whose value is not stored)",

@@ -31,8 +31,8 @@ class Estimate:
         """The interval rounded to DIGITS; None for None: there was nothing to measure."""
         if interval is None:
             return None
-        values = (interval.estimate, interval.low, interval.high)
-        return cls(*(round(value, DIGITS) + 0.0 for value in values), interval.n, hits)
+        value, low, high = (round(x, DIGITS) + 0.0 for x in (interval.estimate, interval.low, interval.high))
+        return cls(value, low, high, interval.n, hits)
 
     @classmethod
     def read(cls, row: Mapping[str, Any]) -> Self:

@@ -1,6 +1,7 @@
 """Which quote stands behind which sentence of an answer."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from equipoise.core.results import Answer, Refusal
@@ -20,8 +21,7 @@ def cited(text: str, quotes: Sequence[Highlight]) -> list[tuple[str, tuple[int, 
     pieces = in_sentences(text)
     best = [_supporting(piece.strip(), quotes) for piece in pieces]
     rows: list[tuple[int, ...]] = [
-        () if row is None or row == following else (row,)
-        for row, following in zip(best, [*best[1:], None], strict=True)
+        () if row is None or row == following else (row,) for row, following in zip_longest(best, best[1:])
     ]
     if rows:
         rows[-1] += tuple(row for row in range(len(quotes)) if row not in best)
