@@ -114,7 +114,7 @@ def one_question(message: str, before: Sequence[str] = ()) -> Question:
     text = _point(message)
     alone = not follows_up(text)
     earlier = "" if alone else _standing(before, len(text))
-    return Question(text, (earlier,) if earlier else (), alone)
+    return Question(text, (earlier,) if earlier else (), alone, not alone and could_stand_alone(text))
 
 
 def _point(message: str) -> str:
