@@ -145,16 +145,6 @@ class TestTrust:
         indexing_of(store, "private/plan.md")
         assert indexing_of(store, "private", trust=Trust.UNTRUSTED).relabelled == 1
 
-    def test_the_old_content_of_a_file_that_cannot_be_read_becomes_open_with_it(self, store):
-        indexing_of(store, "private")
-        Path("private/plan.md").write_bytes(b"\0\1")
-        write("private/other.md", "Other.")
-        report = indexing_of(store, "private", trust=Trust.UNTRUSTED)
-        assert (report.added, report.relabelled, len(report.failed)) == (1, 1, 1)
-        assert trusts(store) == {"plan.md": "untrusted", "other.md": "untrusted"}
-        assert indexing_of(store, "private").relabelled == 1
-        assert trusts(store)["plan.md"] == "untrusted"
-
 
 class TestOddPaths:
     def test_an_empty_path_is_refused(self, store):

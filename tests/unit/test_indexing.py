@@ -82,7 +82,29 @@ def test_what_is_unchanged_is_not_embedded_again(store, here):
     os.utime(here / "docs" / "tea.md", ns=(1, 1))
     assert numbers(index("docs", store, encoder)) == (0, 0, 3, 0, 0)
     assert encoder.encoded == first[0]
-    assert store.files()["../docs/tea.md"].mtime_ns == 1
+
+
+def test_a_file_that_is_changed_with_its_size_and_time_is_read_anew(store, here):
+    path = here / "docs" / "tea.md"
+    index("docs", store, HashedWords())
+    before = path.stat()
+    text = path.read_text()
+    path.write_text(text.replace("Tea", "Ale"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert numbers(index("docs", store, HashedWords())) == (0, 1, 2, 0, 0)
+
+
+@pytest.mark.parametrize("now", [b"", b"\0\1"])
+def test_what_a_file_said_that_can_no_longer_be_read_is_not_searched(store, here, now):
+    index("docs", store, HashedWords())
+    (here / "docs" / "deep" / "milk.txt").write_bytes(now)
+    report = index("docs", store, HashedWords())
+    assert [error.path for error in report.failed] == ["docs/deep/milk.txt"]
+    assert "old text is no longer searched" in report.failed[0].reason
+    assert store.partition(Trust.TRUSTED).bm25("milk", 5) == []
+    write(here / "docs" / "deep" / "milk.txt", "Milk is white.")
+    assert numbers(index("docs", store, HashedWords())) == (1, 0, 2, 0, 0)
 
 
 def test_changed_files_are_replaced_and_gone_ones_pruned_when_asked(store, here):
@@ -142,16 +164,16 @@ def test_new_trust_is_recorded_without_embedding(store):
     assert {document.trust for document in store.documents(store.doc_ids()).values()} == {Trust.UNTRUSTED}
 
 
-def test_one_bad_file_does_not_stop_the_rest_and_keeps_its_old_content(store, here):
+def test_one_bad_file_does_not_stop_the_rest(store, here):
     index("docs", store, HashedWords())
     (here / "docs" / "deep" / "milk.txt").write_bytes(b"\0\1")
     write(here / "docs" / "bad.jsonl", '{"text": "fine"}\n{')
     write(here / "docs" / "more.txt", "More.")
     report = index("docs", store, HashedWords(), gone=Gone.DROP)
-    assert numbers(report) == (1, 0, 2, 0, 0)
+    assert numbers(report) == (1, 0, 2, 0, 1)
     assert sorted(error.path for error in report.failed) == ["docs/bad.jsonl", "docs/deep/milk.txt"]
     assert "line 2 " in str(report.failed[0])
-    assert len(store.partition(Trust.TRUSTED).bm25("white milk", 5)) == 1
+    assert store.partition(Trust.TRUSTED).bm25("white milk", 5) == []
 
 
 def test_hidden_and_unknown_files_in_folders_are_named_with_their_reason(store, here):
@@ -228,7 +250,7 @@ def test_a_locked_folder_is_named_and_nothing_under_it_is_pruned(mode, monkeypat
             Path("docs/deep").chmod(0o755)
         assert sorted(error.path for error in report.failed) == ["docs/deep", "docs/locked.txt"]
         assert all("permissions" in error.reason for error in report.failed)
-        assert (report.unchanged, report.removed, report.documents) == (1, 0, 3)
+        assert (report.unchanged, report.removed, report.documents) == (1, 1, 2)
         monkeypatch.undo()
 
 

@@ -199,7 +199,8 @@ def beside(path: Path) -> Path:
 
 
 def size_and_time(path: Path) -> tuple[int, int]:
-    """Bytes, and nanoseconds of the last change, of the file and its metadata. Raises UnreadableFile."""
+    """Bytes, and nanoseconds of the last change, which nobody can set back, of the file and its metadata. Raises
+    UnreadableFile."""
     try:
         status = path.stat()
     except OSError as error:
@@ -207,8 +208,13 @@ def size_and_time(path: Path) -> tuple[int, int]:
     try:
         other = beside(path).lstat()
     except (OSError, ValueError):
-        return status.st_size, status.st_mtime_ns
-    return status.st_size + other.st_size, max(status.st_mtime_ns, other.st_mtime_ns)
+        return status.st_size, _changed(status)
+    return status.st_size + other.st_size, max(_changed(status), _changed(other))
+
+
+def _changed(status: os.stat_result) -> int:
+    """When a file was changed in any way; Windows knows only when it was written, as its owner says."""
+    return status.st_mtime_ns if os.name == "nt" else status.st_ctime_ns
 
 
 def read(path: Path, *, most: int = LARGEST_FILE) -> Content:
@@ -235,7 +241,7 @@ def _read(path: Path, most: int) -> Content:
         raise _unreadable(path, error) from error
     if max(status.st_size, len(data)) > most:
         raise UnreadableFile(shown(path), f"the file is larger than {most:,} bytes; split it")
-    return Content(data, status.st_size, status.st_mtime_ns)
+    return Content(data, status.st_size, _changed(status))
 
 
 def _unreadable(path: Path, error: OSError) -> UnreadableFile:

@@ -104,7 +104,7 @@ def index(
         raise CorpusError(_nothing_read([*failed, *left_out]))
     return replace(
         work.report(),
-        removed=len(lost),
+        removed=len(lost) + list(work.taken.values()).count("lost"),
         skipped=tuple(walk.skipped),
         failed=failed,
         seconds=time.monotonic() - began,
@@ -236,8 +236,11 @@ class _Work:
         try:
             self.taken[turn.key] = self._one(turn, label)
         except UnreadableFile as error:
+            if turn.old is not None:
+                self.store.drop_file(turn.key)
+                self.taken[turn.key] = "lost"
+                error = UnreadableFile(error.path, f"{error.reason}; its old text is no longer searched")
             self.failed.append(error)
-            self._tighten(turn, trust)
 
     def _one(self, turn: Turn, label: FileRecord) -> str:
         """Bring the store up to date with one file, whose trust and author stand in `label`; the field of the report
@@ -321,13 +324,6 @@ class _Work:
         if old != record:
             self.store.update_file(record)
         return "unchanged" if old.trust == record.trust else "relabelled"
-
-    def _tighten(self, turn: Turn, trust: Trust) -> None:
-        """The old content of a file that could not be read is untrusted, too, once the file is."""
-        old = turn.old
-        if old is not None and trust is not Trust.TRUSTED and old.trust is Trust.TRUSTED:
-            self.store.update_file(replace(old, trust=self._trust_of_same(turn, old, trust)))
-            self.taken[old.path] = "relabelled"
 
     def _only_said_otherwise(
         self, turn: Turn, documents: Sequence[Document]
