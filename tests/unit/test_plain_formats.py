@@ -61,6 +61,23 @@ class TestJson:
 
 
 class TestMail:
+    def test_earlier_messages_stand_below_who_wrote_them_when(self):
+        data = self.HEAD + (
+            "\nOn 26 June.\n\nOn Tue, 6 May 2025 at 14:40, Bo <b@x.org>\nwrote:\n> On 19 June?\n>\n>"
+            " Am 5. Mai 2025 schrieb Cy:\n"
+            "> > On 12 June.\n\n-----Original Message-----\nFrom: Di\n\nThis message is confidential.\n"
+        )
+        assert outline("a.eml", data)[2:] == [
+            ("paragraph", 0, "", "On 26 June."),
+            ("heading", 2, "", "On Tue, 6 May 2025 at 14:40, Bo <b@x.org> wrote:"),
+            ("paragraph", 0, "", "On 19 June?"),
+            ("heading", 2, "", "Am 5. Mai 2025 schrieb Cy:"),
+            ("paragraph", 0, "", "On 12 June."),
+            ("heading", 2, "", "-----Original Message-----"),
+            ("paragraph", 0, "", "From: Di"),
+            ("aside", 0, "", "This message is confidential."),
+        ]
+
     HEAD = "From: Ann <a@x.org>\nTo: Bob\nDate: Mon, 1 Jan 2024\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n"
 
     def test_headers_text_and_a_quote(self):

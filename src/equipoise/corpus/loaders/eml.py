@@ -3,7 +3,7 @@
 import email
 import re
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from email.errors import HeaderParseError
 from email.header import decode_header
@@ -37,8 +37,15 @@ _LONGEST_CONTENT = 4_000  # bytes of a header with parameters, which the parser 
 _CONTENT = re.compile(
     rb"(?:\A|(?<=[\r\n]))content-[a-z-]{1,30}:[^\r\n]*+(?:(?:\r\n|\r|\n)[ \t][^\r\n]*+)*+", re.IGNORECASE
 )
-_BLANK = re.compile(r"\n[ \t]*+\n")
 _QUOTED = re.compile(r">[> ]*+")
+_ON = frozenset("On Am Le El Il Op Den".split())  # noqa: SIM905
+_VERBS = ("wrote", "schrieb", "a écrit", "escribió", "ha scritto", "schreef", "skrev")
+_FORWARDED = ("original message", "forwarded message", "ursprüngliche nachricht", "message d'origine")
+_LONGEST_LINE = 250  # characters that say who wrote what follows
+_DISCLAIMER = re.compile(
+    r"(?:this|diese|cet?)\s(?:e-?mail|message|nachricht)\b[^.]{0,200}(?:confidential|privileged|intended|vertraulich)",
+    re.IGNORECASE,
+)
 _MARK = re.compile(r"[ \t]*+(?:[-*•]|\d{1,3}[.)])[ \t]++")
 
 
@@ -191,17 +198,66 @@ def _charset(name: str | None) -> str:
 
 
 def _add_text(outline: Outline, text: str) -> None:
-    """Plain text: paragraphs between blank lines; quoted lines and a signature are asides."""
+    """Plain text: paragraphs between blank lines; earlier messages below it each under who wrote it when.
+
+    Lines that are quoted between others, a signature and a disclaimer are asides.
+    """
     body, mark, signature = text.partition("\n-- \n")
-    for part in _BLANK.split(body):
-        lines = part.strip("\n")
-        if _QUOTED.match(lines):
-            outline.add(BlockKind.ASIDE, lines)
-        elif _MARK.match(lines):
-            _add_items(outline, lines)
+    below = False  # an earlier message
+    for part in _parts_of(body.split("\n")):
+        bare = "\n".join(map(_bare, part))
+        if _says_who(bare):
+            outline.add(BlockKind.HEADING, one_line(bare), level=2)
+            below = True
+        elif (_QUOTED.match(part[0]) and not below) or _DISCLAIMER.match(bare):
+            outline.add(BlockKind.ASIDE, "\n".join(part))
+        elif _MARK.match(bare):
+            _add_items(outline, bare)
         else:
-            outline.add(BlockKind.PARAGRAPH, lines)
+            outline.add(BlockKind.PARAGRAPH, bare)
     outline.add(BlockKind.ASIDE, signature if mark else "")
+
+
+def _parts_of(lines: list[str]) -> Iterator[list[str]]:
+    """Lines of one depth of quotation without a blank one; such that say who wrote what follows by themselves."""
+    part: list[str] = []
+    depth = 0
+    for at, line in enumerate(lines):
+        marks = _QUOTED.match(line)
+        now = marks.group().count(">") if marks else 0
+        goes_on = bool(part) and now == depth and _says_who(f"{_bare(part[-1])} {_bare(line)}")
+        wraps = at + 1 < len(lines) and _says_who(f"{_bare(line)} {_bare(lines[at + 1])}")
+        if (
+            part
+            and not goes_on
+            and (
+                now != depth
+                or wraps
+                or not _bare(line)
+                or any(map(_says_who, (_bare(line), " ".join(map(_bare, part)))))
+            )
+        ):
+            yield part
+            part = []
+        if _bare(line):
+            part.append(line)
+        depth = now
+    if part:
+        yield part
+
+
+def _bare(line: str) -> str:
+    """A line without the marks of a quotation."""
+    marks = _QUOTED.match(line)
+    return (line[marks.end() :] if marks else line).rstrip()
+
+
+def _says_who(text: str) -> bool:
+    """Whether a line says who wrote what follows, and when."""
+    if text.startswith("---"):
+        return text.strip("- ").lower().startswith(_FORWARDED)
+    is_on = len(text) < _LONGEST_LINE and text.partition(" ")[0] in _ON and any(map(str.isdigit, text))
+    return is_on and text.rstrip().endswith(":") and any(verb in text for verb in _VERBS)
 
 
 def _add_items(outline: Outline, text: str) -> None:
