@@ -225,7 +225,12 @@ def _parts_of(lines: list[str]) -> Iterator[list[str]]:
     for at, line in enumerate(lines):
         marks = _QUOTED.match(line)
         now = marks.group().count(">") if marks else 0
-        goes_on = bool(part) and now == depth and _says_who(f"{_bare(part[-1])} {_bare(line)}")
+        goes_on = (
+            bool(part)
+            and now == depth
+            and not part[-1].startswith("---")
+            and _says_who(f"{_bare(part[-1])} {_bare(line)}")
+        )
         wraps = at + 1 < len(lines) and _says_who(f"{_bare(line)} {_bare(lines[at + 1])}")
         if (
             part
