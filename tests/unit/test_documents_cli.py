@@ -1,12 +1,15 @@
 """What the index holds: `documents`, `status`, `cache`, and the same in Python."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from equipoise.apps.documents import tree
 from equipoise.core.errors import InputError
-from equipoise.core.types import Trust
+from equipoise.core.types import Document, Trust
 from equipoise.corpus.catalogue import named
+from equipoise.corpus.loaders import load
 from equipoise.corpus.records import Listed
 
 
@@ -43,6 +46,16 @@ def test_every_document_is_listed(indexed, run):
     assert all(document["passages"] == 1 for document in documents)
     code, out, _ = run("documents", "list", "--store", "i.db")
     assert (code, "ferry.txt" in out) == (0, True)
+
+
+def test_a_document_is_shown_as_the_tree_that_was_read():
+    text = "# Fares\n\nTickets:\n\n- Zone A\n  - day: 3\n\n| What | Cost |\n|---|---|\n| Dog | 2 |\n"
+    (loaded,) = load(Path("a.md"), text.encode())
+    shown = list(tree(Document("d", loaded.text, "a.md", blocks=loaded.blocks)))
+    assert shown == [
+        "# # Fares", "  Tickets:", "    - Zone A", "      - day: 3", "  (never quoted) | What | Cost |",
+        "  (never quoted) |---|---|", "  | What: Dog; Cost: 2",
+    ]  # fmt: skip
 
 
 def test_a_document_is_shown_by_the_end_of_its_path(indexed, run):
@@ -162,6 +175,6 @@ def test_files_that_are_not_read_are_named_in_one_line(command, corpus, run):
     for number in range(30):
         (corpus / "mixed" / f"z{number:02}.png").write_text("x", "utf-8")
     (line,) = [line for line in run(*command)[2].splitlines() if line.startswith("skipped:")]
-    assert line.startswith("skipped: 44 of a type that is not read: mixed/file.7z, ")
+    assert line.startswith("skipped: 43 of a type that is not read: mixed/file.7z, ")
     assert line.endswith(", and 24 more (24 .png)")
     assert all(f"file.{kind}" in line for kind in kinds)

@@ -68,7 +68,7 @@ class TestMail:
             "> > On 12 June.\n\n-----Original Message-----\nFrom: Di\n\nThis message is confidential.\n"
         )
         assert outline("a.eml", data)[2:] == [
-            ("paragraph", 0, "", "On 26 June."),
+            ("paragraph", 0, self.SENT, "On 26 June."),
             ("heading", 2, "", "On Tue, 6 May 2025 at 14:40, Bo <b@x.org> wrote:"),
             ("paragraph", 0, "", "On 19 June?"),
             ("heading", 2, "", "Am 5. Mai 2025 schrieb Cy:"),
@@ -78,6 +78,7 @@ class TestMail:
             ("aside", 0, "", "This message is confidential."),
         ]
 
+    SENT = "From: Ann <a@x.org>\nTo: Bob\nDate: Mon, 1 Jan 2024"
     HEAD = "From: Ann <a@x.org>\nTo: Bob\nDate: Mon, 1 Jan 2024\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n"
 
     def test_headers_text_and_a_quote(self):
@@ -88,12 +89,12 @@ class TestMail:
         assert outline("a.eml", data) == [
             ("heading", 1, "", "Grüße"),
             ("paragraph", 0, "", "From: Ann <a@x.org>\nTo: Bob\nDate: Mon, 1 Jan 2024"),
-            ("paragraph", 0, "", "Dear Bob,"),
-            ("paragraph", 0, "", "these:"),
+            ("paragraph", 0, self.SENT, "Dear Bob,"),
+            ("paragraph", 0, self.SENT, "these:"),
             ("item", 1, "these:", "- one\ngoes on"),
             ("item", 1, "these:", "- two"),
             ("aside", 0, "", "> said before"),
-            ("paragraph", 0, "", "Bye"),
+            ("paragraph", 0, self.SENT, "Bye"),
             ("aside", 0, "", "Ann, Ltd.\n"),
         ]
         assert document_of("a.eml", data).title == "Grüße"
@@ -110,7 +111,7 @@ class TestMail:
         forwarded = "Content-Type: message/rfc822\n\nSubject: Inside\n\nNo."
         structure = outline("a.eml", self.parts(plain, html, attached, forwarded))
         assert structure[2:] == [
-            ("paragraph", 0, "", "Grüße."),
+            ("paragraph", 0, self.SENT, "Grüße."),
             ("paragraph", 0, "", "Attached:"),
             (
                 "item",
@@ -118,7 +119,12 @@ class TestMail:
                 "Attached:",
                 "- a.pdf (not read: the PDF is broken; open it in a viewer and save it again)",
             ),
-            ("item", 1, "Attached:", "- a message"),
+            (
+                "item",
+                1,
+                "Attached:",
+                "- a message (not read: it is a message of its own; save it beside this one)",
+            ),
         ]
 
     def attachment(self, name, text):
@@ -134,7 +140,10 @@ class TestMail:
         )
         read = load(Path("a.eml"), mail.encode())
         assert [document.fragment for document in read] == ["", "fees.csv", "2 fees.csv"]
-        assert read[0].text.endswith("- fees.csv\n\n- 2 fees.csv\n\n- tool.exe\n\n- again.eml")
+        said = read[0].text.partition("Attached:\n\n")[2].split("\n\n")
+        assert said[:2] == ["- fees.csv", "- 2 fees.csv"]
+        assert said[2] == "- tool.exe (not read: files of this type are not read)"
+        assert said[3].startswith("- again.eml (not read: it is a message of its own")
         assert "Boat: Heron; Fee: 9" in read[2].text
 
     def test_a_folder_of_messages(self):

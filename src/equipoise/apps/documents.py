@@ -12,12 +12,18 @@ from equipoise.apps.options import StoreOption, group
 from equipoise.apps.terminal import Terminal, number_of, one_line, print_json
 from equipoise.core import settings as layers
 from equipoise.core.metadata import as_json as as_json_value
-from equipoise.core.types import Trust
+from equipoise.core.types import Block, BlockKind, Document, Trust
 from equipoise.corpus import catalogue
 from equipoise.corpus.records import Listed
 from equipoise.corpus.store import Store
 
 app = group("What the index holds: list, show, remove, trust.")
+
+_SIGNS = {
+    BlockKind.HEADING: "# ", BlockKind.PARAGRAPH: "", BlockKind.ITEM: "", BlockKind.CODE: "code: ", BlockKind.ROW: "| ",
+    BlockKind.ASIDE: "(never quoted) ",
+}  # fmt: skip
+"""What stands before a block of each kind."""
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 NameArgument = Annotated[
@@ -57,23 +63,45 @@ def listing(
 
 @app.command("show")
 def show(name: NameArgument, store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """The text of a document as it is searched and quoted."""
+    """A document as it was read: a tree of headings, paragraphs, items, rows, code and notes, each below what it is
+    read with."""
     with _opened(store, read_only=True) as opened:
         chosen = catalogue.named(name, opened.listing())
-        texts = [opened.document(document.doc_id).text for document in chosen]
+        documents = [opened.document(document.doc_id) for document in chosen]
     if as_json:
-        print_json(
-            {
-                "documents": [
-                    as_dict(document) | {"text": text} for document, text in zip(chosen, texts, strict=True)
-                ]
-            }
-        )
+        rows = [
+            as_dict(listed) | {"text": document.text, "blocks": [_block(block) for block in document.blocks]}
+            for listed, document in zip(chosen, documents, strict=True)
+        ]
+        print_json({"documents": rows})
         return
     console = Terminal()
-    for document, text in zip(chosen, texts, strict=True):
-        console.print(f"{one_line(document.source)} ({document.trust}, {document.passages} passages)")
-        console.print(text)
+    for listed, document in zip(chosen, documents, strict=True):
+        console.print(f"{one_line(listed.source)} ({listed.trust}, {listed.passages} passages)")
+        for line in tree(document) if document.blocks else [document.text]:
+            console.print(line)
+
+
+def tree(document: Document) -> Iterator[str]:
+    """The blocks of a document as lines, indented by what they stand under."""
+    depths: list[int] = []
+    headings: list[int] = []  # the levels of those that are open
+    for block in document.blocks:
+        if block.kind is BlockKind.HEADING:
+            headings = [level for level in headings if level < block.level]
+        depth = len(headings) if block.lead < 0 else depths[block.lead] + 1
+        depths.append(depth)
+        if block.kind is BlockKind.HEADING:
+            headings.append(block.level)
+        margin = "  " * depth
+        text = document.text[block.start : block.end].replace("\n", f"\n{margin}  ")
+        yield f"{margin}{_SIGNS[block.kind]}{text}"
+
+
+def _block(block: Block) -> dict[str, object]:
+    return {
+        "kind": block.kind.value, "start": block.start, "end": block.end, "level": block.level, "lead": block.lead
+    }  # fmt: skip
 
 
 @app.command("remove")

@@ -25,7 +25,8 @@ _LONGEST = 1_000  # characters of a header
 _MOST_PARTS = 200  # that may hold others
 _MOST_ATTACHED = 50  # documents
 _LONGEST_NAME = 100
-_MAIL = frozenset({".eml", ".mbox"})
+_ANOTHER = "it is a message of its own; save it beside this one"
+_MAIL = frozenset({".eml", ".mbox", ".msg"})
 _POSTMARK = re.compile(rb"(?:\A|(?<=\n))From [^\r\n]{1,200}\r?\n")
 _ESCAPED = re.compile(rb"(?m)^>(>*+From )")
 _HOLDERS = re.compile(rb"multipart/|message/", re.IGNORECASE)
@@ -97,17 +98,20 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
         raise UnreadableFile(str(path), "there are no headers of a message; save it as text")
     outline.add(BlockKind.HEADING, subject, level=1)
     named = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
-    outline.add(BlockKind.PARAGRAPH, "\n".join(named))
+    head = outline.add(BlockKind.PARAGRAPH, "\n".join(named))
     plain, html, attached = _parts(message)
     for part in plain or html:
         if plain:
-            _add_text(outline, _decoded(part))
+            _add_text(outline, _decoded(part), head)
         else:
             read_page(path, _decoded(part), outline)
     lead = outline.add(BlockKind.PARAGRAPH, "Attached:") if attached else -1
     documents: list[LoadedDocument] = []
     for name, holder in attached.items():
-        read, why = _read(name, holder) if holder and len(documents) < _MOST_ATTACHED else ([], "")
+        read: list[LoadedDocument] = []
+        why = _ANOTHER if holder is None else f"more than {_MOST_ATTACHED} are attached"
+        if holder is not None and len(documents) < _MOST_ATTACHED:
+            read, why = _read(name, holder)
         documents += read
         outline.add(BlockKind.ITEM, f"- {name}" + (f" (not read: {why})" if why else ""), level=1, lead=lead)
     return [outline.loaded(subject or path.stem), *documents]
@@ -115,8 +119,10 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
 
 def _read(name: str, part: Message) -> tuple[list[LoadedDocument], str]:
     """The documents in an attachment, none of another message, and why there are none."""
-    if not loaders.kind_of(Path(name)) or loaders.kind_of(Path(name)) in _MAIL:
-        return [], ""
+    if not loaders.kind_of(Path(name)):
+        return [], "files of this type are not read"
+    if loaders.kind_of(Path(name)) in _MAIL:
+        return [], _ANOTHER
     payload = part.get_payload(decode=True)
     try:
         read = loaders.load(Path(name), payload if isinstance(payload, bytes) else b"")
@@ -197,7 +203,7 @@ def _charset(name: str | None) -> str:
     return name if name and name.lower().startswith(_CHARSETS) else "utf-8"
 
 
-def _add_text(outline: Outline, text: str) -> None:
+def _add_text(outline: Outline, text: str, head: int) -> None:
     """Plain text: paragraphs between blank lines; earlier messages below it each under who wrote it when.
 
     Lines that are quoted between others, a signature and a disclaimer are asides.
@@ -208,13 +214,13 @@ def _add_text(outline: Outline, text: str) -> None:
         bare = "\n".join(map(_bare, part))
         if _says_who(bare):
             outline.add(BlockKind.HEADING, one_line(bare), level=2)
-            below = True
+            below, head = True, -1
         elif (_QUOTED.match(part[0]) and not below) or _DISCLAIMER.match(bare):
             outline.add(BlockKind.ASIDE, "\n".join(part))
         elif _MARK.match(bare):
             _add_items(outline, bare)
         else:
-            outline.add(BlockKind.PARAGRAPH, bare)
+            outline.add(BlockKind.PARAGRAPH, bare, lead=head)
     outline.add(BlockKind.ASIDE, signature if mark else "")
 
 

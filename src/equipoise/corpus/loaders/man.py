@@ -36,7 +36,6 @@ _OTHERS = {
 _JOINED = frozenset({"BR", "RB", "BI", "IB", "IR", "RI", "SB", "MR"})
 _PLAIN = frozenset({"B", "I", "SM", "R"})
 _TAB = re.compile(r"tab ?\((.)\)")
-_CELL = re.compile(r"T\{\n((?:[^T]|T(?!\}))*+)T\}")
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
 _BEGINS = frozenset({"PP", "P", "LP", "Pp", "HP", "sp", "RS", "RE", "El"})
 _CODE = {"nf": True, "EX": True, "Bd": True, "fi": False, "EE": False, "Ed": False}
@@ -139,7 +138,10 @@ class _Page:
         lines, self._table = self._table, None
         mark = next((found[1] for found in map(_TAB.search, lines[:1]) if found), "\t")
         first = next((at for at, each in enumerate(lines, 1) if each.rstrip().endswith(".")), 0)
-        text = _CELL.sub(lambda cell: one_line(cell[1]), "\n".join(lines[first:]))
+        begun, *cells = "\n".join(lines[first:]).split("T{\n")
+        text = begun + "".join(
+            one_line(cell) + rest for cell, _, rest in (each.partition("T}") for each in cells)
+        )
         rows = [[Cell(one_line(_plain(cell))) for cell in each.split(mark)] for each in text.split("\n")]
         rules = [at for at, each in enumerate(rows) if len(each) == 1 and not each[0].text.strip("_=")]
         self.outline.table(
