@@ -17,7 +17,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]")
 _BLANK = re.compile(r"\n[ \t]*+(?=\n)")
 _TICKS = re.compile(r"`++")
-_STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*+(?<=\S)~~(?!~)")
+_STRUCK = re.compile(r"~~(?=[^\s~])[^~\n]*+(?:\n(?=[^\s])[^~\n]*+){0,3}+(?<=\S)~~(?!~)")
 _MARK = re.compile(r"\\.|`++|(?<!~)~~(?!~)|<(?:!--|(?=[a-zA-Z]))", re.DOTALL)
 _NAME = re.compile(r"<([a-zA-Z][-\w]*+)")
 _ATTRIBUTE = re.compile(
