@@ -80,14 +80,17 @@ def wholes(
     out, and behind the last one where that is empty. Where `within` has stretches of the document, nothing is shown of
     others than those of a span.
     """
-    quotes: list[tuple[set[Offsets], list[Offsets]]] = []
+    quotes: list[tuple[set[Offsets], set[Offsets], list[Offsets]]] = []
     for span in (part for whole in spans for part in _by_section(document, whole)):
-        shown, chosen = _inside(_shown(document, span), span, within), [span]
+        needed, more = (_inside(pieces, span, within) for pieces in _shown(document, span))
+        shown, chosen = needed | more, [span]
         while quotes and max(end for _, end in quotes[-1][0]) > min(shown)[0]:
-            before, earlier = quotes.pop()
-            shown, chosen = shown | before, earlier + chosen
-        quotes.append((shown, chosen))
-    return [(_stretches(document, shown), chosen) for shown, chosen in quotes]
+            before, wanted, earlier = quotes.pop()
+            shown, needed, chosen = shown | before, needed | wanted, earlier + chosen
+            if _words(document, shown) > LONGEST:
+                shown = needed
+        quotes.append((shown, needed, chosen))
+    return [(_stretches(document, shown), chosen) for shown, _, chosen in quotes]
 
 
 def reading(document: Document, unit: Offsets) -> list[Offsets]:
@@ -97,7 +100,7 @@ def reading(document: Document, unit: Offsets) -> list[Offsets]:
     row = document.block_row(unit[0])
     if not opens(text) and not is_fragment(text) and _states(document, unit, row):
         return _stretches(document, {unit, *_read_with(document, row)})
-    shown = _shown(document, unit)
+    shown = set[Offsets].union(*_shown(document, unit))
     says = any(_states(document, piece, document.block_row(piece[0])) for piece in shown)
     return _stretches(document, shown) if says else []
 
@@ -123,9 +126,9 @@ def _marker_end(text: str) -> int:
     return marker.end() if marker else 0
 
 
-def _shown(document: Document, span: Offsets) -> set[Offsets]:
-    """The pieces that are shown for one span: its sentences and what they are read with, then what fits; an empty one
-    at the end where more would follow."""
+def _shown(document: Document, span: Offsets) -> tuple[set[Offsets], set[Offsets]]:
+    """The pieces that are shown for one span: its sentences and what they are read with, and then what fits; an empty
+    one at the end where more would follow."""
     needed: set[Offsets] = set()
     around: set[int] = set()
     for unit in _units(document, *span):
@@ -137,12 +140,13 @@ def _shown(document: Document, span: Offsets) -> set[Offsets]:
     wanted = list(_groups(document, sorted(around), needed))
     if needed and opens(document.text[slice(*max(needed))]):
         needed |= set(next((group[:1] for group in wanted if group[0] > max(needed)), ()))
-    needed |= set(_fitting(document, wanted, LONGEST - _words(document, needed)))
-    if needed and (last := max(needed))[0] >= span[1] and opens(document.text[slice(*last)]):
+    more = set(_fitting(document, wanted, LONGEST - _words(document, needed)))
+    if (last := max(needed | more, default=span))[0] >= span[1] and opens(document.text[slice(*last)]):
         needed.discard(last)
-    ends = max(needed, default=span)[1]
+        more.discard(last)
+    ends = max(needed | more, default=span)[1]
     goes_on = bool(wanted) and wanted[-1][-1][0] >= ends
-    return (needed or {span}) | ({(ends, ends)} if goes_on else set())
+    return needed or {span}, more | ({(ends, ends)} if goes_on else set())
 
 
 def _by_section(document: Document, span: Offsets) -> list[Offsets]:

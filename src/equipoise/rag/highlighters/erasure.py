@@ -6,8 +6,7 @@ Monroe and Jurafsky (2016), who measure by it what a model's decision rests on.
 """
 
 import re
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator
 
 from equipoise.core.protocols import Reranker
 from equipoise.corpus.spelling import is_foreign
@@ -22,7 +21,9 @@ AGAINST = 2.0
 BORNE_OUT = 1.0
 """By at least so much the score must fall for a word that the window says otherwise, and none may rise by more."""
 SHARE, MOST_FALL = 0.2, 3.0
-"""Of the greatest fall, up to that, what is added; all chosen on one set of short documents (benchmarks/LOG.md)."""
+"""Of the greatest fall, up to that, what is added (all chosen on one set of short documents: benchmarks/LOG.md)."""
+MOST_ABSENT = 0.8
+"""Of the words of a question: where it has nothing else in common with a window, leaving out any of them is a loss."""
 MOST_GAIN = SHARE * MOST_FALL
 MOST_WORDS = 8
 """Words of a question that are left out, each by itself."""
@@ -33,38 +34,43 @@ _DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNOREC
 def shift(question: str, window: Window, reranker: Reranker) -> float:
     """What is added to the log-odds that the window answers, MOST_GAIN at most; nothing for questions in other
     languages, which the reader does not read. Raises ModelError."""
-    absent = [] if is_foreign(question) else _absent(question, window)
+    asked = [] if is_foreign(question) else _telling(question)
+    absent = [match for match in _absent(asked, window) if match.lastgroup != "number"][:MOST_WORDS]
     if not absent:
         return 0.0
     text = below_heading(window)
     whole = reranker.scores(question, [text])[0]
-    rises = {
-        question[start:end].casefold(): float(
-            reranker.scores(question[:start] + question[end:], [text])[0] - whole
-        )
-        for start, end in absent
-    }
+    shorter = {match.group().casefold(): _without(question, match) for match in absent}
+    rises = {word: float(reranker.scores(left, [text])[0] - whole) for word, left in shorter.items()}
     degrees = {word.casefold() for match in _DEGREE.finditer(question) for word in match.groups("")}
     asks = not (ASKING | AUXILIARY).isdisjoint(words(question))
     against = max((rise for word, rise in rises.items() if asks and word not in degrees), default=0.0)
     if against >= AGAINST:
         return -against
     fall = -min(rises.values())
-    return SHARE * min(fall, MOST_FALL) if fall >= BORNE_OUT > against else 0.0
+    borne_out = fall >= BORNE_OUT > against and len(absent) <= MOST_ABSENT * len(asked)
+    return SHARE * min(fall, MOST_FALL) if borne_out else 0.0
 
 
-def _absent(question: str, window: Window) -> Sequence[tuple[int, int]]:
-    """Where the words of the question stand that the window does not have, nor what stands above it; words that only
-    ask, and numbers, which a text says otherwise, aside."""
+def _without(question: str, match: re.Match[str]) -> str:
+    return question[: match.start()] + question[match.end() :]
+
+
+def _telling(question: str) -> list[re.Match[str]]:
+    """The words of the question but for those that only ask."""
+    return [
+        match
+        for match in WORD.finditer(question)
+        if (len(match.group()) > 2 or match.lastgroup == "number")
+        and match.group().casefold() not in STOP_WORDS | SAYING_NOTHING
+    ]
+
+
+def _absent(asked: Iterable[re.Match[str]], window: Window) -> Iterator[re.Match[str]]:
+    """Those of the words that the window does not have in any form, nor what stands above it."""
     there = set(words("\n".join((*window.above, window.text))))
     stems, beginnings = set(map(stem, there)), {word[:STEM] for word in there if len(word) >= STEM}
-    missing = (
-        match.span()
-        for match in WORD.finditer(question)
-        if match.lastgroup != "number"
-        and len(match.group()) > 2
-        and (word := match.group().casefold()) not in STOP_WORDS | SAYING_NOTHING
-        and stem(word) not in stems
-        and word[:STEM] not in beginnings
-    )
-    return list(islice(missing, MOST_WORDS))
+    for match in asked:
+        word = match.group().casefold()
+        if stem(word) not in stems and word[:STEM] not in beginnings:
+            yield match

@@ -20,6 +20,7 @@ from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.reading import Reading, Window
 from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
 from equipoise.text.numerals import quantities
+from equipoise.text.quotes import LONGEST
 from equipoise.text.tokens import STOP_WORDS, WORD, content_words, names, numbers, words
 
 FEATURES = (
@@ -81,8 +82,14 @@ class Calibration:
         return float(1.0 / (1.0 + np.exp(-(values @ self.weights + self.bias + shift))))
 
     def choose(self, windows: Sequence[Window]) -> list[Window]:
-        """The windows to highlight, best first."""
-        return [window for window in windows[: self.most] if window.worth >= windows[0].worth - self.keep]
+        """The windows to highlight, best first; of one passage so many as make a quote of LONGEST words, or one."""
+        chosen: list[Window] = []
+        for window in windows[: self.most]:
+            said = [each.own for each in (*chosen, window) if each.passage == window.passage]
+            fits = len(said) == 1 or sum(len(text.split()) for text in said) <= LONGEST
+            if fits and window.worth >= windows[0].worth - self.keep:
+                chosen.append(window)
+        return chosen
 
 
 @cache

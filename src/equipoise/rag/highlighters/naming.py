@@ -169,14 +169,22 @@ def fellows(question: str, best: Window, windows: Sequence[Window]) -> list[Wind
 
 
 def _not_outdone(question: str, windows: Sequence[Window]) -> list[Window]:
-    """Without the rows and items that hold some of the words of the question of which another one holds more: of
-    "Harbour: masks 18" and "North: masks 30" the one that is asked for."""
+    """Without the rows and items that hold some of the words of the question of which another one of their kind holds
+    more: of "Harbour: masks 18" and "North: masks 30" the one that is asked for."""
     held = _held(question, windows)
+    most: dict[str, set[frozenset[str]]] = {}
+    for window, has in held.items():
+        most.setdefault(_column(window), set()).add(has)
     return [
         window
         for window in windows
-        if window not in held or not any(held[window] < has for has in held.values())
+        if window not in held or not any(held[window] < has for has in most[_column(window)])
     ]
+
+
+def _column(window: Window) -> str:
+    """The name of a row's first column, a bar where it has none; empty for items."""
+    return "" if not is_row(window.own) else "|" if " | " in window.own else window.own.partition(": ")[0]
 
 
 def _held(question: str, windows: Iterable[Window]) -> dict[Window, frozenset[str]]:
