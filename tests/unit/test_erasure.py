@@ -43,8 +43,14 @@ def test_a_word_that_the_window_says_otherwise_speaks_for_it(reranker):
     assert shift("how do i get my money back", window(REFUNDS), reranker) == 0.0  # nothing in common
 
 
-def test_numbers_other_languages_and_words_that_stand_above_are_left_alone(reranker):
+def test_in_another_language_half_of_the_words_must_stand_there_in_whole_or_in_parts(reranker):
+    kurse = window("- Spanisch für Anfänger: 120 Euro", "Kurse")
+    assert shift("Was kostet der Spanischkurs?", kurse, reranker) == MOST_GAIN
+    assert shift("Was kostet der Töpferkurs?", kurse, reranker) == 0.0
     assert shift("Wie oft wird der Mast gestrichen?", window(BARGES), reranker) == 0.0
+
+
+def test_numbers_and_words_that_stand_above_are_left_alone(reranker):
     assert shift("Is 37 painted?", window(BARGES), reranker) == 0.0
     fair = "The autumn fair is on 4 October."
     assert shift("When is the spring fair?", window(fair, "Spring"), reranker) == 0.0

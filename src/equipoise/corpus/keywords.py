@@ -108,11 +108,12 @@ class Keywords:
         self, text: str, known: Mapping[str, int], holding: Callable[[str], Iterable[Passage]]
     ) -> tuple[Correction, ...]:
         """See `store.Searching.corrections`; `holding` gives at most LOOKED_AT passages with a stem."""
-        english = {} if is_foreign(text) else known
+        foreign = is_foreign(text)
+        english = {} if foreign else known
         slips = dict(small(text, english))
         pairs = {word: slips[word] for word in self.out_of_corpus(list(slips))} | self._respelt(text)
         for word, stems in self.misspelt(text, known):
-            if word not in pairs:
+            if word not in pairs and not (foreign and word.islower()):
                 pairs[word] = chosen(word, self._words(stems, holding), self.passages, english)
         return tuple(pair for pair in pairs.items() if pair[1])
 

@@ -8,7 +8,7 @@ from jellyfish import metaphone
 from rapidfuzz.distance import OSA, Levenshtein
 from rapidfuzz.process import cdist
 
-from equipoise.text.function_words import FUNCTION_WORDS, UMLAUTS
+from equipoise.text.function_words import BOTH, FUNCTION_WORDS, UMLAUTS, VERBS
 from equipoise.text.numerals import quantities
 from equipoise.text.tokens import WORD
 
@@ -74,9 +74,11 @@ def plain(text: str) -> list[str]:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether more of its words are function words of German or French than of English."""
+    """Whether more of its words are function words of German or French, or verbs that questions have there, than
+    function words of English alone."""
     words = [word.casefold() for word in plain(text)]
-    return sum(word in FUNCTION_WORDS for word in words) > sum(word in SMALL for word in words)
+    foreign = sum(word in FUNCTION_WORDS or word in VERBS for word in words)
+    return foreign > sum(word in SMALL and word not in BOTH for word in words)
 
 
 def umlauts(word: str) -> tuple[str, ...]:

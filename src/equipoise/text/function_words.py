@@ -29,3 +29,12 @@ UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 """How they are written where there are none."""
 FUNCTION_WORDS = frozenset(f"{_GERMAN} {_FRENCH} {_GERMAN.translate(UMLAUTS)}".split())
 """Lower case."""
+VERBS = frozenset(
+    """
+    bekomme bekommen bekommt brauche brauchen braucht coûte coûtent darf einmal geht heisst heißt kostet kosten liegt
+    machen macht sagt steht
+    """.split()  # noqa: SIM905
+)
+"""Words of German and French questions that say more than a function word; lower case."""
+BOTH = frozenset({"also", "was", "will"})
+"""Function words of English that German has, too."""

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from equipoise.core.protocols import Reranker
 from equipoise.corpus.spelling import is_foreign
-from equipoise.rag.highlighters.evidence import SAYING_NOTHING, STEM
+from equipoise.rag.highlighters.evidence import SAYING_NOTHING, STEM, in_parts
 from equipoise.rag.highlighters.reading import Window, below_heading
+from equipoise.text.function_words import UMLAUTS, VERBS
 from equipoise.text.references import ASKING, AUXILIARY
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, WORD, words
@@ -32,9 +33,14 @@ _DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNOREC
 
 
 def shift(question: str, window: Window, reranker: Reranker) -> float:
-    """What is added to the log-odds that the window answers, MOST_GAIN at most; nothing for questions in other
-    languages, which the reader does not read. Raises ModelError."""
-    asked = [] if is_foreign(question) else _telling(question)
+    """What is added to the log-odds that the window answers, MOST_GAIN at most. Of a question in another language,
+    which the reader hardly reads, the words decide: half of them must stand in the window. Raises ModelError."""
+    asked = _telling(question)
+    if is_foreign(question):
+        there = "\n".join((*window.above, window.text)).casefold().translate(UMLAUTS)
+        telling = [word for match in asked if (word := match.group().casefold()) not in VERBS]
+        held = sum(in_parts(word.translate(UMLAUTS), there) for word in telling)
+        return MOST_GAIN if telling and 2 * held >= len(telling) else 0.0
     absent = [match for match in _absent(asked, window) if match.lastgroup != "number"][:MOST_WORDS]
     if not absent:
         return 0.0

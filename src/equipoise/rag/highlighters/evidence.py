@@ -44,6 +44,8 @@ SCALE = 10.0
 ALIKE = 80.0
 """From this share of equal letters (0 to 100) on, a word of the text is taken for the question's, misspelt."""
 STEM = 5
+PART = 4
+"""Letters of a part of a compound."""
 CALENDAR = frozenset(name.casefold() for name in (*month_name, *day_name) if name)
 """Names that a text may write as numbers."""
 ASKING = frozenset(
@@ -133,20 +135,25 @@ def _names(question: str) -> list[str]:
 
 def _absent_words(query: Query, text: str) -> frozenset[str]:
     """The words of the question that no document has; words that ask, those of the calendar and numbers, which have
-    features of their own, aside. One that is not English may be part of a longer word: "Beitrag" in "Jahresbeitrag";
-    of another language only the words with a capital count, which German writes nouns with."""
+    features of their own, aside. Of another language than English only the words with a capital count, which German
+    writes nouns with, and they may stand in the text in parts: "Beitrag" in "Jahresbeitrag"."""
     there = text.casefold().translate(UMLAUTS)
-    foreign = is_foreign(query.text)
-    parts = query.out_of_corpus if foreign else query.unknown
-    lower = {match.group() for match in WORD.finditer(query.text) if foreign and match.group().islower()}
-    return frozenset(
-        word
-        for word in query.out_of_corpus
-        if word not in SAYING_NOTHING
-        and word not in lower
-        and not quantities(word)
-        and not (word in parts and len(word) >= STEM and word.translate(UMLAUTS) in there)
-    )
+    said = (word for word in query.out_of_corpus if word not in SAYING_NOTHING and not quantities(word))
+    if not is_foreign(query.text):
+        strange = {word for word in query.unknown if len(word) >= STEM and word.translate(UMLAUTS) in there}
+        return frozenset(said) - strange
+    lower = {match.group() for match in WORD.finditer(query.text) if match.group().islower()}
+    nouns = (word for word in said if word not in lower)
+    return frozenset(word for word in nouns if not in_parts(word.translate(UMLAUTS), there))
+
+
+def in_parts(word: str, there: str) -> bool:
+    """Whether the text has the word but for its end, or two parts of it: "Spanischkurs" where it has "Spanisch" and
+    "Kurse"; both case-folded and without umlauts."""
+    if len(word) >= PART and word[: max(PART, len(word) - 1)] in there:
+        return True
+    cuts = range(PART, len(word) - PART + 1)
+    return any(word[:cut] in there and word[cut:] in there for cut in cuts)
 
 
 def _unheard(said: Set[str], unknown: Set[str], named: Set[str]) -> dict[str, float]:
