@@ -119,7 +119,7 @@ def windows_of(question: str, passages: Mapping[Passage, float], reranker: Reran
         _window(g, n, n + 1, passages[g[n].passage])
         for g in groups.values()
         for n in range(len(g))
-        if g[n].read != ((g[n].start, g[n].end),) or is_row(g[n].text) or not is_fragment(g[n].text)
+        if g[n].read != ((g[n].start, g[n].end),) or _is_pair(g[n].text) or not is_fragment(g[n].text)
     ]
     first = {(window.passage, window.read): window for window in reversed(windows)}
     single = _scored(question, list(reversed(first.values())), reranker)
@@ -143,6 +143,11 @@ def is_row(text: str) -> bool:
     parts = text.split(BETWEEN_CELLS)
     named = sum(_NAMED.match(part) is not None for part in parts)
     return (len(parts) > 1 and 2 * named > len(parts)) or (" | " in text and "---" not in text)
+
+
+def _is_pair(text: str) -> bool:
+    """Whether it is a row of a name and its value, which says something without a number: "Call sign | LHXR"."""
+    return text.count(" | ") == 1
 
 
 def cells(text: str) -> list[str]:
