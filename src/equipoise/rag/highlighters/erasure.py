@@ -34,7 +34,8 @@ _DEGREE = re.compile(r"\bhow (\w+)|\b(new|maximum|minimum|\w+est)\b", re.IGNOREC
 
 def shift(question: str, window: Window, reranker: Reranker) -> float:
     """What is added to the log-odds that the window answers, MOST_GAIN at most. Of a question in another language,
-    which the reader hardly reads, the words decide: half of them must stand in the window. Raises ModelError."""
+    which the reader hardly reads, the words decide: half of them must stand in the window. For questions that stand
+    alone. Raises ModelError."""
     asked = _telling(question)
     if is_foreign(question):
         there = "\n".join((*window.above, window.text)).casefold().translate(UMLAUTS)

@@ -13,7 +13,6 @@ from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about, fellows
 from equipoise.rag.highlighters.reading import Reading, read
-from equipoise.rag.search import reader_of
 from equipoise.text.scripts import script_of
 
 
@@ -45,8 +44,8 @@ class ReaderHighlighter:
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         values = features(query, reading)
         moved = 0.0
-        if self.fitted.probability(values, MOST_GAIN) >= threshold:
-            moved = shift(query.text, reading.windows[0], reader_of(self.reranker, query))
+        if not query.last and self.fitted.probability(values, MOST_GAIN) >= threshold:
+            moved = shift(query.text, reading.windows[0], self.reranker)
         probability = self.fitted.probability(values, moved)
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
