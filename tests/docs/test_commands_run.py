@@ -1,7 +1,7 @@
 """Every command of README and docs runs as it is printed, with both packages installed as wheels in an environment
 of its own: no checkout on its path, no settings, no models, no network.
 
-Folders of the reader's own (`handbook/`, `forum/`) are made here. What is not run stands in `ELSEWHERE` with the
+Folders of the reader's own (`handbook/`, `forum/`, `acme/`) are made here. What is not run stands in `ELSEWHERE` with the
 reason.
 """
 
@@ -38,6 +38,7 @@ OWN_EXAMPLES = {
     "integrations-langchain.md": "tests/integrations/test_langchain_examples.py",
     "integrations-llamaindex.md": "tests/integrations/test_llamaindex_example.py",
     "extensions.md": "tests/docs/test_extensions.py",
+    "python.md": "tests/docs/test_python_page.py",
     "serve.md": "tests/server/test_openai_clients.py",
 }
 """Pages whose Python is no program by itself, and the test that has it."""
@@ -122,7 +123,7 @@ def reader(programs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("reader")
     copytree(ROOT / "examples", folder / "examples")
     copytree(ROOT / "tests" / "fixtures", folder / "tests" / "fixtures")
-    for name in ("handbook", "forum"):
+    for name in ("handbook", "forum", "acme", "globex"):
         (folder / name).mkdir()
         (folder / name / "refunds.md").write_text(
             "# Refunds\n\nThe head of sales may approve a refund.\n", "utf-8"

@@ -9,6 +9,7 @@ from equipoise import Document, Library
 from equipoise.core import settings as layers
 from equipoise.core.errors import CorpusError
 from equipoise.rag import library as shelf
+from equipoise.rag import updating
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 REFUND = "A refund may be approved by the head of the office, and by nobody else in the house."
@@ -57,12 +58,12 @@ def test_where_nothing_can_be_read_no_empty_index_is_left(here):
     (here / "empty").mkdir()
     for path in (here / "new" / "index.db", here / "index.db"):
         with pytest.raises(CorpusError, match="no file to index"):
-            shelf.update(path, [here / "empty"])
+            updating.update(path, [here / "empty"])
         assert not path.exists()
     assert not (here / "new").exists()
-    shelf.update(here / "index.db", [here / "handbook"])
+    updating.update(here / "index.db", [here / "handbook"])
     with pytest.raises(CorpusError):
-        shelf.update(here / "index.db", [here / "empty"])
+        updating.update(here / "index.db", [here / "empty"])
     with Library.open(here / "index.db") as kept:
         assert len(kept.documents()) == 1
 

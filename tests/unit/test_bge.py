@@ -5,7 +5,7 @@ import pytest
 from equipoise.core.errors import ModelUnavailable, WeightsError
 from equipoise.models import weights
 from equipoise.models.bge import WEIGHTS, BgeEncoder
-from equipoise.rag.library import update
+from equipoise.rag.updating import update
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus.embedding_reuse import ReusingEncoder
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
-from equipoise.rag import build, library
+from equipoise.rag import build
 from hashed_words import HashedWords
 
 
@@ -69,8 +69,8 @@ def test_an_index_takes_over_what_docs_made(tmp_path, folder, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     encoder = HashedWords()
     monkeypatch.setattr(build, "encoder", lambda *_arguments, **_options: encoder)
-    library.update(library.private_index([folder]), [folder])
+    updating.update(updating.private_index([folder]), [folder])
     before = encoder.encoded
     assert before == 2
-    library.update(tmp_path / "index.db", [folder])
+    updating.update(tmp_path / "index.db", [folder])
     assert encoder.encoded == before

@@ -25,8 +25,8 @@ from equipoise.rag.highlighters import sentence
 from equipoise.rag.highlighters.features import FEATURES, features
 from equipoise.rag.highlighters.sentence import SentenceHighlighter, calibration
 from equipoise.rag.highlighters.sentences import sentences_of
-from equipoise.rag.library import private_index, update
 from equipoise.rag.monitor import Monitor
+from equipoise.rag.updating import private_index, update
 from hashed_words import HashedWords
 
 FOX, OWL = (

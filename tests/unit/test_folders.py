@@ -15,7 +15,6 @@ from equipoise.corpus.places import Places
 from equipoise.corpus.records import FileRecord
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
-from equipoise.rag import library
 from hashed_words import HashedWords
 
 
@@ -200,17 +199,17 @@ class TestOddPaths:
         with pytest.raises(StoreError, match="the current folder is gone"):
             Store.open(Path("s.db"), create=True)
         monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
-        assert library.private_index([Path("x.md")]).parent.is_dir()
+        assert updating.private_index([Path("x.md")]).parent.is_dir()
 
     def test_the_private_index_of_odd_paths(self, here, monkeypatch):
         monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
         Path("spin").symlink_to("spin")
         odd = ["a\0b", "spin", os.fsdecode(b"\xff.md"), "x" * 5_000]
-        assert len({library.private_index([Path(path)]) for path in odd}) == len(odd)
+        assert len({updating.private_index([Path(path)]) for path in odd}) == len(odd)
         write("file", "in the way")
         monkeypatch.setenv("XDG_CACHE_HOME", str(here / "file"))
         with pytest.raises(StoreError, match="set XDG_CACHE_HOME"):
-            library.private_index([Path("forum")])
+            updating.private_index([Path("forum")])
 
     def test_a_folder_that_vanishes_during_the_walk(self, store, monkeypatch):
         write("forum/sub/a.md", "A.")

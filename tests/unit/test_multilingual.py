@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from equipoise.core.errors import MissingExtra, ModelUnavailable
 from equipoise.corpus.store import Store
 from equipoise.models.multilingual import MAX_CHARACTERS, MultilingualEncoder, readable
-from equipoise.rag.library import update
+from equipoise.rag.updating import update
 
 
 class TestWhatTheEngineGets:

@@ -27,7 +27,7 @@ from equipoise.core.where import Where
 from equipoise.corpus.places import is_of_store
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
-from equipoise.rag import build, library
+from equipoise.rag import build, updating
 from equipoise.rag.library import Library
 from equipoise.text.questions import EARLIER
 
@@ -311,7 +311,7 @@ def _library(chosen: Choice, more: Mapping[str, Any] = MappingProxyType({})) -> 
     if docs and chosen.store is not None:
         raise InputError("--docs makes an index of its own: give --docs or --store, not both")
     settings = layers.load({**chosen.flags, **more}).settings
-    path = library.private_index(docs, settings.retrieval.encoder) if docs else settings.store.path
+    path = updating.private_index(docs, settings.retrieval.encoder) if docs else settings.store.path
     if docs:
         _index(docs, path, Trust.TRUSTED, settings, Gone.DROP)
     with Library.open(path, settings=settings, pipeline=chosen.pipeline) as ready:
@@ -369,7 +369,7 @@ def _update(
 ) -> IndexReport:
     encoder = chosen.retrieval.encoder
     with _holding(chosen) as holding, progress.files() as report:
-        done = library.update(
+        done = updating.update(
             path,
             paths,
             trust=trust,

@@ -11,7 +11,7 @@ from equipoise.apps.options import group
 from equipoise.apps.terminal import Terminal, complain, one_line
 from equipoise.core.errors import EquipoiseError, StoreError
 from equipoise.corpus.store import Store
-from equipoise.rag.library import private_indexes
+from equipoise.rag.updating import private_indexes
 
 app = group("The indexes that --docs made: list, clear.")
 

@@ -147,7 +147,7 @@ def settings_of(
     chosen = layers.load(flags).settings
     if not docs:
         return chosen
-    from equipoise.rag.library import private_index  # noqa: PLC0415
+    from equipoise.rag.updating import private_index  # noqa: PLC0415
 
     place = private_index(docs, chosen.retrieval.encoder)
     return chosen.model_copy(update={"store": chosen.store.model_copy(update={"path": place})})

@@ -38,12 +38,14 @@ KEPT = 32
 @dataclass(frozen=True, slots=True)
 class Call:
     """`where` says which documents there are, `k` how many passages are read, `trust` is a `trust.mode`, and `pipeline`
-    a name of `build.pipeline`; None leaves a choice to the library."""
+    a name of `build.pipeline`; None leaves a choice to the library. Nothing is kept for calls of two who ask (`by`)
+    together, so none can tell by time which filter another one has used."""
 
     where: Where | None = None
     k: int | None = None
     trust: str | None = None
     pipeline: str | None = None
+    by: str = ""
 
     @classmethod
     def of(cls, **given: Unpack[Choice]) -> "Call":
@@ -54,7 +56,7 @@ class Call:
     @property
     def key(self) -> str:
         """The same for equal calls only."""
-        return repr((key_of(self.where), self.k, self.trust, self.pipeline))
+        return repr((key_of(self.where), self.k, self.trust, self.pipeline, self.by))
 
 
 @dataclass(slots=True)
@@ -89,15 +91,15 @@ class Calls:
     _views: _Latest = field(default_factory=_Latest)
     _pipelines: _Latest = field(default_factory=_Latest)
 
-    def view(self, where: Where | None) -> Components:
-        """The components over the documents that `where` means."""
+    def view(self, where: Where | None, by: str = "") -> Components:
+        """The components over the documents that `where` means; `by` as in `Call`."""
         if where is None:
             return self.components
-        return self._views.of(key_of(where), lambda: self.components.within(where))
+        return self._views.of(f"{by} {key_of(where)}", lambda: self.components.within(where))
 
     def parts(self, call: Call) -> Components:
         """The components for a call. Raises InputError for a choice that is none."""
-        return _chosen(self.view(call.where), call)
+        return _chosen(self.view(call.where, call.by), call)
 
     def pipeline(self, call: Call) -> Pipeline:
         """The pipeline for a call. Raises InputError and ModelUnavailable."""

@@ -1,32 +1,25 @@
 """Documents, an index and a pipeline in one object: the short way for programs and for the command line."""
 
 import asyncio
-import os
-from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self, TypeVar, Unpack, cast
 
-import platformdirs
-
 from equipoise.core import settings as layers
 from equipoise.core import sync
 from equipoise.core.addresses import Place, StoreUrl, place
-from equipoise.core.errors import CorpusError, InputError, StoreError
+from equipoise.core.errors import InputError
 from equipoise.core.metadata import Scalar
 from equipoise.core.protocols import Observer, Pipeline
 from equipoise.core.results import Answer, Refusal
 from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Flag, Query, Trust
 from equipoise.core.where import Given, as_where
-from equipoise.corpus import catalogue, loaders
-from equipoise.corpus.embedding_reuse import ReusingEncoder
+from equipoise.corpus import catalogue
 from equipoise.corpus.indexing import Judge, Progress, document_id, index, prepare
-from equipoise.corpus.places import shown
 from equipoise.corpus.records import Listed
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone
@@ -34,12 +27,13 @@ from equipoise.corpus.store import Store
 from equipoise.rag import build
 from equipoise.rag.calls import Call, Calls, Choice
 from equipoise.rag.components import Components, Objects
+from equipoise.rag.conversation import Conversation
 from equipoise.rag.events import Event, Teller
 from equipoise.rag.gathering import checked
 from equipoise.rag.impersonation import lookalikes
 from equipoise.rag.journal import Journal
 from equipoise.rag.retrieval import joined
-from equipoise.text.questions import EARLIER
+from equipoise.rag.updating import private_index, update
 
 Kind = TypeVar("Kind", Trust, Author, Gone)
 
@@ -267,7 +261,7 @@ class Library:
         finally:
             task.cancel()
 
-    def conversation(self, **choice: Unpack[Choice]) -> "Conversation":
+    def conversation(self, **choice: Unpack[Choice]) -> Conversation:
         """Question after question of one person."""
         return Conversation(self, choice)
 
@@ -332,32 +326,6 @@ class Library:
         self.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """Questions of one person, each read with those before it; `choice` holds for all of them."""
-
-    library: Library
-    choice: Choice
-    asked: deque[str] = field(default_factory=lambda: deque(maxlen=EARLIER))
-
-    def ask(
-        self, question: str, *, observer: Observer | None = None, others: bool = False
-    ) -> Answer | Refusal:
-        """As `Library.ask`."""
-        return sync.run(self.aask(question, observer=observer, others=others))
-
-    async def aask(
-        self, question: str, *, observer: Observer | None = None, others: bool = False
-    ) -> Answer | Refusal:
-        """As `Library.aask`."""
-        before = tuple(self.asked)
-        result = await self.library.aask(
-            question, before=before, observer=observer, others=others, **self.choice
-        )
-        self.asked.append(question)
-        return result
-
-
 def ask(
     question: str, *, docs: str | Path | Iterable[str | Path], settings: Settings | None = None
 ) -> Answer | Refusal:
@@ -368,57 +336,6 @@ def ask(
     update(path, paths, gone=Gone.DROP, encoder=chosen.retrieval.encoder)
     with Library.open(path, settings=chosen) as library:
         return library.ask(question)
-
-
-def update(
-    path: Place,
-    docs: Iterable[Path],
-    *,
-    trust: Trust = Trust.TRUSTED,
-    author: Author | None = None,
-    metadata: Mapping[str, Scalar] | None = None,
-    gone: Gone = Gone.KEEP,
-    progress: Progress | None = None,
-    judge: Judge | None = None,
-    encoder: str = build.AUTO,
-) -> IndexReport:
-    """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
-    of the encoder. What an index of `private_index` holds of the same files is not embedded again."""
-    build.encoder(encoder)  # a name that cannot be used leaves no file behind
-    with _no_empty_store(path), Store.open(path, create=True) as store:
-        lenders = [private for private in private_indexes() if private != path]
-        made = ReusingEncoder(build.encoder(encoder, store), store, lenders)
-        report = index(
-            docs,
-            store,
-            made,
-            trust=trust,
-            author=author,
-            metadata=metadata,
-            gone=gone,
-            progress=progress,
-            judge=judge,
-        )
-        return replace(report, alike=lookalikes(report.strangers, store))
-
-
-@contextmanager
-def _no_empty_store(path: Place) -> Iterator[None]:
-    """Around what makes a store: where it fails, and there was no file before, none is left."""
-    there = not isinstance(path, Path) or path.exists()
-    folder = path.parent if isinstance(path, Path) and not path.parent.exists() else None
-    try:
-        yield
-    except CorpusError:
-        if not there and isinstance(path, Path):
-            with Store.open(path) as store:
-                empty = not store.counts().documents
-            for ending in ("", "-wal", "-shm") if empty else ():
-                Path(f"{path}{ending}").unlink(missing_ok=True)
-            if empty and folder:
-                with suppress(OSError):
-                    folder.rmdir()
-        raise
 
 
 def one_place(given: object) -> Place:
@@ -441,43 +358,3 @@ def _one(kind: type[Kind], given: str, what: str) -> Kind:
         return kind(given)
     except ValueError:
         raise InputError(f"there is no {what} {given!r}: write {' or '.join(kind)}") from None
-
-
-def private_folder() -> Path:
-    """Where the indexes of `private_index` are."""
-    return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
-
-
-def private_indexes() -> list[Path]:
-    """The indexes that `private_index` names and that are there."""
-    return sorted(path for path in private_folder().glob("*.db") if path.is_file())
-
-
-def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
-    """Where the index of just these paths is kept, in the user's cache folder, apart for each encoder and version of
-    the loaders.
-
-    Raises StoreError, and InputError for a name of an encoder that cannot be used.
-    """
-    name, usual = (build.encoder(choice).name for choice in (encoder, build.AUTO))
-    # Sources are written relative to the working folder: from another one they would lead nowhere.
-    said = [*sorted(_named(path) for path in docs), *([name] if name != usual else [])]
-    key = "\n".join([*said, f"loaders {loaders.VERSION}"])
-    folder = private_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the folder {folder} cannot be made ({error.strerror}): set XDG_CACHE_HOME"
-        ) from error
-    return folder / f"{document_id(key)}.db"
-
-
-def _named(path: Path) -> str:
-    """`path` without links, and as its sources begin, as UTF-8; as it is where that cannot be, and indexing says what
-    is wrong with it."""
-    try:
-        resolved = f"{os.path.realpath(path)} {shown(path)}"
-    except (OSError, ValueError):
-        resolved = str(path)
-    return resolved.encode("utf-8", "backslashreplace").decode()

@@ -53,7 +53,7 @@ class Ask:
             where = both(self.key.where, as_where(self.where))
         except InputError as error:
             raise ApiError(400, f"{str(error)[:1].upper()}{str(error)[1:]}.", param="where") from None
-        return Call(where, self.k, self.trust, MODELS[self.model])
+        return Call(where, self.k, self.trust, MODELS[self.model], self.key.key_id if self.where else "")
 
 
 @dataclass(slots=True, eq=False)

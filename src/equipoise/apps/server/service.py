@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -160,14 +161,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     book = Book(folder)
 
     names = tuple(name for name in MODELS if wanted.vanilla or name == "equipoise")
-
-    def opened() -> Library:
-        library = Library.open(path, settings=settings, **objects)
-        calls = Calls(library.components, made=recorder.of_pipeline)
-        for name in names:
-            calls.pipeline(Call(pipeline=MODELS[name]))  # what cannot be made is told when the server starts
-        return replace(library, calls=calls)
-
+    opened = partial(_opened, settings, names, recorder, objects)
     file = _file_at(path)
     library = opened()
     return Service(
@@ -195,6 +189,15 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         opened=opened,
         file=file,
     )
+
+
+def _opened(settings: Settings, names: Iterable[str], recorder: RequestRecorder, objects: Objects) -> Library:
+    """The index with the pipelines of these models; what cannot be made is told here, before anybody asks."""
+    library = Library.open(settings.store.path, settings=settings, **objects)
+    calls = Calls(library.components, made=recorder.of_pipeline)
+    for name in names:
+        calls.pipeline(Call(pipeline=MODELS[name]))
+    return replace(library, calls=calls)
 
 
 def _file_at(place: Place) -> tuple[int, int] | None:

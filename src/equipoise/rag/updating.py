@@ -1,0 +1,114 @@
+"""Indexes that are brought up to date without being asked: the one of a folder, and those of `--docs` in the cache."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import platformdirs
+
+from equipoise.core.addresses import Place
+from equipoise.core.errors import CorpusError, StoreError
+from equipoise.core.metadata import Scalar
+from equipoise.core.types import Trust
+from equipoise.corpus import loaders
+from equipoise.corpus.embedding_reuse import ReusingEncoder
+from equipoise.corpus.indexing import Judge, Progress, document_id, index
+from equipoise.corpus.places import shown
+from equipoise.corpus.report import IndexReport
+from equipoise.corpus.roots import Author, Gone
+from equipoise.corpus.store import Store
+from equipoise.rag import build
+from equipoise.rag.impersonation import lookalikes
+
+
+def update(
+    path: Place,
+    docs: Iterable[Path],
+    *,
+    trust: Trust = Trust.TRUSTED,
+    author: Author | None = None,
+    metadata: Mapping[str, Scalar] | None = None,
+    gone: Gone = Gone.KEEP,
+    progress: Progress | None = None,
+    judge: Judge | None = None,
+    encoder: str = build.AUTO,
+) -> IndexReport:
+    """Bring the index at `path` up to date with `docs`; see `corpus.indexing.index`, and `build.encoder` for the name
+    of the encoder. What an index of `private_index` holds of the same files is not embedded again."""
+    build.encoder(encoder)  # a name that cannot be used leaves no file behind
+    with _no_empty_store(path), Store.open(path, create=True) as store:
+        lenders = [private for private in private_indexes() if private != path]
+        made = ReusingEncoder(build.encoder(encoder, store), store, lenders)
+        report = index(
+            docs,
+            store,
+            made,
+            trust=trust,
+            author=author,
+            metadata=metadata,
+            gone=gone,
+            progress=progress,
+            judge=judge,
+        )
+        return replace(report, alike=lookalikes(report.strangers, store))
+
+
+def private_folder() -> Path:
+    """Where the indexes of `private_index` are."""
+    return Path(platformdirs.user_cache_dir("equipoise", appauthor=False)) / "docs"
+
+
+def private_indexes() -> list[Path]:
+    """The indexes that `private_index` names and that are there."""
+    return sorted(path for path in private_folder().glob("*.db") if path.is_file())
+
+
+def private_index(docs: Iterable[Path], encoder: str = build.AUTO) -> Path:
+    """Where the index of just these paths is kept, in the user's cache folder, apart for each encoder and version of
+    the loaders.
+
+    Raises StoreError, and InputError for a name of an encoder that cannot be used.
+    """
+    name, usual = (build.encoder(choice).name for choice in (encoder, build.AUTO))
+    # Sources are written relative to the working folder: from another one they would lead nowhere.
+    said = [*sorted(_named(path) for path in docs), *([name] if name != usual else [])]
+    key = "\n".join([*said, f"loaders {loaders.VERSION}"])
+    folder = private_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder {folder} cannot be made ({error.strerror}): set XDG_CACHE_HOME"
+        ) from error
+    return folder / f"{document_id(key)}.db"
+
+
+def _named(path: Path) -> str:
+    """`path` without links, and as its sources begin, as UTF-8; as it is where that cannot be, and indexing says what
+    is wrong with it."""
+    try:
+        resolved = f"{os.path.realpath(path)} {shown(path)}"
+    except (OSError, ValueError):
+        resolved = str(path)
+    return resolved.encode("utf-8", "backslashreplace").decode()
+
+
+@contextmanager
+def _no_empty_store(path: Place) -> Iterator[None]:
+    """Around what makes a store: where it fails, and there was no file before, none is left."""
+    there = not isinstance(path, Path) or path.exists()
+    folder = path.parent if isinstance(path, Path) and not path.parent.exists() else None
+    try:
+        yield
+    except CorpusError:
+        if not there and isinstance(path, Path):
+            with Store.open(path) as store:
+                empty = not store.counts().documents
+            for ending in ("", "-wal", "-shm") if empty else ():
+                Path(f"{path}{ending}").unlink(missing_ok=True)
+            if empty and folder:
+                with suppress(OSError):
+                    folder.rmdir()
+        raise
