@@ -1,8 +1,8 @@
 """Every command of README and docs runs as it is printed, with both packages installed as wheels in an environment
 of its own: no checkout on its path, no settings, no models, no network.
 
-Folders of the reader's own (`handbook/`, `forum/`, `acme/`) are made here. What is not run stands in `ELSEWHERE` with the
-reason.
+Folders of the reader's own (`handbook/`, `forum/`, `acme/`) are made here. What is not run stands in `ELSEWHERE` with
+the reason.
 """
 
 import os

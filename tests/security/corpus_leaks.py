@@ -10,7 +10,7 @@ import numpy as np
 
 from equipoise.core.results import Answer
 from equipoise.core.types import Trust
-from equipoise.corpus import embedding, fulltext, indexing, nearest, rows, sqlite, sqlite_partition
+from equipoise.corpus import embedding, fulltext, indexing, nearest, rows, sqlite
 from equipoise.corpus.fulltext import FullText
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.partitions import trust_of
@@ -56,7 +56,7 @@ def merged(found, k):
 
 @mutant("frequencies of words over both")
 def _(patch):
-    for module in (fulltext, rows, sqlite, sqlite_partition):
+    for module in (fulltext, rows, sqlite):
         patch(module, "words_of", lambda trust: "words_trusted")
 
     def bm25(old, self, query, k):
@@ -257,7 +257,7 @@ def _(patch):
 
 @mutant("subjects of all documents")
 def _(patch):
-    def subjects(self, most):
+    def subjects(self, most, where=None):
         asked = "SELECT title FROM documents JOIN vectors ON document = number WHERE title <> ''"
         found = self._rows(f"{asked} GROUP BY title ORDER BY sum(count) DESC, title LIMIT ?", (most,))
         return tuple(row[0] for row in found)

@@ -14,7 +14,7 @@ from equipoise.core.errors import CorpusError
 from equipoise.core.settings import Settings
 from equipoise.core.types import Document, Trust
 from equipoise.corpus import vectors
-from equipoise.corpus.indexing import document_id
+from equipoise.corpus.naming import document_id
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.library import Library
 from hashed_words import HashedWords

@@ -10,7 +10,8 @@ from equipoise.apps.server.keys import Scope
 from equipoise.core.errors import InputError
 from equipoise.core.types import Trust
 from equipoise.core.where import as_where, in_collection
-from equipoise.corpus.indexing import document_id, index
+from equipoise.corpus.indexing import index
+from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import shown
 from equipoise.corpus.roots import Author
 from equipoise.corpus.store import Store

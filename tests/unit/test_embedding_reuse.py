@@ -7,7 +7,7 @@ from equipoise.core.types import Trust
 from equipoise.corpus.embedding_reuse import ReusingEncoder
 from equipoise.corpus.indexing import index
 from equipoise.corpus.store import Store
-from equipoise.rag import build
+from equipoise.rag import build, updating
 from hashed_words import HashedWords
 
 

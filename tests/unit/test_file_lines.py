@@ -7,8 +7,9 @@ import pytest
 from equipoise.apps.render import where
 from equipoise.core.results import Answer
 from equipoise.core.types import BlockKind, Document, Highlights, Span
-from equipoise.corpus.indexing import document_id, index
+from equipoise.corpus.indexing import index
 from equipoise.corpus.loaders import load
+from equipoise.corpus.naming import document_id
 from equipoise.corpus.pieces import passage_at
 from equipoise.corpus.store import Store
 from equipoise.rag.boundary import read_quotes

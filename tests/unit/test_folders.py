@@ -9,12 +9,13 @@ import pytest
 
 from equipoise.core.errors import CorpusError, InputError, ModelUnavailable, StoreError
 from equipoise.core.types import Document, Trust
-from equipoise.corpus import files, indexing
+from equipoise.corpus import files, indexing, naming
 from equipoise.corpus.indexing import index, prepare
 from equipoise.corpus.places import Places
 from equipoise.corpus.records import FileRecord
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
+from equipoise.rag import updating
 from hashed_words import HashedWords
 
 
@@ -261,7 +262,7 @@ class TestOddPaths:
 
 class TestOneFile:
     def test_an_id_that_is_taken_is_that_files_failure(self, store):
-        taken = Document(indexing.document_id("forum/post.md"), "Planted.", "elsewhere")
+        taken = Document(naming.document_id("forum/post.md"), "Planted.", "elsewhere")
         store.bind_encoder(HashedWords())
         store.add_documents(prepare([taken], HashedWords()))
         report = indexing_of(store, "forum", "private")

@@ -3,7 +3,8 @@
 import pytest
 
 from equipoise.core.types import Document, Trust
-from equipoise.corpus.indexing import document_id, index
+from equipoise.corpus.indexing import index
+from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import Places
 from equipoise.corpus.roots import known_roots
 from equipoise.corpus.store import Store

@@ -9,7 +9,8 @@ import pytest
 from equipoise.core.errors import CorpusError, ModelReplyError, StoreError
 from equipoise.core.types import Document, Trust
 from equipoise.corpus.files import HIDDEN, OF_A_PAGE, UNKNOWN
-from equipoise.corpus.indexing import document_id, index, prepare
+from equipoise.corpus.indexing import index, prepare
+from equipoise.corpus.naming import document_id
 from equipoise.corpus.roots import Gone
 from equipoise.corpus.store import Store
 from equipoise.maths.similarity import top_k

@@ -31,7 +31,7 @@ def control_budget(
     """How many different inputs one question can force on the summarizer, and what each setting buys."""
     chosen = settings_of(store, docs, llm)
     if docs:
-        from equipoise.apps.asking import index_docs  # noqa: PLC0415
+        from equipoise.apps.indexing import index_docs  # noqa: PLC0415
 
         index_docs(docs, chosen)
     with Store.open(chosen.store.path, read_only=True) as opened, progress.counted() as report:

@@ -76,7 +76,7 @@ def _certified(
 ) -> record.Record:
     """The record at `out`, complete."""
     if docs:
-        from equipoise.apps.asking import index_docs  # noqa: PLC0415
+        from equipoise.apps.indexing import index_docs  # noqa: PLC0415
 
         index_docs(docs, chosen)
     with Store.open(chosen.store.path, read_only=True) as opened:

@@ -18,8 +18,8 @@ from equipoise.core import plugins
 from equipoise.core.errors import InputError
 
 COMMANDS = {
-    "index": ("asking", "Read documents into the index."),
-    "watch": ("asking", "Index, then keep up with every change."),
+    "index": ("indexing", "Read documents into the index."),
+    "watch": ("indexing", "Index, then keep up with every change."),
     "ask": ("asking", "Answer one question with verbatim quotes, or say why not."),
     "search": ("asking", "Find passages; nothing is answered."),
     "highlight": ("highlight", "What answers a question in some texts, without an index."),

@@ -43,7 +43,7 @@ def mcp(
 
     chosen = settings_of(store, docs, llm, encoder)
     if docs:
-        from equipoise.apps.asking import index_docs  # noqa: PLC0415
+        from equipoise.apps.indexing import index_docs  # noqa: PLC0415
 
         index_docs(docs, chosen)
     with Library.open(chosen.store.path, settings=chosen) as library:

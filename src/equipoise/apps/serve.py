@@ -43,7 +43,7 @@ def serve(
 
     chosen = settings_of(store, docs, llm, encoder, public=public)
     if docs:
-        from equipoise.apps.asking import index_docs  # noqa: PLC0415
+        from equipoise.apps.indexing import index_docs  # noqa: PLC0415
 
         index_docs(docs, chosen)
     has_keys = run.check(chosen, host)

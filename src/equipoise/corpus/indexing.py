@@ -5,12 +5,10 @@ next ones: from then on words find them. Then the vectors are made (`corpus.vect
 A file that fails in any way is named with its reason; only a failing store or encoder ends the run.
 """
 
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 
 from equipoise.core.errors import CorpusError, StoreError, UnreadableFile
@@ -23,10 +21,10 @@ from equipoise.corpus.chunks import passages
 from equipoise.corpus.embedding import Cut, entries
 from equipoise.corpus.files import LeftOut, Walk, find_files
 from equipoise.corpus.loaders import DOCUMENTS
+from equipoise.corpus.naming import documents_of
 from equipoise.corpus.offsets import packed as packed_offsets
-from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import Places, shown
-from equipoise.corpus.prefetch import Fresh, Same, Share, Turn, in_turn
+from equipoise.corpus.prefetch import Same, Share, Turn, in_turn
 from equipoise.corpus.records import Entry, FileRecord
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone, Roots, known_authors, known_metadata, known_roots
@@ -139,11 +137,6 @@ def cut(document: Document) -> Cut:
     return clean, tuple(passages(clean))
 
 
-def document_id(source: str) -> str:
-    """A short name for a source, the same everywhere: 16 hex digits of its sha256."""
-    return hashlib.sha256(source.encode()).hexdigest()[:16]
-
-
 def _silent(step: Step) -> None:
     """No progress wanted."""
 
@@ -253,7 +246,8 @@ class _Work:
             )
             return self._same_content(fresh.old, now)
         record = replace(label, sha256=fresh.sha256, size=fresh.size, mtime_ns=fresh.mtime_ns)
-        documents = self._documents(fresh, turn, record)
+        said = telling.of_file(turn.path, self.places.path(record.root), fresh.beside, record.metadata)
+        documents = documents_of(fresh.readings, (turn.source, turn.path), record, said, self.store)
         if turn.old and (known := self._only_said_otherwise(turn, documents)):
             trust = self._trust_of_same(turn, turn.old, label.trust)
             self.store.update_file(replace(record, trust=trust), known)
@@ -344,42 +338,6 @@ class _Work:
                 self._by_file.setdefault(listed.path, []).append(listed.doc_id)
         return self._by_file.get(key, ())
 
-    def _documents(self, fresh: Fresh, turn: Turn, record: FileRecord) -> list[Document]:
-        source, readings = turn.source, fresh.readings
-        root = self.places.path(record.root)
-        if any(self._is_taken(_full_source(reading, source), record) for reading in readings):
-            source = turn.path.as_posix()
-        said = telling.of_file(turn.path, root, fresh.beside, record.metadata)
-        return [
-            replace(
-                _document(reading, _full_source(reading, source), record),
-                metadata={**reading.metadata, **said},
-            )
-            for reading in readings
-        ]
-
-    def _is_taken(self, source: str, record: FileRecord) -> bool:
-        """True where another file, indexed from another working folder, has this source already. What a trusted file is
-        called must not depend on others: an untrusted document that has its source, or its id, gets another one."""
-        doc_id = document_id(source)
-        owner = self.store.file_of(doc_id)
-        if owner == record.path or not self._has(doc_id):
-            return False
-        if record.trust is not Trust.TRUSTED or self.store.document(doc_id).trust is Trust.TRUSTED:
-            return owner is not None
-        fragment = source.partition("#")[2]
-        whole = f"{source} (untrusted)"
-        if owner is not None:
-            whole = self.places.path(owner).as_posix() + (f"#{fragment}" if fragment else "")
-        names = (f"{whole} ({number})" if number else whole for number in count())
-        free = next(name for name in names if not self._has(document_id(name)))
-        self.store.rename(doc_id, document_id(free), free)
-        return False
-
-    def _has(self, doc_id: str) -> bool:
-        """Whether the store has a document with this id, from a file or not."""
-        return self.store.file_of(doc_id) is not None or doc_id in self.store.unfiled()
-
 
 @contextmanager
 def _this_file(source: str) -> Iterator[None]:
@@ -400,24 +358,6 @@ def _content(document: Document) -> tuple[object, ...]:
         packed_blocks(document.blocks),
     )
     return document.text, document.title, *offsets
-
-
-def _full_source(reading: ParsedDocument, source: str) -> str:
-    return f"{source}#{reading.fragment}" if reading.fragment else source
-
-
-def _document(reading: ParsedDocument, source: str, record: FileRecord) -> Document:
-    return Document(
-        document_id(source),
-        reading.text,
-        source,
-        reading.title,
-        record.trust,
-        reading.sentences,
-        reading.pages,
-        reading.blocks,
-        record.author,
-    )
 
 
 def _nothing_read(reasons: Sequence[UnreadableFile | LeftOut]) -> str:

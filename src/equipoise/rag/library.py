@@ -19,7 +19,8 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import Candidates, Document, Flag, Query, Trust
 from equipoise.core.where import Given, as_where
 from equipoise.corpus import catalogue
-from equipoise.corpus.indexing import Judge, Progress, document_id, index, prepare
+from equipoise.corpus.indexing import Judge, Progress, index, prepare
+from equipoise.corpus.naming import document_id
 from equipoise.corpus.records import Listed
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone

@@ -14,7 +14,8 @@ from equipoise.core.metadata import Scalar
 from equipoise.core.types import Trust
 from equipoise.corpus import loaders
 from equipoise.corpus.embedding_reuse import ReusingEncoder
-from equipoise.corpus.indexing import Judge, Progress, document_id, index
+from equipoise.corpus.indexing import Judge, Progress, index
+from equipoise.corpus.naming import document_id
 from equipoise.corpus.places import shown
 from equipoise.corpus.report import IndexReport
 from equipoise.corpus.roots import Author, Gone

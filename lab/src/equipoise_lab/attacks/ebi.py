@@ -22,8 +22,8 @@ from equipoise.core.errors import InputError, ModelReplyError
 from equipoise.core.protocols import ChatModel, Encoder
 from equipoise.core.sync import together
 from equipoise.core.types import AttackCase, ChatOptions, Crafted, Message, Usage
-from equipoise.corpus.indexing import document_id
 from equipoise.corpus.loaders.loaded import clean, one_line
+from equipoise.corpus.naming import document_id
 from equipoise.models.structured import complete_as
 from equipoise_lab import prompts
 from equipoise_lab.attacks.passages import AttackPassage, Journal, Kind

@@ -10,7 +10,7 @@ from equipoise.core.errors import UnreadableFile
 from equipoise.core.types import Document
 from equipoise.corpus import files
 from equipoise.corpus.files import LeftOut, find_files
-from equipoise.corpus.indexing import document_id
+from equipoise.corpus.naming import document_id
 from equipoise.corpus.parsed import ParsedDocument
 from equipoise.corpus.places import shown
 from equipoise.corpus.store import Store

@@ -1,0 +1,186 @@
+"""`equipoise index` and `watch`: documents in, and what somebody should know of it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from equipoise.apps import progress, render
+from equipoise.apps.indexed import tell
+from equipoise.apps.narrowing import IntoOption, MetaOption, told
+from equipoise.apps.options import PathArgument, StoreOption, group
+from equipoise.apps.terminal import Terminal, complain, number_of
+from equipoise.core import settings as layers
+from equipoise.core.addresses import Place
+from equipoise.core.errors import EquipoiseError, InputError
+from equipoise.core.metadata import Scalar
+from equipoise.core.settings import Settings
+from equipoise.core.types import Trust
+from equipoise.corpus.places import is_of_store
+from equipoise.corpus.report import IndexReport
+from equipoise.corpus.roots import Author, Gone
+from equipoise.rag import updating
+
+if TYPE_CHECKING:
+    from equipoise.redteam.scan.holding import Holding
+
+app = group()
+
+PARTLY_FAILED = 3
+EncoderOption = Annotated[
+    str | None,
+    typer.Option(help="minilm, bge-small, mpnet, multilingual or hf/NAME; auto: that of the index."),
+]
+AuthorOption = Annotated[
+    Author | None,
+    typer.Option(
+        help="Who counts as one author of untrusted files: each PATH given, each folder, or each file."
+    ),
+]
+UNTRUSTED = {
+    "trusted-first": "anybody may write there: it is quoted, by name, only where trusted documents do not answer",
+    "trusted-only": "trust.mode is trusted-only: it is indexed and never read",
+    "equal": "trust.mode is equal: whoever writes there can change what your trusted documents answer",
+}
+"""What it means for documents that anybody may have written, by `trust.mode`."""
+
+
+@app.command()
+def index(
+    paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
+    trust: Annotated[
+        Trust, typer.Option(help="trusted: only you write there; untrusted: anybody may.")
+    ] = Trust.TRUSTED,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep documents whose files are gone from these folders.")
+    ] = False,
+    author: AuthorOption = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Drop those of a folder that has lost all its files, too.")
+    ] = False,
+    meta: MetaOption = None,
+    collection: IntoOption = None,
+    encoder: EncoderOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Read documents into the index. Unchanged files are skipped; files deleted from a folder are removed."""
+    if keep and prune:
+        raise InputError("--keep and --prune contradict each other: give one of them")
+    gone = Gone.KEEP if keep else Gone.DROP if prune else Gone.MIRROR
+    chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
+    said = told(meta, collection)
+    report = index_into(paths, chosen.store.path, trust, chosen, gone, author, said)
+    if trust is Trust.UNTRUSTED:
+        complain("untrusted:", UNTRUSTED[chosen.trust.mode])
+    held = f"{_held(report)} in {chosen.store.path}"
+    Terminal().print(f"{held} (files: {', '.join(_counted(report))})")
+    if report.failed:
+        raise typer.Exit(PARTLY_FAILED)
+
+
+@app.command()
+def watch(
+    paths: Annotated[list[Path], PathArgument(help="Files and folders.")],
+    trust: Annotated[
+        Trust, typer.Option(help="trusted: only you write there; untrusted: anybody may.")
+    ] = Trust.TRUSTED,
+    encoder: EncoderOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Index, then keep up with every change. Ctrl-C ends it."""
+    from equipoise.apps.follow import changes  # noqa: PLC0415 - only this command needs the library
+
+    chosen = layers.load({"store.path": store, "retrieval.encoder": encoder}).settings
+    console = Terminal()
+    console.print(f"Watching {', '.join(map(str, paths))}; Ctrl-C ends it.")
+    said = False
+    for _ in changes(paths, beside=chosen.store.path):
+        try:
+            report = _update(paths, chosen.store.path, trust, chosen, Gone.MIRROR)
+        except EquipoiseError as error:
+            complain("not indexed:", str(error))
+            continue
+        if done := [count for count in _counted(report) if not count.endswith(("unchanged", "skipped"))]:
+            console.print(f"{_held(report)} (files: {', '.join(done)})")
+        if not said:
+            _say_skipped(report, chosen.store.path)
+            said = True
+
+
+def index_docs(docs: list[Path], chosen: Settings) -> None:
+    """Bring the index of `--docs` up to date; what could not be read is told."""
+    index_into(docs, chosen.store.path, Trust.TRUSTED, chosen, Gone.DROP)
+
+
+def index_into(
+    paths: list[Path],
+    path: Place,
+    trust: Trust,
+    chosen: Settings,
+    gone: Gone,
+    author: Author | None = None,
+    metadata: Mapping[str, Scalar] | None = None,
+) -> IndexReport:
+    """Update the store at `path`, and name what was not read."""
+    done = _update(paths, path, trust, chosen, gone, author, metadata)
+    _say_skipped(done, path)
+    return done
+
+
+def _update(
+    paths: list[Path],
+    path: Place,
+    trust: Trust,
+    chosen: Settings,
+    gone: Gone,
+    author: Author | None = None,
+    metadata: Mapping[str, Scalar] | None = None,
+) -> IndexReport:
+    encoder = chosen.retrieval.encoder
+    with _holding(chosen) as holding, progress.files() as report:
+        done = updating.update(
+            path,
+            paths,
+            trust=trust,
+            author=author,
+            metadata=metadata,
+            gone=gone,
+            progress=report,
+            judge=holding,
+            encoder=encoder,
+        )
+    tell(done, holding.held if holding else ())
+    return done
+
+
+def _say_skipped(report: IndexReport, store: Place) -> None:
+    """Name the files that were not read, those of the store itself aside."""
+    others = [file for file in report.skipped if not is_of_store(file.path, store)]
+    for line in render.grouped(others):
+        complain("skipped:", line)
+
+
+@contextmanager
+def _holding(chosen: Settings) -> "Iterator[Holding | None]":
+    """What scans untrusted files and holds them back, where the settings want that here."""
+    if chosen.trust.hold != "always":
+        yield None
+        return
+    from equipoise.redteam.scan.holding import Holding  # noqa: PLC0415 - its rules, which only this needs
+
+    with Holding() as holding:
+        yield holding
+
+
+def _held(report: IndexReport) -> str:
+    """What the index holds."""
+    return f"{number_of(report.documents, 'document')}, {number_of(report.passages, 'passage')}"
+
+
+def _counted(report: IndexReport) -> list[str]:
+    """How many files were added, changed and so on."""
+    done = ("added", "changed", "unchanged", "relabelled", "removed")
+    counts = [f"{getattr(report, name)} {name}" for name in done if getattr(report, name)]
+    return counts + ([f"{len(report.skipped)} skipped"] if report.skipped else [])

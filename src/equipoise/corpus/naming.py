@@ -1,0 +1,81 @@
+"""What the documents of a file are called in a store, and all else that is known of them when they are read."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from equipoise.core.metadata import Scalar
+from equipoise.core.types import Document, Trust
+from equipoise.corpus.parsed import ParsedDocument
+from equipoise.corpus.places import Places
+from equipoise.corpus.records import FileRecord
+from equipoise.corpus.store import Store
+
+
+def documents_of(
+    readings: Sequence[ParsedDocument],
+    place: tuple[str, Path],
+    record: FileRecord,
+    said: Mapping[str, Scalar],
+    store: Store,
+) -> list[Document]:
+    """The documents of a file with its source and path: an untrusted one that has a name of theirs gets another. `said`
+    is known of all of them and comes before what they say of themselves."""
+    source, path = place
+    if any(_is_taken(_full_source(reading, source), record, store) for reading in readings):
+        source = path.as_posix()
+    return [
+        replace(
+            _document(reading, _full_source(reading, source), record), metadata={**reading.metadata, **said}
+        )
+        for reading in readings
+    ]
+
+
+def _is_taken(source: str, record: FileRecord, store: Store) -> bool:
+    """True where another file, indexed from another working folder, has this source already. What a trusted file is
+    called must not depend on others: an untrusted document that has its source, or its id, gets another one."""
+    doc_id = document_id(source)
+    owner = store.file_of(doc_id)
+    if owner == record.path or not _has(store, doc_id):
+        return False
+    if record.trust is not Trust.TRUSTED or store.document(doc_id).trust is Trust.TRUSTED:
+        return owner is not None
+    fragment = source.partition("#")[2]
+    whole = f"{source} (untrusted)"
+    if owner is not None:
+        whole = Places(store.folder).path(owner).as_posix() + (f"#{fragment}" if fragment else "")
+    names = (f"{whole} ({number})" if number else whole for number in count())
+    free = next(name for name in names if not _has(store, document_id(name)))
+    store.rename(doc_id, document_id(free), free)
+    return False
+
+
+def _has(store: Store, doc_id: str) -> bool:
+    """Whether the store has a document with this id, from a file or not."""
+    return store.file_of(doc_id) is not None or doc_id in store.unfiled()
+
+
+def _full_source(reading: ParsedDocument, source: str) -> str:
+    return f"{source}#{reading.fragment}" if reading.fragment else source
+
+
+def _document(reading: ParsedDocument, source: str, record: FileRecord) -> Document:
+    return Document(
+        document_id(source),
+        reading.text,
+        source,
+        reading.title,
+        record.trust,
+        reading.sentences,
+        reading.pages,
+        reading.blocks,
+        record.author,
+    )
+
+
+def document_id(source: str) -> str:
+    """A short name for a source, the same everywhere: 16 hex digits of its sha256."""
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
