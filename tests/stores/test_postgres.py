@@ -209,7 +209,9 @@ def test_one_without_partitions_is_parted(cluster, new_place):  # noqa: F811
         kept = replace(entry, document=replace(entry.document, trust=now))
         expected.append(Numbered(number + shift, path, first + shift, kept))
     place = cluster.primary.url("old")
-    with pytest.raises(StoreError, match=rf"has version 1, older than {schema.VERSION}: run  equipoise index"):
+    with pytest.raises(
+        StoreError, match=rf"has version 1, older than {schema.VERSION}: run  equipoise index"
+    ):
         open_store(place, read_only=True)
     with open_store(place) as store, open_store(new_place("sqlite"), create=True) as file:
         file.bind_encoder(HashedWords())
