@@ -1,0 +1,86 @@
+"""Metadata, filters and collections on the command line."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from equipoise.apps.cli import app
+from equipoise.core.errors import InputError
+
+FERRY = "The ferry to Orkney leaves the harbour at nine on every day of the week.\n"
+REFUND = "A refund is paid within five working days after the ticket was sent back.\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A function: what a command says on stdout, run in a folder with two others."""
+    for name, text in (("acme", FERRY), ("globex", REFUND)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.md").write_text(f"---\nyear: 2024\n---\n\n{text}")
+    monkeypatch.chdir(tmp_path)
+
+    def made(*words):
+        done = CliRunner().invoke(app, list(words), env={"COLUMNS": "200"})
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    made("index", "acme", "--collection", "acme", "--meta", "team=sea", "--meta", "open=true")
+    made("index", "globex", "--collection", "globex")
+    return made
+
+
+def documents(run, *words):
+    return {
+        row["source"]: row["metadata"]
+        for row in json.loads(run("documents", "list", "--json", *words))["documents"]
+    }
+
+
+def test_what_is_said_is_listed_and_filtered(run):
+    assert documents(run) == {
+        "acme/page.md": {"collection": "acme", "team": "sea", "open": True, "year": 2024, "type": "md"},
+        "globex/page.md": {"collection": "globex", "year": 2024, "type": "md"},
+    }
+    assert list(documents(run, "--collection", "acme")) == ["acme/page.md"]
+    assert list(documents(run, "--where", "year >= 2024 and not open = true")) == ["globex/page.md"]
+    assert documents(run, "--where", "year >= 2025") == {}
+    assert "collection=acme" in run("documents", "list")
+
+
+def test_only_what_is_meant_answers(run):
+    question = "When does the ferry to Orkney leave the harbour?"
+    assert "leaves the harbour at nine" in run("ask", question, "--collection", "acme", "--llm", "none")
+    said = run("ask", question, "--where", "collection = globex", "--llm", "none")
+    assert "No answer" in said and "ferry" not in said.lower().replace(question.lower(), "")
+    found = json.loads(run("search", "ferry refund", "--where", "team = sea", "--json"))["passages"]
+    assert [passage["source"] for passage in found] == ["acme/page.md"]
+
+
+def test_a_key_says_what_it_sees(run):
+    made = json.loads(
+        run("keys", "create", "web", "--collection", "acme", "--where", "open = true", "--json")
+    )
+    (key,) = json.loads(run("keys", "list", "--json"))["keys"]
+    assert key["id"] == made["id"]
+    assert json.loads(key["sees"]) == {"and": [{"equal": {"collection": "acme"}}, {"equal": {"open": True}}]}
+    boss = CliRunner().invoke(app, ["keys", "create", "boss", "--scope", "admin", "--collection", "acme"])
+    assert isinstance(boss.exception, InputError)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask", "Who?", "--where", "team"),
+        ("search", "refund", "--where", "team >= true"),
+        ("index", "acme", "--meta", "team"),
+        ("index", "acme", "--meta", "collection=acme"),
+        ("index", "acme", "--meta", "2nd=1"),
+        ("documents", "list", "--where", "("),
+        ("keys", "create", "web", "--where", "x"),
+    ],
+)
+def test_bad_input_gets_one_sentence(run, words):
+    done = CliRunner().invoke(app, list(words))
+    assert isinstance(done.exception, InputError)
+    assert "\n" not in str(done.exception) and len(str(done.exception)) < 200
