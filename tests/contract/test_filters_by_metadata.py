@@ -294,7 +294,7 @@ def _(patch):
 
 @mutant("words heard anywhere")
 def _(patch):
-    patch(SqlitePartition, "unheard", lambda self, text: self._store.partition(self.trust).unheard(text))
+    patch(SqlitePartition, "out_of_corpus", lambda self, text: self._store.partition(self.trust).out_of_corpus(text))
 
 
 @mutant("vectors of the whole partition")

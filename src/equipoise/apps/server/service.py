@@ -157,7 +157,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
     if "chat" not in objects:
         objects["chat"] = build.chat_model(settings.model)
     objects["chat"] = recorder.of_chat(objects["chat"])
-    folder = folder_of(path)
+    folder, holds = folder_of(path), settings.trust.hold != "never"
     book = Book(folder)
 
     names = tuple(name for name in MODELS if wanted.vanilla or name == "equipoise")
@@ -175,15 +175,7 @@ def open_service(settings: Settings, **objects: Unpack[Objects]) -> Service:
         recorder=recorder,
         library=library,
         models=names,
-        jobs=Jobs(
-            book,
-            folder,
-            path,
-            library.components.encoder,
-            wanted.scan,
-            settings.trust.hold != "never",
-            library.store,
-        ),
+        jobs=Jobs(book, folder, path, library.components.encoder, wanted.scan, holds, library.store),
         pages=Pages(library.store),
         appearance=appearance,
         opened=opened,
