@@ -271,11 +271,11 @@ class PublicSettings(_Section):
     ask: Annotated[bool, WHERE_TO] = False
     documents: Annotated[bool, WHERE_TO] = False
     rate: int = Field(default=20, ge=0, le=100_000)
-    questions: int = Field(default=100, ge=0, le=1_000_000_000)
-    tokens: int = Field(default=200_000, ge=0, le=1_000_000_000_000)
+    questions: int = Field(default=100, ge=0, le=10_000_000)
+    tokens: int = Field(default=200_000, ge=0, le=90_000_000)
     all_rate: int = Field(default=120, ge=0, le=100_000)
-    all_questions: int = Field(default=5_000, ge=0, le=1_000_000_000)
-    all_tokens: int = Field(default=5_000_000, ge=0, le=1_000_000_000_000)
+    all_questions: int = Field(default=5_000, ge=0, le=10_000_000)
+    all_tokens: int = Field(default=5_000_000, ge=0, le=90_000_000)
     proxies: Annotated[Words, WHERE_TO] = ()
     origins: Annotated[Words, WHERE_TO] = ()
     challenge: Annotated[str | None, WHERE_TO] = None

@@ -48,9 +48,9 @@ class Quote:
 
     @property
     def url(self) -> str:
-        """A page that shows it in its document; different for every quote."""
-        first = self.item.chosen[0]
-        return f"{self.base}/?{urlencode({'doc': first.doc_id, 'start': first.start, 'end': first.end})}"
+        """A page that shows it in its document, every part of it marked; different for every quote."""
+        parts = [pair for span in self.item.chosen for pair in (("start", span.start), ("end", span.end))]
+        return f"{self.base}/?{urlencode([('doc', self.item.doc_id), *parts])}"
 
     def event(self) -> dict[str, Any]:
         """Open WebUI's source event."""
