@@ -72,6 +72,8 @@ def main() -> None:
     ready = _without_attacks(corpus)
     if arguments.corpus is None:
         ready = attacks.read(arguments.data / config["attacks"], corpus)
+    own = config["own"]
+    plan = BiasPlan(tuple(own["filters"]), tuple(own["injections"]), config["k"], config["candidates"])
     out.mkdir(parents=True, exist_ok=True)
     flags = {"model.llm": arguments.llm, "model.replay": str(out / "replies.db")}
     settings = scripts.settings(flags)
@@ -79,7 +81,7 @@ def main() -> None:
     with Store.open(out / "index.db", create=True) as store:
         components = Components(settings, store, encoder, build.chat_model(settings.model))
         chat = components.need_chat("writing the attack")
-        written = [p for part in _attacks(ready, chat, encoder, config["own"], out) for p in part]
+        written = [p for part in _attacks(ready, chat, encoder, own, out) for p in part]
         # other passages, other results
         measured = out / fingerprint([passage.text for passage in written])[:8]
         measured.mkdir(exist_ok=True)
@@ -90,9 +92,7 @@ def main() -> None:
         planting.borrow(out.parent, measured)
         options = Options(folder, file, Asking(answers=arguments.answers))
         parts = components if arguments.answers else replace(components, chat=None)
-        summary = sync.run(
-            bench.bench(_plan(config), options, parts, Workspace(encoder, measured, scripts.say))
-        )
+        summary = sync.run(bench.bench(plan, options, parts, Workspace(encoder, measured, scripts.say)))
     mine = attacks.read(file, corpus)
     chosen = {f"passages by {chat.name}": step_3(mine, encoder)}
     if arguments.corpus is None:
@@ -104,9 +104,7 @@ def main() -> None:
             f"ready-made passages, all {len(ready)} questions": step_3(ready, encoder),
         }
     here = HERE / _name(arguments.corpus)
-    _publish(
-        summary, chosen, _left_out(ready, mine), model=chat.name, own=config["own"], here=here, out=measured
-    )
+    _publish(summary, chosen, _left_out(ready, mine), model=chat.name, own=own, here=here, out=measured)
 
 
 def _name(corpus: Path | None) -> str:
@@ -118,11 +116,6 @@ def _without_attacks(corpus: corpora.Corpus) -> tuple[Attack, ...]:
     """The questions of a corpus for which there is no attack yet."""
     nothing: dict[Kind, tuple[AttackPassage, ...]] = dict.fromkeys(Kind, ())
     return tuple(Attack(query, corpus.queries[query], 1, nothing) for query in sorted(corpus.queries))
-
-
-def _plan(config: dict[str, Any]) -> BiasPlan:
-    own = config["own"]
-    return BiasPlan(tuple(own["filters"]), tuple(own["injections"]), config["k"], config["candidates"])
 
 
 def _publish(

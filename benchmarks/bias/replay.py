@@ -26,9 +26,8 @@ from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.near_copies import NEAR
 from equipoise_lab.bench import scripts, tables
 from equipoise_lab.bench.bias import attacks, corpora, planting
-from equipoise_lab.bench.bias.numbers import ESTIMATOR
 from equipoise_lab.bench.bias.planting import Workspace
-from equipoise_lab.bench.bias.records import BiasRecord, PassageRecord
+from equipoise_lab.bench.bias.records import ESTIMATOR, BiasRecord, PassageRecord
 from equipoise_lab.bench.estimates import Estimate
 from equipoise_lab.bench.tables import Line, Table, interval
 

@@ -244,10 +244,6 @@ def _weights(rows: Sequence[Row]) -> np.ndarray:
     return np.array([WEIGHT[row["source"]] / count[row["source"]] for row in rows])
 
 
-def _probability(odds: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-odds))
-
-
 def folds(rows: Sequence[Row]) -> np.ndarray:
     """(n,): each set of benchmarks/field is a fold, the documents of the others are dealt out to FOLDS more."""
     others = sorted({(r["source"], r["group"]) for r in rows if r["source"] != "field"})
@@ -261,7 +257,7 @@ def out_of_fold(rows: Sequence[Row]) -> np.ndarray:
     for name in sorted(set(fold.tolist())):
         weights, bias = fit([row for row, f in zip(rows, fold, strict=True) if f != name])
         mine = np.flatnonzero(fold == name)
-        chance[mine] = _probability(_matrix([rows[i] for i in mine]) @ weights + bias)
+        chance[mine] = 1 / (1 + np.exp(-_matrix([rows[i] for i in mine]) @ weights - bias))
     return chance
 
 

@@ -70,7 +70,7 @@ class DocumentSet:
 def load() -> tuple[DocumentSet, ...]:
     """All sets, in the order of the file."""
     rows = tomllib.loads((HERE / "sets.toml").read_text("utf-8"))["set"]
-    return tuple(_document_set(row) for row in rows)
+    return tuple(DocumentSet(packages=tuple(map(_package, row.pop("package"))), **row) for row in rows)
 
 
 def chosen(names: Iterable[str], *, half: str | None = None) -> tuple[DocumentSet, ...]:
@@ -93,11 +93,6 @@ def default_cache() -> Path:
 def folder(cache: Path, name: str) -> Path:
     """The folder that holds the documents of a set, and nothing else."""
     return cache / "sets" / name
-
-
-def _document_set(row: dict) -> DocumentSet:
-    packages = tuple(_package(one) for one in row.pop("package"))
-    return DocumentSet(**row, packages=packages)
 
 
 def _package(row: dict) -> Package:

@@ -20,13 +20,13 @@ class Row:
 
 def test_an_estimate_is_rounded_and_says_what_it_rests_on():
     rate = Estimator(0.95, seed=1, resamples=100).rate([True, False, None, True, False])
-    assert (rate.value, rate.n, rate.hits) == (0.5, 4, 2)
+    assert (rate.value, rate.n, rate.unscored, rate.hits) == (0.5, 4, 1, 2)
     assert rate.as_json() == {"k": 2, "estimate": 0.5, "low": 0.067586, "high": 0.932414, "n": 4}
     assert Estimate.of(Interval(1 / 3, -0.0, 1, 0.95, 3)).as_json() == {
         "estimate": 0.333333, "low": 0.0, "high": 1.0, "n": 3,
     }  # fmt: skip
     assert Estimate.of(None) is None
-    assert Estimate.read(rate.as_json()) == rate
+    assert Estimate.read(HALF.as_json()) == HALF
     assert Estimator(0.95, seed=1, resamples=100).mean([None, None]) is None
 
 

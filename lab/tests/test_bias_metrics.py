@@ -7,9 +7,17 @@ from equipoise.core.errors import InputError
 from equipoise.core.types import Passage
 from equipoise_lab.attacks.passages import AttackPassage, Kind
 from equipoise_lab.bench.bias import numbers as metrics
-from equipoise_lab.bench.bias.numbers import ESTIMATOR, PsSample, Truth, shares, support_ratio
+from equipoise_lab.bench.bias.numbers import PsSample, Truth
 from equipoise_lab.bench.bias.planting import EmbeddedPassages, axis_of
-from equipoise_lab.bench.bias.records import AnswerRecord, BiasPlan, BiasRecord, FactRecord, PassageRecord
+from equipoise_lab.bench.bias.records import (
+    ESTIMATOR,
+    AnswerRecord,
+    BiasPlan,
+    BiasRecord,
+    FactRecord,
+    PassageRecord,
+)
+from equipoise_lab.bench.bias.said import shares, support_ratio
 from equipoise_lab.bench.estimates import Estimate
 
 
@@ -159,6 +167,7 @@ def test_worst_case_is_over_attacked_conditions():
 def test_the_query_is_the_unit_of_intervals():
     estimate = ESTIMATOR.mean_by_unit([("p", 0.0), ("p", 1.0), ("q", 0.5), ("r", None)])
     assert (estimate.value, estimate.low, estimate.high, estimate.n) == (0.5, 0.5, 0.5, 2)
+    assert estimate.unscored == 1
     assert ESTIMATOR.level == 0.99
 
 

@@ -8,7 +8,8 @@ import bias_corpus
 from equipoise.core.errors import ModelUnavailable
 from equipoise.core.types import ChatReply
 from equipoise.models.scripted import ScriptedChat
-from equipoise_lab.bench.bias import asked, numbers
+from equipoise_lab.bench.bias import asked
+from equipoise_lab.bench.bias import said as told
 from equipoise_lab.bench.bias.records import BiasPlan, LikertRecord
 from test_bias_run import rows_of, run
 
@@ -44,7 +45,7 @@ class TestPoints:
         first = reader()
         summary = run(inputs, tmp_path / "out", plan=PLAN, chat=first, likert=2)
         rows = rows_of(tmp_path / "out", "likert.jsonl")
-        kinds = {kind: sum(row["kind"] == kind for row in rows) for kind in numbers.GROUPS["all"]}
+        kinds = {kind: sum(row["kind"] == kind for row in rows) for kind in told.GROUPS["all"]}
         assert kinds == {"synthetic": 2 * 4, "benign": 2 * 8, "adv_neg": 2 * 3, "adv_pos": 2 * 3}
         assert len(first.requests) == len(rows)
         assert "text" not in rows[0]
@@ -129,7 +130,7 @@ def test_spearman_by_hand():
         record("e", 0.9, 1, None),
         record("f", 0.9, 1, 7, query="too few"),
     ]
-    (summarised,) = numbers.likert(rows)
+    (summarised,) = told.likert(rows)
     row = next(row for row in summarised["rows"] if row["group"] == "by people")
     assert (row["queries"], row["passages"], row["unscored"]) == (1, 6, 1)
     assert row["with_ps"].value == pytest.approx(0.8)  # 1 - 6 * 2 / 60: ranks 1 3 2 4 against 1 2 3 4

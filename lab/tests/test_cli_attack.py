@@ -109,8 +109,8 @@ def test_what_is_missing_is_said_on_stderr_with_exit_code_3(run, writer):
         (("--question", "Q?", "--llm", "openai/x", "--store", "no.db"), 3, "there is no store at no.db"),
         (
             ("--question", "Q?", "--llm", "openai/x", "--out", "bad.jsonl"),
-            3,
-            "bad.jsonl: line 1 is not valid JSON",
+            2,
+            "bad.jsonl:1: not a row of results",
         ),
     ],
 )

@@ -129,7 +129,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_numbers(plan, trained, tmp
 
     def killed(folder, name, state):
         save_state(folder, name, state)
-        if state["step"] == 40:
+        if state["place"] == [40]:
             raise Killed
 
     save_state = checkpoints.save

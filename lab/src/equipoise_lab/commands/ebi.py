@@ -1,6 +1,5 @@
 """`equipoise ebi`: what an attacker would plant, for measuring defences on your own stores."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -72,7 +71,10 @@ def craft(
         result = sync.run(attack.run(case, benign=benign))
     _show(result, _ranks(result, store, encoder, case.question) if store else None)
     Terminal().print(f"{number_of(len(result.passages), 'passage')} in {out}")
-    _complain(result.missing)
+    for line in result.missing:
+        complain("missing:", line)
+    if result.missing:
+        raise typer.Exit(PARTLY_FAILED)
 
 
 @app.command()
@@ -146,10 +148,3 @@ def _standing(passage: AttackPassage, ranks: dict[str, int]) -> list[str]:
     verdicts = (measures.property_1, measures.property_2) if measures else (None, None)
     words = {True: "yes", False: "no", None: ""}
     return [str(ranks.get(passage.passage_id, "")), *(words[verdict] for verdict in verdicts)]
-
-
-def _complain(missing: Sequence[str]) -> None:
-    for line in missing:
-        complain("missing:", line)
-    if missing:
-        raise typer.Exit(PARTLY_FAILED)

@@ -6,7 +6,7 @@ with the least held-out loss), `metrics.jsonl`.
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -50,6 +50,28 @@ def load(folder: Path, name: str, device: str) -> dict[str, Any] | None:
     except (OSError, RuntimeError, ValueError, EOFError, LookupError, UnpicklingError) as error:
         raise InputError(f"{path} cannot be read ({error}): delete it to begin again") from None
     return state
+
+
+def keep(folder: Path, device: str, place: Sequence[Any], **parts: Any) -> None:  # noqa: ANN401
+    """Write where a run stands: `place`, the random numbers, and the state of each part."""
+    torch = library("torch")
+    random = [torch.get_rng_state(), *([torch.cuda.get_rng_state()] if device.startswith("cuda") else [])]
+    states = {name: part.state_dict() for name, part in parts.items()}
+    save(folder, CHECKPOINT, {"place": list(place), "random": random, **states})
+
+
+def resume(folder: Path, device: str, **parts: Any) -> list[Any] | None:  # noqa: ANN401
+    """Put the parts where `keep` saw them; the `place`, None where nothing was kept."""
+    state = load(folder, CHECKPOINT, device)
+    if state is None:
+        return None
+    for name, part in parts.items():
+        part.load_state_dict(state[name])
+    torch = library("torch")
+    for kept, put in zip(state["random"], (torch.set_rng_state, torch.cuda.set_rng_state), strict=False):
+        put(kept.cpu())
+    place: list[Any] = state["place"]
+    return place
 
 
 class Metrics:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import islice
 from math import ceil
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from equipoise_lab.training import checkpoints
 from equipoise_lab.training.batches import Labelled, epoch, tensors
-from equipoise_lab.training.checkpoints import BEST, CHECKPOINT, Metrics
+from equipoise_lab.training.checkpoints import BEST, Metrics
 from equipoise_lab.training.evaluation import Quality
 from equipoise_lab.training.extras import library
 from equipoise_lab.training.heads import SpanHead
@@ -72,8 +72,9 @@ class Loop:
         self.precision = chosen_precision(schedule.precision, device)
         self.optimizer = _optimizer(head, schedule)
         self.scaler = self.torch.amp.GradScaler(device, enabled=self.precision == "fp16")
-        self.state = State()
-        self.metrics = self._resume()
+        self.torch.manual_seed(schedule.seed)
+        self.state = State(*(checkpoints.resume(folder, device, **self._parts()) or ()))
+        self.metrics = Metrics(folder, self.state.step)
 
     def fit(self, report: Report) -> None:
         """Train to the last epoch, or until `patience` evaluations brought no lower held-out loss.
@@ -90,7 +91,7 @@ class Loop:
             if last or self.state.step % self.schedule.evaluate_every == 0:
                 self._evaluate()
             if last or self.state.over or self.state.step % self.schedule.checkpoint_every == 0:
-                self._checkpoint()
+                checkpoints.keep(self.folder, self.device, astuple(self.state), **self._parts())
             if self.state.over:
                 break
         best = checkpoints.load(self.folder, BEST, self.device)
@@ -146,31 +147,8 @@ class Loop:
             self.state.since += 1
         self.state.over = self.state.since >= self.schedule.patience
 
-    def _checkpoint(self) -> None:
-        cuda = self.device.startswith("cuda")
-        state = {
-            "module": self.head.module.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "scaler": self.scaler.state_dict(),
-            "random": self.torch.get_rng_state(),
-            "random_cuda": self.torch.cuda.get_rng_state() if cuda else None,
-            "state": [self.state.step, self.state.best, self.state.since, self.state.over],
-        }
-        checkpoints.save(self.folder, CHECKPOINT, state)
-
-    def _resume(self) -> Metrics:
-        checkpoint = checkpoints.load(self.folder, CHECKPOINT, self.device)
-        if checkpoint is None:
-            self.torch.manual_seed(self.schedule.seed)
-            return Metrics(self.folder, 0)
-        self.head.module.load_state_dict(checkpoint["module"])
-        self.optimizer.load_state_dict(checkpoint["optimizer"])
-        self.scaler.load_state_dict(checkpoint["scaler"])
-        self.torch.set_rng_state(checkpoint["random"].cpu())
-        if checkpoint["random_cuda"] is not None:
-            self.torch.cuda.set_rng_state(checkpoint["random_cuda"].cpu())
-        self.state = State(*checkpoint["state"])
-        return Metrics(self.folder, self.state.step)
+    def _parts(self) -> dict[str, Any]:
+        return {"module": self.head.module, "optimizer": self.optimizer, "scaler": self.scaler}
 
 
 def rate_share(step: int, total: int, warmup: float) -> float:

@@ -204,13 +204,9 @@ class _Run:
         self.teacher.module.eval()
         trained = self.student.trained(plan.freeze)
         self.optimizer = self.torch.optim.AdamW(trained, lr=plan.learning_rate, weight_decay=0.01)
-        self.step = 0
-        state = checkpoints.load(plan.out, checkpoints.CHECKPOINT, plan.device)
-        if state:
-            self.student.module.load_state_dict(state["module"])
-            self.optimizer.load_state_dict(state["optimizer"])
-            self.torch.set_rng_state(state["random"].cpu())
-            self.step = state["step"]
+        self.parts = {"module": self.student.module, "optimizer": self.optimizer}
+        place = checkpoints.resume(plan.out, plan.device, **self.parts)
+        self.step: int = place[0] if place else 0
         self.metrics = checkpoints.Metrics(plan.out, self.step)
 
     def fit(self, groups: Sequence[Group], report: Report) -> None:
@@ -226,7 +222,7 @@ class _Run:
             pace = (perf_counter() - begun) / (self.step - first)
             report(self.step, total, f"loss {answer:.2f} and {topic:.2f}, {pace:.1f} s an update")
             if self.step == total or self.step % self.plan.checkpoint_every == 0:
-                self._checkpoint()
+                checkpoints.keep(self.plan.out, self.plan.device, [self.step], **self.parts)
 
     def weights(self) -> dict[str, Any]:
         """All tensors of the student, by the names of the base."""
@@ -278,15 +274,6 @@ class _Run:
             types[row, len(a) : len(a) + len(b)] = 1
             mask[row, : len(a) + len(b)] = True
         return {k: v.to(self.plan.device) for k, v in (("ids", ids), ("types", types), ("mask", mask))}
-
-    def _checkpoint(self) -> None:
-        state = {
-            "module": self.student.module.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "random": self.torch.get_rng_state(),
-            "step": self.step,
-        }
-        checkpoints.save(self.plan.out, checkpoints.CHECKPOINT, state)
 
 
 class _Reader:

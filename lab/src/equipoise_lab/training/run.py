@@ -61,7 +61,9 @@ def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, 
     checkpoints.claim(plan.out, _identity(plan, schedule))
     torch.manual_seed(schedule.seed)  # the new layers of a head are drawn at random
     head, tokenizer = heads.SpanHead(plan.base), heads.tokenizer_of(plan.base)
-    _check_length(head, plan.max_tokens)
+    most = getattr(head.encoder.config, "max_position_embeddings", None) or plan.max_tokens
+    if plan.max_tokens > most:
+        raise InputError(f"--max-tokens {plan.max_tokens} is too long: this model has {most} positions")
     heads.freeze(head, plan.freeze)
     if plan.dropout is not None:
         heads.set_dropout(head, plan.dropout)
@@ -78,7 +80,8 @@ def train(plan: TrainingPlan, schedule: Schedule, report: Report = lambda done, 
     loop = Loop(head, items, measure, plan.out, schedule=schedule, device=device)
     already = loop.state.step
     loop.fit(report)
-    _save(head, tokenizer, plan.out / MODEL)
+    head.save(plan.out / MODEL)
+    tokenizer.save_pretrained(plan.out / MODEL)
     best = _finish(plan, loop, items, tests)
     return Trained(plan.out / MODEL, best, loop.state.step - already, perf_counter() - begin)
 
@@ -112,24 +115,12 @@ def _identity(plan: TrainingPlan, schedule: Schedule) -> dict[str, Any]:
     return options
 
 
-def _check_length(head: heads.SpanHead, max_tokens: int) -> None:
-    most = getattr(head.encoder.config, "max_position_embeddings", None) or max_tokens
-    if max_tokens > most:
-        raise InputError(f"--max-tokens {max_tokens} is too long: this model has {most} positions")
-
-
 def device_of(wanted: str) -> str:
     """The device that "auto" means here; raises InputError for a GPU that is not here."""
     here = library("torch").cuda.is_available()
     if wanted == "cuda" and not here:
         raise InputError("--device cuda: torch sees no GPU here; say cpu or auto, or install torch for CUDA")
     return ("cuda" if here else "cpu") if wanted == "auto" else wanted
-
-
-def _save(head: heads.SpanHead, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
-    folder.mkdir(exist_ok=True)
-    head.save(folder)
-    tokenizer.save_pretrained(folder)
 
 
 def _finish(

@@ -33,7 +33,6 @@ from equipoise_lab import prompts
 from equipoise_lab.attacks.passages import Kind
 from equipoise_lab.bench.bias.attacks import SIGNS
 from equipoise_lab.bench.bias.corpora import Corpus
-from equipoise_lab.bench.bias.numbers import GROUPS
 from equipoise_lab.bench.bias.planting import AttackedQuestion, EmbeddedPassages, Workspace, encode, profile
 from equipoise_lab.bench.bias.records import (
     BENIGN,
@@ -44,6 +43,7 @@ from equipoise_lab.bench.bias.records import (
     PassageRecord,
     rounded,
 )
+from equipoise_lab.bench.bias.said import GROUPS
 from equipoise_lab.bench.judges.stance import LikertJudge
 from equipoise_lab.bench.resumed import each
 from equipoise_lab.methods import nli

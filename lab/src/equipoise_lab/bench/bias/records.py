@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict
 
 from equipoise.core.errors import InputError
 from equipoise.evaluation.records import Record
+from equipoise_lab.bench.estimates import Estimator
 
 UNATTACKED, BENIGN = "none", "benign"
 SIGNED = ("adv_neg", "adv_pos")
 DIGITS = 5
+ESTIMATOR = Estimator(0.99, seed=20261121, resamples=9999)
 
 Condition = tuple[str, int]
 """(sign, injections): ("none", 0), ("adv_neg", 5)."""

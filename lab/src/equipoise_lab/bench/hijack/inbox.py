@@ -71,12 +71,12 @@ def fill(store: Store, emails: Sequence[Email], encoder: Encoder) -> None:
     present = set(store.doc_ids())
     if left := sorted(present - {email.email_id for email in emails}):
         store.remove_documents(left)
-    new = [_document(email) for email in emails if email.email_id not in present]
+    new = [
+        Document(email.email_id, email.body, email.email_id, email.subject, Trust.TRUSTED)
+        for email in emails
+        if email.email_id not in present
+    ]
     store.add_documents(prepare(new, encoder))
-
-
-def _document(email: Email) -> Document:
-    return Document(email.email_id, email.body, email.email_id, email.subject, Trust.TRUSTED)
 
 
 def questions(emails: Sequence[Email]) -> list[Asked]:
