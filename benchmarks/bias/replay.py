@@ -54,8 +54,10 @@ Condition = tuple[str, int]
 
 def main() -> None:
     """Replay, and write."""
-    parser = scripts.parser(__file__, __doc__, "bench-bias")
-    arguments = parser.parse_args()
+    arguments = scripts.parser(__file__, __doc__, "bench-bias", table=True).parse_args()
+    if arguments.table:
+        (OWN / "joined.md").write_text(page(json.loads((OWN / "joined.json").read_text("utf-8"))), "utf-8")
+        return
     config = scripts.config(HERE)
     corpus = corpora.read(arguments.data / config["corpus"])
     written = attacks.read(arguments.data / config["attacks"], corpus)

@@ -221,14 +221,13 @@ def _page(part: Numbers, whole: Numbers, answered: Numbers | None) -> str:
 
 
 def _arguments() -> Namespace:
-    parser = scripts.parser(__file__, __doc__, "bench-bias")
+    parser = scripts.parser(__file__, __doc__, "bench-bias", table=True)
     parser.add_argument("--llm", help="whom to ask, if not that of config.toml: local[/NAME], openai/NAME")
     parser.add_argument("--answers", action="store_true", help="ask for answers to what each filter kept")
     parser.add_argument(
         "--likert", type=int, default=0, help="ask for points of passages of so many questions"
     )
     parser.add_argument("--records", type=Path, action="append", default=[], help="answers from elsewhere")
-    parser.add_argument("--table", action="store_true", help="only write summaries and table again")
     return parser.parse_args()
 
 

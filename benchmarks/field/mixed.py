@@ -8,6 +8,7 @@ model. Resumes question by question; rows and table go to `mixed/` beside this f
 """
 
 import hashlib
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,17 @@ SHOWN = "{hits} ({share:.2f} [{low:.2f}, {high:.2f}])"
 
 def main() -> None:
     """Ask what is missing, and publish."""
-    parser = scripts.parser(__file__, __doc__, "bench-field-mixed", data=False)
+    parser = scripts.parser(__file__, __doc__, "bench-field-mixed", data=False, table=True)
     parser.add_argument("sets", nargs="*", metavar="SET", help="only these sets")
     parser.add_argument("--cache", type=Path, default=sets.default_cache())
     arguments = parser.parse_args()
+    here = sets.HERE / "mixed"
+    if not arguments.table:
+        scripts.write(here / "rows.jsonl", _asked(arguments))
+    (here / "table.md").write_text(page(scripts.read(here / "rows.jsonl")), "utf-8")
+
+
+def _asked(arguments: Namespace) -> list[dict[str, Any]]:
     with Lines(arguments.out / "rows.jsonl", ("id",)) as lines:
         for name in arguments.sets or SETS:
             asked = [one for one in questions.load(name) if one.answerable and not one.before]
@@ -54,9 +62,7 @@ def main() -> None:
                     row = {"id": one.id, "set": name, "gold_is_trusted": trusted, "all": before}
                     lines.append(row | {"mixed": _right(one, library)})
                     scripts.say(number, len(missing), name)
-        rows = lines.rows()
-    scripts.write(sets.HERE / "mixed" / "rows.jsonl", rows)
-    (sets.HERE / "mixed" / "table.md").write_text(page(rows), "utf-8")
+        return lines.rows()
 
 
 def _right(question: Question, library: Library) -> str:

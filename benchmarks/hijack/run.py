@@ -85,11 +85,10 @@ def _page(summary: Numbers) -> str:
 
 
 def _arguments() -> Namespace:
-    parser = scripts.parser(__file__, __doc__, "bench-hijack")
+    parser = scripts.parser(__file__, __doc__, "bench-hijack", table=True)
     parser.add_argument("--llm", help="another model than config.toml names")
     parser.add_argument("--limit", type=int, help="the first so many cases of each source")
     parser.add_argument("--again", action="store_true", help="ask once more what ended with an error")
-    parser.add_argument("--table", action="store_true", help="only write summary and table again")
     return parser.parse_args()
 
 

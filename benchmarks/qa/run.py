@@ -202,10 +202,9 @@ def page(wanted: Sequence[Run]) -> str:
 
 
 def _arguments() -> Namespace:
-    parser = scripts.parser(__file__, __doc__, "bench-qa")
+    parser = scripts.parser(__file__, __doc__, "bench-qa", table=True)
     parser.add_argument("--only", help="one section of config.toml")
     parser.add_argument("--minutes", type=float, help="begin nothing new after so many minutes")
-    parser.add_argument("--table", action="store_true", help="only write the tables again")
     return parser.parse_args()
 
 

@@ -49,6 +49,14 @@ APART = ("timings",)
 def main() -> None:
     """Ask what is missing, and publish."""
     arguments = _arguments()
+    end = "" if arguments.llm == "none" else "-model"
+    if not arguments.table:
+        scripts.write(HERE / f"corpus{end}.jsonl", _asked(arguments))
+    rows = scripts.read(HERE / f"corpus{end}.jsonl")
+    (HERE / f"corpus{end}.md").write_text(page(rows, arguments.llm), "utf-8")
+
+
+def _asked(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     settings = scripts.settings(
         {"model.llm": arguments.llm, "model.replay": str(arguments.out / "replies.db")}
     )
@@ -66,10 +74,7 @@ def main() -> None:
                     row = {"id": one.id, "set": name}
                     lines.append(row | _attacked(one.question, library, reader, arguments))
                     scripts.say(number, len(missing), name)
-        rows = lines.rows()
-    end = "" if arguments.llm == "none" else "-model"
-    scripts.write(HERE / f"corpus{end}.jsonl", rows)
-    (HERE / f"corpus{end}.md").write_text(page(rows, arguments.llm), "utf-8")
+        return lines.rows()
 
 
 def _attacked(
@@ -174,7 +179,7 @@ def _times(rows: list[dict[str, Any]], mode: str) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = scripts.parser(__file__, __doc__, "bench-corpus", data=False)
+    parser = scripts.parser(__file__, __doc__, "bench-corpus", data=False, table=True)
     parser.add_argument("sets", nargs="*", metavar="SET", help="only these sets")
     parser.add_argument(
         "--planted", type=int, default=2, help="forms of the lie that are planted for a question"

@@ -61,17 +61,18 @@ class FixedEncoder:
 
 def main() -> None:
     """Measure, print, write."""
-    parser = scripts.parser(__file__, __doc__, data=False)
+    parser = scripts.parser(__file__, __doc__, data=False, table=True)
     parser.add_argument("--sizes", default="1000,10000,100000,1000000", help="passages, with commas")
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--hnsw-to", type=int, default=100_000, metavar="N")
     arguments = parser.parse_args()
-    rng = np.random.default_rng(SEED)
-    words, sizes = Words(rng), map(int, arguments.sizes.split(","))
-    rows = [search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in sizes]
     results = json.loads((HERE / "results.json").read_text("utf-8"))
-    results |= {"machine": machine(), "repeats": arguments.repeats, "search": rows}
-    (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    if not arguments.table:
+        rng = np.random.default_rng(SEED)
+        words, sizes = Words(rng), map(int, arguments.sizes.split(","))
+        rows = [search(size, words, rng, arguments.repeats, arguments.hnsw_to) for size in sizes]
+        results |= {"machine": machine(), "repeats": arguments.repeats, "search": rows}
+        (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     (HERE / "table.md").write_text(table(results))
     print(table(results))
 

@@ -16,15 +16,19 @@ from equipoise.maths.rates import clopper_pearson
 Row = dict[str, Any]
 
 
-def parser(script: str, said: str | None, out: str = "", *, data: bool = True) -> ArgumentParser:
-    """The arguments of the file `script`, which `said` describes: --data, and with `out` --out, a folder of that name
-    in `.equipoise` of the repository by default."""
+def parser(
+    script: str, said: str | None, out: str = "", *, data: bool = True, table: bool = False
+) -> ArgumentParser:
+    """The arguments of the file `script`, which `said` describes: --data, with `out` --out, a folder of that name in
+    `.equipoise` of the repository by default, and --table where what is published can be made again of its rows."""
     root = Path(script).resolve().parents[2]
     made = ArgumentParser(description=said, formatter_class=RawDescriptionHelpFormatter)
     if data:
         made.add_argument("--data", type=Path, default=root / "data", help="the folder with the data sets")
     if out:
         made.add_argument("--out", type=Path, default=root / ".equipoise" / out, help="where a run resumes")
+    if table:
+        made.add_argument("--table", action="store_true", help="only make the page again, of the rows here")
     return made
 
 
