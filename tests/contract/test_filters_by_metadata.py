@@ -294,7 +294,11 @@ def _(patch):
 
 @mutant("words heard anywhere")
 def _(patch):
-    patch(SqlitePartition, "out_of_corpus", lambda self, text: self._store.partition(self.trust).out_of_corpus(text))
+    patch(
+        SqlitePartition,
+        "out_of_corpus",
+        lambda self, text: self._store.partition(self.trust).out_of_corpus(text),
+    )
 
 
 @mutant("vectors of the whole partition")

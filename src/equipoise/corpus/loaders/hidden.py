@@ -25,8 +25,9 @@ Known, and left out:
 - PowerPoint: hidden slides and shapes, shapes outside the slide, clear letters and those too small to see.
 - RTF: hidden and deleted text, letters below 1.5 points, white letters on nothing. AsciiDoc, LaTeX and Org: comments.
 
-Kept, since a reader reaches it: `<details>`, the text of pictures, `aria-hidden`, the panels of tabs and accordions (by role or class) on a
-page with controls for them, unless more than being folded hides them. Kept and said so: PDF text of render mode 3.
+Kept, since a reader reaches it: `<details>`, the text of pictures, `aria-hidden`, the panels of tabs and accordions (by
+role or class) on a page with controls for them, unless more than being folded hides them. Kept and said so: PDF text of
+render mode 3.
 
 Not known, and therefore part of the threat model:
 
