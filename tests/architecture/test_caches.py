@@ -15,6 +15,7 @@ EMPTY = {"dict", "OrderedDict", "defaultdict", "WeakKeyDictionary", "WeakValueDi
 ALLOWED = {
     "apps/server/fair_queue.py _queues": "keys of the server, while they wait",
     "apps/server/pages.py _kept": "places in documents",
+    "corpus/fulltext.py _read": "terms of one question, in a scope that ends with it",
     "corpus/postgres/searching.py _kept": "names of what is read of a whole store, until it changes",
     "corpus/schema.py _our_objects": "nothing",
     "corpus/sqlite_partition.py _kept": "names of what is read of all documents that a filter means",

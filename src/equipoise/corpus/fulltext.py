@@ -1,7 +1,8 @@
 """Full text search in the store file: a plan as a query of SQLite's FTS5, and what its indexes hold."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,10 @@ class FullText:
     def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
         self._connection, self._trust = connection, scope.trust
 
+    def at_once(self) -> AbstractContextManager[None]:
+        """Around what belongs to one question."""
+        return nullcontext()
+
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         """See `keywords.Terms`."""
         ask = f"SELECT doc FROM {vocabulary_of(self._trust)} WHERE term = ?"
@@ -82,8 +87,8 @@ class FullText:
         return [np.fromiter((row[0] for row in rows), np.int64) for rows in found]
 
     def with_term(self, term: str, most: int | None = None) -> list[int]:
-        """See `postings.Postings`."""
-        ask = f"SELECT DISTINCT doc FROM {_instances_of(self._trust)} WHERE term = ? ORDER BY doc LIMIT ?"
+        """See `postings.Postings`; FTS5 keeps places in the order of passages."""
+        ask = f"SELECT DISTINCT doc FROM {_instances_of(self._trust)} WHERE term = ? LIMIT ?"
         return [row[0] for row in self._connection.execute(ask, (term, -1 if most is None else most))]
 
 
@@ -98,10 +103,19 @@ class FilteredText(FullText):
         pairs = ((row[0], _varint(row[1])) for row in connection.execute(ask, inside.values))
         kept = np.fromiter(pairs, np.dtype("int64,int64"))
         self._ids, self._lengths = kept["f0"].copy(), kept["f1"].copy()
+        self._read: dict[str, tuple[Ids, Ids]] = {}
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside it each term is read once; nothing of it is kept behind."""
+        try:
+            yield
+        finally:
+            self._read.clear()
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
         """See `keywords.Terms`."""
-        return {stem: len(self.with_term(stem)) for stem in stems}
+        return {stem: len(np.unique(self._standing(stem)[0])) for stem in stems}
 
     def bm25(self, plan: QueryPlan, keywords: Keywords, k: int) -> list[tuple[int, float]]:
         """See FullText."""
@@ -113,26 +127,36 @@ class FilteredText(FullText):
 
     def with_term(self, term: str, most: int | None = None) -> list[int]:
         """See `postings.Postings`."""
-        found = np.array(super().with_term(term), np.int64)
-        inside: list[int] = found[rows_of(self._ids, found)[0]].tolist()
-        return inside[:most]
+        inside: list[int] = np.unique(self._standing(term)[0])[:most].tolist()
+        return inside
 
     def places(self, finding: Sequence[str], terms: Iterable[str]) -> tuple[Places, dict[int, int]]:
         """See `postings.Postings`."""
-        found = sorted({passage for term in finding for passage in self.with_term(term)})
-        lengths = self._lengths[rows_of(self._ids, np.array(found, np.int64))[1]].tolist()
-        by_passage = dict(zip(found, lengths, strict=True))
-        ask = f'SELECT doc, "offset" FROM {_instances_of(self._trust)} WHERE term = ? ORDER BY doc, "offset"'
+        found = np.unique(
+            np.concatenate([np.empty(0, np.int64), *(self._standing(one)[0] for one in finding)])
+        )
+        lengths = self._lengths[rows_of(self._ids, found)[1]]
         places: Places = {}
         for term in terms:
-            for passage, offset in self._connection.execute(ask, (term,)):
-                if passage in by_passage:
-                    places.setdefault(term, {}).setdefault(passage, []).append(offset)
-        return places, by_passage
+            passages, offsets = self._standing(term)
+            inside = rows_of(found, passages)[0]
+            for passage, offset in zip(passages[inside].tolist(), offsets[inside].tolist(), strict=True):
+                places.setdefault(term, {}).setdefault(passage, []).append(offset)
+        return places, dict(zip(found.tolist(), lengths.tolist(), strict=True))
 
     def size(self) -> tuple[int, int]:
         """See `postings.Postings`."""
         return len(self._ids), int(self._lengths.sum())
+
+    def _standing(self, term: str) -> tuple[Ids, Ids]:
+        """The passages (n,) that a term stands in, ascending, each as often as it does, and where (n,)."""
+        if term not in self._read:
+            ask = f'SELECT doc, "offset" FROM {_instances_of(self._trust)} WHERE term = ?'
+            rows = np.fromiter(self._connection.execute(ask, (term,)), np.dtype("int64,int64"))
+            rows = rows[rows_of(self._ids, rows["f0"])[0]]
+            order = np.lexsort((rows["f1"], rows["f0"]))
+            self._read[term] = rows["f0"][order], rows["f1"][order]
+        return self._read[term]
 
 
 def _instances_of(trust: Trust) -> str:

@@ -108,7 +108,7 @@ class SqlitePartition:
         """See `store.Partition`."""
         if k < 1:
             return []
-        with self._current():
+        with self._current(), self._text.at_once():
             plan = self._keywords.plan(query)
             return self._text.bm25(plan, self._keywords, k) if plan.finding else []
 
@@ -134,17 +134,17 @@ class SqlitePartition:
 
     def holding(self, words: Sequence[str]) -> list[Ids]:
         """See `store.Partition`."""
-        with self._current():
+        with self._current(), self._text.at_once():
             return self._text.holding(words, self._keywords)
 
     def corrections(self, text: str, known: Mapping[str, int]) -> tuple[Correction, ...]:
         """See `store.Partition`."""
-        with self._current():
+        with self._current(), self._text.at_once():
             return self._keywords.corrections(text, known, self._some_with)
 
     def out_of_corpus(self, text: str) -> tuple[str, ...]:
         """See `store.Partition`."""
-        with self._current():
+        with self._current(), self._text.at_once():
             return tuple(self._keywords.out_of_corpus(content_words(text)))
 
     def frequencies(self, stems: Sequence[str]) -> dict[str, int]:
