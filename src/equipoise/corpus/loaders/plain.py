@@ -19,14 +19,14 @@ from equipoise.text.blocks import blocks
 _TITLE_LINES = 200
 _MARKDOWN_RULES = frozenset("=-")
 _DRAWER = re.compile(
-    r"^[ \t]*+:PROPERTIES:[ \t]*+\n(?:[ \t]*+:(?!END:)[^\n]*+\n)*+[ \t]*+:END:", re.MULTILINE
+    r"^[ \t]*+:PROPERTIES:[ \t]*+\n(?:[ \t]*+:(?!END:)[^\n]{0,500}\n){0,30}+[ \t]*+:END:", re.MULTILINE
 )
 _ORG_TITLE = re.compile(r"^#\+title:([^\n]++)", re.MULTILINE | re.IGNORECASE)
 _STARS = re.compile(r"(\*++)(?=[ \t])")
 _KEYWORD = re.compile(r"[ \t]*+#\+(\w++)(?::|\b)")
 _FENCES = frozenset({"begin_src", "end_src", "begin_example", "end_example"})
 _SAID = frozenset({"title", "caption", "date", "author"})
-_ORG_LINK = re.compile(r"\[\[[^\]\n]++\]\[([^\]\n]++)\]\]")
+_ORG_LINK = re.compile(r"\[\[[^\[\]\n]++\]\[([^\[\]\n]++)\]\]")
 _ORG_STRUCK = re.compile(r"(?<![\w+])\+(?=\S)([^+\n]++(?:\n(?=\S)[^+\n]++)?+)(?<=\S)\+(?!\w)")
 _RST_PLACE = re.compile(r"(?:\\ )?+:(sup|sub):`([\w.+-]{1,20})`(?:\\ )?+")
 _PLACES = {"sup": "super", "sub": "sub"}
