@@ -13,7 +13,7 @@ from equipoise.corpus.spelling import is_foreign
 from equipoise.rag.highlighters.evidence import SAYING_NOTHING, STEM, in_parts
 from equipoise.rag.highlighters.reading import Window, below_heading
 from equipoise.text.function_words import UMLAUTS, VERBS
-from equipoise.text.references import ASKING, AUXILIARY
+from equipoise.text.references import ASKING
 from equipoise.text.support import stem
 from equipoise.text.tokens import STOP_WORDS, WORD, words
 
@@ -50,7 +50,7 @@ def shift(question: str, window: Window, reranker: Reranker) -> float:
     shorter = {match.group().casefold(): _without(question, match) for match in absent}
     rises = {word: float(reranker.scores(left, [text])[0] - whole) for word, left in shorter.items()}
     degrees = {word.casefold() for match in _DEGREE.finditer(question) for word in match.groups("")}
-    asks = not (ASKING | AUXILIARY).isdisjoint(words(question))
+    asks = not ASKING.isdisjoint(words(question))  # what a yes or no answers is often said by its opposite
     against = max((rise for word, rise in rises.items() if asks and word not in degrees), default=0.0)
     if against >= AGAINST:
         return -against
