@@ -26,11 +26,9 @@ def window(text, title=""):
         ("When is the spring fair?", "The autumn fair is on 4 October.", True),
         ("How often is the hull of a barge painted?", BARGES, False),
         ("What does a green bucket cost?", "A red bucket costs 4 euros.", True),
-        (
-            "green bucket cost",
-            "A red bucket costs 4 euros.",
-            False,
-        ),  # no sentence that a word can be left out of
+        # neither what a yes or no answers, nor what is no sentence that a word can be left out of
+        ("Does a green bucket cost 4 euros?", "A red bucket costs 4 euros.", False),
+        ("green bucket cost", "A red bucket costs 4 euros.", False),
     ],
 )
 def test_a_word_that_the_window_speaks_against_is_told(reranker, question, text, speaks_against):
