@@ -9,7 +9,7 @@ READER ?= .equipoise/reader/model
 .PHONY: demo demo-llm serve test test-integrations test-hf test-multilingual test-web test-live check fuzz kills \
 	nightly serve-kills serve-isolation serve-failing failover indexers \
 	bench-reading bench-field bench-speed bench-bias bench-bias-answers bench-bias-likert bench-bias-own \
-	bench-bias-replay bench-bias-hotpotqa bench-corpus bench-field-mixed stance-model bench-hijack \
+	bench-bias-replay bench-bias-hotpotqa bench-authors bench-contested bench-corpus bench-field-mixed stance-model bench-hijack \
 	bench-certify bench-security bench-qa bench-calibration docs clean extras
 
 demo: $(VENV)/.core
@@ -116,6 +116,12 @@ bench-field-mixed: $(VENV)/.bench
 bench-corpus: $(VENV)/.bench
 	$(BIN)/python benchmarks/field/fetch.py
 	$(BIN)/python benchmarks/security/corpus.py
+
+bench-contested: $(VENV)/.bench
+	$(BIN)/python benchmarks/bias/contested.py --data $(DATA)
+
+bench-authors: $(VENV)/.bench
+	$(BIN)/python benchmarks/security/authors.py --data $(DATA)
 
 bench-bias-hotpotqa: $(VENV)/.bench $(VENV)/.local
 	$(BIN)/python scripts/fetch_weights.py qwen2.5-coder-1.5b
