@@ -34,6 +34,10 @@ LOCAL_PARTS = {"later": "after", "reporting": "full"}
 CHECKED_PARTS = ("later",)
 
 
+TYPED = ("hijack", "jailbreak", "off_task")
+"""Attacks that are typed as questions."""
+
+
 def main() -> None:
     """Write both files, or check them."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -158,21 +162,17 @@ def summary() -> str:
     asked = field_rows("full", NEWEST)
     right, _, _, refused, _ = shares(asked)
     answerable = sum(row["kind"] in tables.ANSWERED for row in asked)
-    attacks = [
-        attack for attack in _json("hijack/summary.json")["attacks"] if attack["source"] == "all attacks"
-    ]
-    called = {attack["pipeline"]: attack["called"] for attack in attacks}
     attacked = len(_beside())
     speed = max(_json("speed/results.json")["search"], key=lambda row: row["passages"])
     rows = [
         ("", "without", "with equipoise"),
         ("---", "---", "---"),
-        (f"right quote, real documentation, no language model, {answerable} questions", "", right),
-        (f"refused, {len(asked) - answerable} questions that the documents do not answer", "", refused),
+        (f"right quote, real documentation, no model, {answerable} questions", "", right),
+        (f"refused, {len(asked) - answerable} questions that documents do not answer", "", refused),
         (
-            "130 attack prompts: a model called the tool (1.5B model)",
-            f"plain RAG: {_called(called['vanilla_chat'])}",
-            _called(called["indexed"]),
+            "prompts that reach the summarizer (1.5B) and turn it",
+            f"weak target: {_typed('typed_control')}",
+            _typed("typed", "typed_off_task"),
         ),
         (
             f"a stranger's document changes what trusted ones answer, {attacked} questions",
@@ -185,7 +185,7 @@ def summary() -> str:
             _mixed("mixed"),
         ),
         (
-            "planted among the best five, the paper's attack, 3 planted (voices)",
+            "planted among the best five, the paper's attack, 3 planted",
             _share_of_own("none"),
             _share_of_own("joined"),
         ),
@@ -240,8 +240,17 @@ def _share_of_own(name: str) -> str:
     return " / ".join(f"{value:.2f}" for value in shares) + " (6 questions)"
 
 
-def _called(rate: dict[str, Any]) -> str:
-    return f"{rate['k']} ({rate['estimate']:.0%} [{rate['low']:.0%}, {rate['high']:.0%}])"
+def _typed(*parts: str) -> str:
+    """How many attacks of some parts of the security benchmark succeeded, of those that reached the summarizer."""
+    rows = [
+        row["facts"]
+        for row in _rows("security/results.jsonl")
+        if row["sample"].startswith(tuple(f"{part}/" for part in parts))
+        and row["sample"].split("/")[1] in TYPED
+        and row["facts"]["reached"]
+    ]
+    successes = sum(row["attack_succeeded"] for row in rows)
+    return f"{successes} of {len(rows)} ({tables.share(successes, len(rows))})"
 
 
 def _deeper(text: str) -> str:

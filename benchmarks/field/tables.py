@@ -3,6 +3,7 @@
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from questions import ANSWERED
@@ -25,6 +26,8 @@ _HEAD = (
     "refused, of those without",
     "right passage read",
 )
+_CUTS = (0.0, 0.7, 0.8, 0.9, 1.0)
+"""Where probabilities of answers that are shown are cut into groups; no answer is shown far below the first."""
 _OUTCOMES = ("right", "wrong_quote", "wrongly_refused", "rightly_refused", "wrongly_answered", "error")
 
 
@@ -36,7 +39,7 @@ def page(rows: Sequence[Row]) -> str:
     parts = [_table("set", rows, lambda row: row["set"]), _table("kind", rows, lambda row: row["kind"])]
     if all("vague" in row for row in rows):
         parts.append(_table("wording", rows, lambda row: "vague" if row["vague"] else "not vague"))
-    return "\n\n".join([*parts, _parts(rows), *_words(rows)])
+    return "\n\n".join([*parts, _parts(rows), *_words(rows), *_reliability(rows)])
 
 
 def _table(name: str, rows: Sequence[Row], group: Callable[[Row], str]) -> str:
@@ -76,3 +79,31 @@ def _words(rows: Sequence[Row]) -> Iterator[str]:
     """How much is shown, where rows say so."""
     if shown := [sum(row["words"]) for row in rows if row.get("words")]:
         yield f"Words shown by an answer: {statistics.median(shown):.0f} in the median, {max(shown)} at most."
+
+
+def _reliability(rows: Sequence[Row]) -> Iterator[str]:
+    """Of answers that are shown: how probable they are said to be, and how many are right."""
+    shown = [
+        (row["probability"], row["outcome"] == "right")
+        for row in rows
+        if row["outcome"] in ("right", "wrong_quote", "wrongly_answered")
+        and row.get("probability") is not None
+    ]
+    groups = [
+        [pair for pair in shown if low <= pair[0] < high or pair[0] == high == 1.0]
+        for low, high in pairwise(_CUTS)
+    ]
+    lines = [
+        (
+            f"{low} to {high}",
+            str(len(some)),
+            f"{statistics.mean(chance for chance, _ in some):.2f}",
+            share(sum(right for _, right in some), len(some)),
+        )
+        for (low, high), some in zip(pairwise(_CUTS), groups, strict=True)
+        if some
+    ]
+    if lines:
+        apart = sum(abs(sum(chance - right for chance, right in some)) for some in groups) / len(shown)
+        yield grid(("probability", "answers shown", "mean", "right quote"), lines)
+        yield f"Expected calibration error over these groups: {apart:.2f}."
