@@ -1,13 +1,12 @@
 """The blocks of an HTML page: headings, paragraphs, list items, code, table rows, and what only leads elsewhere."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
 from equipoise.core.types import BlockKind
+from equipoise.corpus.loaders.asides import ASIDE_TAGS, aside_of, is_panel
 from equipoise.corpus.loaders.cascade import Cascade
 from equipoise.corpus.loaders.grid import Cell, is_label
 from equipoise.corpus.loaders.hidden import Look, look
@@ -27,26 +26,7 @@ _BLOCKS = frozenset(_BLOCK_TAGS.split())
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS = frozenset({"dl", "menu", "ol", "ul"})
 _ITEMS = frozenset({"dd", "dt", "li"})
-_ROOTS = frozenset({"article", "body", "html", "main"})
-_ASIDE_TAGS = {"footer": 2, "nav": 2, "aside": 1}
-_ASIDE_ROLES = frozenset({"contentinfo", "directory", "doc-toc", "menu", "menubar", "navigation", "search"})
-_ASIDE_NAME_WORDS = """
-    breadcrumb breadcrumbs footer nav navbar navfooter navheader navigation navpath page-footer pager pagination
-    site-footer skip-link sphinxsidebar table-of-contents table_of_contents tableofcontents toc toctree-wrapper
-    tocwrapper
-"""
-_ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
-_FOOTER_NAMES = frozenset({"footer", "page-footer", "site-footer"})
-_NOTE_NAMES = frozenset(
-    {"admonition", "callout", "footnote", "footnotes", "info", "note", "sidebar-note", "tip", "warning"}
-)
-_CONSENT = re.compile(r"(?:\b|_)(?:cookies?|consent|gdpr)(?:\b|_)", re.IGNORECASE)
-"""In classes and ids of what asks for leave to follow a reader."""
 _RIGHTS = re.compile(r"[^\w©(]*+(?:©|\(c\)|copyright|all rights)", re.IGNORECASE)
-_PANEL_NAME_WORDS = """
-    accordion-body accordion-collapse accordion-content accordion-panel tab-pane tab-panel tabpanel tabs-panel
-"""
-_PANEL_NAMES = frozenset(_PANEL_NAME_WORDS.split())
 _CONTROLS = "[role=tab], [aria-expanded]"
 _FOLDING = frozenset({"display", "visibility", "height", "max-height", "content-visibility"})
 """What hides the panel of a tab or an accordion until a reader clicks."""
@@ -200,11 +180,11 @@ class Page:
         """How text looks in an element, by what its attributes and the style sheets say."""
         above = self._opened[-1]
         attributes = node.attributes
-        aside, foot = _aside(tag, attributes) if attributes else (_ASIDE_TAGS.get(tag, 0), tag == "footer")
+        aside, foot = aside_of(tag, attributes) if attributes else (ASIDE_TAGS.get(tag, 0), tag == "footer")
         made = _Open(above.look, above.shows, max(above.aside, aside), above.link, above.foot or foot)
         made.link = made.link or (tag == "a" and "href" in attributes)
         style = self.cascade.style(tag, attributes, node.mem_id)
-        if style and self._folds and _is_panel(attributes):
+        if style and self._folds and is_panel(attributes):
             style = {name: value for name, value in style.items() if name not in _FOLDING}
         made.look = look(above.look, style)
         made.shows = above.shows if made.look is above.look else made.look.shows
@@ -382,34 +362,6 @@ class Page:
             kind is BlockKind.PARAGRAPH and (self._links > 1 or is_label(text))
         )
         return BlockKind.ASIDE if may_be and self._is_linked() else kind
-
-
-def _is_panel(attributes: Mapping[str, str | None]) -> bool:
-    """Whether an element is by its role or class the panel of a tab or an accordion."""
-    names = (attributes.get("class") or "").lower().split()
-    return attributes.get("role") == "tabpanel" or not _PANEL_NAMES.isdisjoint(names)
-
-
-def _aside(tag: str, attributes: Mapping[str, str | None]) -> tuple[int, bool]:
-    """How far an element is an aside by its tag, role, classes and id, and whether it is the foot of a page."""
-    role = attributes.get("role") or ""
-    if tag in _ROOTS and role not in _ASIDE_ROLES:
-        return 0, False
-    named, foot = _named_aside(attributes.get("class") or "", attributes.get("id") or "", role)
-    by_tag = _ASIDE_TAGS.get(tag, 0)
-    return max(named, by_tag if named >= 0 or by_tag == 2 else 0), foot or tag == "footer"
-
-
-@lru_cache(maxsize=1024)
-def _named_aside(classes: str, name: str, role: str) -> tuple[int, bool]:
-    """As `_aside`; -1 for what is called a note. `contents` alone is often the whole page."""
-    words = {*classes.lower().split(), name.lower()}
-    foot = role == "contentinfo" or bool(words & _FOOTER_NAMES)
-    if role in _ASIDE_ROLES or _CONSENT.search(f"{classes} {name}"):
-        return 2, foot
-    if words & _NOTE_NAMES or role in {"note", "doc-footnote"}:
-        return -1, foot
-    return int(bool(words & _ASIDE_NAMES) or ("contents" in words and bool(words & {"topic", "local"}))), foot
 
 
 def _span(node: LexborNode, name: str, most: int) -> int:

@@ -1,0 +1,53 @@
+"""Which elements of an HTML page lead elsewhere (navigation, footers, what asks for leave), and which are panels."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+_ROOTS = frozenset({"article", "body", "html", "main"})
+ASIDE_TAGS = {"footer": 2, "nav": 2, "aside": 1}
+_ASIDE_ROLES = frozenset({"contentinfo", "directory", "doc-toc", "menu", "menubar", "navigation", "search"})
+_ASIDE_NAME_WORDS = """
+    breadcrumb breadcrumbs footer nav navbar navfooter navheader navigation navpath page-footer pager pagination
+    site-footer skip-link sphinxsidebar table-of-contents table_of_contents tableofcontents toc toctree-wrapper
+    tocwrapper
+"""
+_ASIDE_NAMES = frozenset(_ASIDE_NAME_WORDS.split())
+_FOOTER_NAMES = frozenset({"footer", "page-footer", "site-footer"})
+_NOTE_NAMES = frozenset(
+    {"admonition", "callout", "footnote", "footnotes", "info", "note", "sidebar-note", "tip", "warning"}
+)
+_CONSENT = re.compile(r"(?:\b|_)(?:cookies?|consent|gdpr)(?:\b|_)", re.IGNORECASE)
+"""In classes and ids of what asks for leave to follow a reader."""
+_PANEL_NAME_WORDS = """
+    accordion-body accordion-collapse accordion-content accordion-panel tab-pane tab-panel tabpanel tabs-panel
+"""
+_PANEL_NAMES = frozenset(_PANEL_NAME_WORDS.split())
+
+
+def is_panel(attributes: Mapping[str, str | None]) -> bool:
+    """Whether an element is by its role or class the panel of a tab or an accordion."""
+    names = (attributes.get("class") or "").lower().split()
+    return attributes.get("role") == "tabpanel" or not _PANEL_NAMES.isdisjoint(names)
+
+
+def aside_of(tag: str, attributes: Mapping[str, str | None]) -> tuple[int, bool]:
+    """How far an element is an aside by its tag, role, classes and id, and whether it is the foot of a page."""
+    role = attributes.get("role") or ""
+    if tag in _ROOTS and role not in _ASIDE_ROLES:
+        return 0, False
+    named, foot = _named_aside(attributes.get("class") or "", attributes.get("id") or "", role)
+    by_tag = ASIDE_TAGS.get(tag, 0)
+    return max(named, by_tag if named >= 0 or by_tag == 2 else 0), foot or tag == "footer"
+
+
+@lru_cache(maxsize=1024)
+def _named_aside(classes: str, name: str, role: str) -> tuple[int, bool]:
+    """As `_aside`; -1 for what is called a note. `contents` alone is often the whole page."""
+    words = {*classes.lower().split(), name.lower()}
+    foot = role == "contentinfo" or bool(words & _FOOTER_NAMES)
+    if role in _ASIDE_ROLES or _CONSENT.search(f"{classes} {name}"):
+        return 2, foot
+    if words & _NOTE_NAMES or role in {"note", "doc-footnote"}:
+        return -1, foot
+    return int(bool(words & _ASIDE_NAMES) or ("contents" in words and bool(words & {"topic", "local"}))), foot
