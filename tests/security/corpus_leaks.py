@@ -10,7 +10,7 @@ import numpy as np
 
 from equipoise.core.results import Answer
 from equipoise.core.types import Trust
-from equipoise.corpus import embedding, fulltext, indexing, nearest, rows, sqlite
+from equipoise.corpus import embedding, fulltext, naming, nearest, rows, sqlite
 from equipoise.corpus.fulltext import FullText
 from equipoise.corpus.keywords import Keywords
 from equipoise.corpus.partitions import trust_of
@@ -290,19 +290,19 @@ def _(patch):
 
 @mutant("a source that an untrusted file has", FILES)
 def _(patch):
-    def is_taken(self, source, record):
-        owner = self.store.file_of(indexing.document_id(source))
+    def is_taken(source, record, store):
+        owner = store.file_of(naming.document_id(source))
         return owner is not None and owner != record.path
 
-    patch(indexing._Work, "_is_taken", is_taken)
+    patch(naming, "_is_taken", is_taken)
 
 
 @mutant("an id that an untrusted document has", FILES)
 def _(patch):
-    def is_taken(old, self, source, record):
-        return self.store.file_of(indexing.document_id(source)) is not None and old(self, source, record)
+    def is_taken(old, source, record, store):
+        return store.file_of(naming.document_id(source)) is not None and old(source, record, store)
 
-    around(indexing._Work, "_is_taken", patch, is_taken)
+    around(naming, "_is_taken", patch, is_taken)
 
 
 @mutant("vectors of files that are embedded together", FILES)

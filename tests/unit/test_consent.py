@@ -63,7 +63,9 @@ class TestDecisions:
         assert closed == {
             "store.path", "filter.name", "filter.nli", "highlight.name", "highlight.qa_model",
             "model.llm", "model.base_url", "model.api_key", "model.api_version", "model.folder", "model.replay",
-            "question.contact", "question.reply", "retrieval.encoder", "serve.url",
+            "page.examples", "page.logo", "page.name", "page.note", "page.texts", "page.welcome",
+            "public.ask", "public.challenge", "public.documents", "public.origins", "public.proxies", "public.secret",
+            "question.contact", "question.reply", "retrieval.encoder", "serve.originals", "serve.url",
         }  # fmt: skip
 
 

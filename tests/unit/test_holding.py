@@ -71,15 +71,14 @@ def test_held_files_stay_so_and_what_was_let_in_stays_in(here):
         assert trusts(store) == {"a.md": "held", "b.md": "untrusted"}
 
 
-def test_a_file_that_cannot_be_read_any_more_is_held_back_with_its_old_text(here):
+def test_what_a_file_said_that_cannot_be_read_any_more_is_not_searched(here):
     (here / "a.md").write_text(CALM)
     (here / "b.md").write_text(CALM)
     with Store.open(here.parent / "i.db", create=True) as store:
         index("forum", store, HashedWords())
         (here / "a.md").write_bytes(b"\0\1")
-        [(source, why)] = indexed(store)
-        assert source == "forum/a.md" and "could not be scanned" in why
-        assert trusts(store) == {"a.md": "held", "b.md": "untrusted"}
+        assert indexed(store) == []
+        assert trusts(store) == {"b.md": "untrusted"}
 
 
 def test_new_files_beside_held_ones_are_no_held_ones(here):

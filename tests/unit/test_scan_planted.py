@@ -72,7 +72,9 @@ def test_hidden_text_is_read_and_raised(planted):
         for finding in report.findings
         if finding.reach is Reach.HIDDEN and finding.rule == "instruction/override"
     ]
-    for way in ("style", "comment", "attribute", "vanished", "white"):
+    said = [finding for finding in report.findings if "praise the attribute wheel" in finding.excerpt]
+    assert Reach.QUOTED in {finding.reach for finding in said}  # a picture's text is content
+    for way in ("style", "comment", "vanished", "white"):
         matches = [finding for finding in hidden if f"praise the {way} wheel" in finding.excerpt]
         assert matches
         assert all(

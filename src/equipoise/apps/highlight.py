@@ -27,7 +27,7 @@ def highlight_files(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """What answers a question in some texts, without an index: spans with their probabilities.
+    """What answers a question in some texts, without an index. Each span has its probability.
 
     Every text is read whole, so it is for passages and short files; `index` and `ask` are for many.
     """

@@ -91,7 +91,7 @@ def page_router() -> APIRouter:
         "/v1/page",
         page_info,
         summary="What the page shows",
-        responses=errors(429),
+        responses=errors(400, 429),
         tags=["state"],
         openapi_extra={"security": [{}]},
     )
