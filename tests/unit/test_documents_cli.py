@@ -160,7 +160,6 @@ def test_files_that_are_not_read_are_named_in_one_line(command, corpus, run):
         "heic",
         "mkv",
         "mp3",
-        "msg",
         "odp",
         "pages",
         "png",
