@@ -76,7 +76,7 @@ def test_hidden_text_is_read_and_raised(planted):
     assert Reach.QUOTED in {finding.reach for finding in said}  # a picture's text is content
     for way in ("style", "comment", "vanished", "white"):
         matches = [finding for finding in hidden if f"praise the {way} wheel" in finding.excerpt]
-        assert matches
+        assert matches, way
         assert all(
             finding.severity is Severity.HIGH and "would not see" in finding.why for finding in matches
         )

@@ -32,6 +32,8 @@ EXCERPT = 200
 """Characters of an excerpt."""
 MOST_OTHERS = 20
 COPIES_NEAR, COPIES_SAME = "copies/near", "copies/same"
+FOLLOWING, NEXT = 100, 4
+"""Characters behind a hit that are looked at, and words of them that count."""
 LEFT_OUT, TEXT_LAYER = "hidden/left-out", "hidden/text-layer"
 
 
@@ -144,13 +146,20 @@ class Scan:
             if count and rule in self.rules:
                 finding = self._finding(scanned.document, Hit(rule, 0, 0, f"{count:,} characters."))
                 yield replace(finding, reach=Reach.HIDDEN, excerpt="", line=None, headings=(), paragraph=None)
-        known = Counter((hit.rule, _key(scanned.document.text, hit)) for hit in seen)
+        text = scanned.document.text
+        known = Counter((hit.rule, _key(text, hit), _following(text, hit)) for hit in seen)
+        unknown = []
         for whole in scanned.whole:
             for hit in self._everywhere(whole.text, read_words(whole.text)):
-                key = hit.rule, _key(whole.text, hit)
-                known[key] -= 1
-                if known[key] < 0 and hit.rule in self.rules:
-                    yield self._unseen(scanned.document, whole, hit)
+                known[key := (hit.rule, _key(whole.text, hit), _following(whole.text, hit))] -= 1
+                unknown += [(key[:2], whole, hit)] if known[key] < 0 else []
+        left = Counter(
+            key[:2] for key in (+known).elements()
+        )  # what follows differs, as where a tag comes between
+        for where, whole, hit in unknown:
+            left[where] -= 1
+            if left[where] < 0 and hit.rule in self.rules:
+                yield self._unseen(scanned.document, whole, hit)
 
     def _finding(self, document: Document, hit: Hit) -> Finding:
         rule = self.rules.by_id[hit.rule]
@@ -239,6 +248,11 @@ def _excerpt(text: str, start: int, end: int) -> str:
 def _to_word(text: str, low: int, most: int) -> int:
     space = text.find(" ", low, most)
     return low if space < 0 else space + 1
+
+
+def _following(text: str, hit: Hit) -> tuple[str, ...]:
+    """The next words behind a hit, by which two of the same words are told apart."""
+    return tuple(read_words(text[hit.end : hit.end + FOLLOWING]).words[:NEXT])
 
 
 def _key(text: str, hit: Hit) -> str:
