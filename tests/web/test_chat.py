@@ -44,7 +44,8 @@ def test_conversations_stay_in_the_browser_and_are_found_again(live, visit):
     page.locator(".welcome").wait_for()
     assert stored(page) == [[CATS], [QUESTION, OFF]]
     page.get_by_role("button", name=QUESTION, exact=True).click()
-    assert page.locator(".turn").count() == 2 and page.locator(".quote .words").first.is_visible()
+    page.locator(".quote .words").first.wait_for()
+    assert page.locator(".turn").count() == 2
     search = page.get_by_label("Search conversations")
     for words, found in (("tuesday", [QUESTION]), ("fishermen feed", [CATS]), ("nothing of this", [])):
         search.fill(words)
@@ -165,7 +166,7 @@ def test_quotes_are_read_while_the_answer_is_written(live, visit):
     page.locator(".turn .quote").wait_for()
     assert page.locator(".waiting").is_visible() and page.locator(".cite").count() == 0
     assert page.get_by_label("Your question").input_value() == ""
-    assert page.get_by_role("log").get_by_role("heading", name=QUESTION).is_visible()
+    page.get_by_role("log").get_by_role("heading", name=QUESTION).wait_for()
     chat.go.set()
     page.locator(".cite").wait_for()
     assert page.locator(".waiting").count() == 0
@@ -282,7 +283,7 @@ def test_a_visitor_sees_answers_and_nothing_of_how_they_were_made(live, visit):
     for words in ("summarizer", "filter", "candidate", "probability"):
         assert page.get_by_text(words).count() == 0
     assert page.get_by_role("button", name="Documents").count() == 0
-    assert page.get_by_text("Our documents do not seem to answer this.").is_visible()
+    page.get_by_text("Our documents do not seem to answer this.").wait_for()
 
 
 @pytest.mark.parametrize(("expert", "shown"), [("everybody", True), ("nobody", False)])
@@ -328,7 +329,7 @@ def test_it_speaks_the_language_of_the_browser(live, visit, language, words):
     field, send, greeting = words
     url, _ = live(settings=PUBLIC)
     page = visit(url, locale=language).page
-    assert page.get_by_role("heading", name=greeting).is_visible()
+    page.get_by_role("heading", name=greeting).wait_for()
     page.get_by_label(field).fill("Hello!")
     page.get_by_role("button", name=send, exact=True).click()
     page.locator(".reply .answer").wait_for()
@@ -352,11 +353,12 @@ def test_name_logo_colours_and_words_are_the_operators(live, visit, tmp_path):
     }
     url, _ = live(settings=PUBLIC | {"page": look, "question": {"contact": "Or write to desk@example.org."}})
     page = visit(url, color_scheme="dark").page
-    assert page.title() == "Harbour Books" and page.get_by_role("heading", name="Ahoy!").is_visible()
+    page.get_by_role("heading", name="Ahoy!").wait_for()
+    assert page.title() == "Harbour Books"
     assert page.locator(".logo").evaluate("image => image.naturalWidth") > 0
     for words in ("Answers are quotes.", "Or write to desk@example.org."):
-        assert page.get_by_text(words).is_visible()
-    assert page.get_by_role("button", name="Go", exact=True).is_visible()
+        page.get_by_text(words).wait_for()
+    page.get_by_role("button", name="Go", exact=True).wait_for()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 251, 249)"
     page.get_by_role("button", name=QUESTION).click()
     page.locator(".quote").wait_for()
@@ -371,7 +373,7 @@ def test_an_empty_conversation_says_what_the_documents_are_about(live, visit, tm
     )
     url, _ = live(path=made_index(tmp_path), settings=PUBLIC)
     page = visit(url).page
-    assert page.locator(".about").get_by_text("All about boats").is_visible()
+    page.locator(".about").get_by_text("All about boats").wait_for()
 
 
 def test_a_link_to_a_quote_opens_without_a_key_and_asking_stays_closed(live, visit):

@@ -42,7 +42,7 @@ def test_a_question_gets_an_answer_with_quotes(live, visit):
     assert "network filesystem" in page.locator(".quote .words").inner_text()
     assert "wal.txt" in page.locator(".quote .place").inner_text()
     page.get_by_text("What the summarizer saw").click()
-    assert page.get_by_text("No model was asked to write").is_visible()
+    page.get_by_text("No model was asked to write").wait_for()
 
 
 def test_what_the_summarizer_saw_is_the_very_message(live, visit):
@@ -54,7 +54,7 @@ def test_what_the_summarizer_saw_is_the_very_message(live, visit):
     asked(page, QUESTION)
     assert page.locator(".answer").inner_text().startswith("Write-ahead logging does not work")
     page.get_by_text("What the summarizer saw").click()
-    assert page.get_by_text("Your question is not in it").is_visible()
+    page.get_by_text("Your question is not in it").wait_for()
     seen = page.locator("details pre").all_inner_texts()
     [request] = chat.requests
     assert [text.strip() for text in seen] == [message.content.strip() for message in request.messages]
@@ -102,8 +102,8 @@ def test_a_refusal_is_said_in_words_with_the_nearest_passages(live, visit):
     url, _ = live()
     page = visit(url).page
     asked(page, "Do cats purr on nets?")
-    assert page.get_by_text("do not seem to answer this question").is_visible()
-    assert page.get_by_text("Nearest passages").is_visible()
+    page.get_by_text("do not seem to answer this question").wait_for()
+    page.get_by_text("Nearest passages").wait_for()
     assert page.locator(".quote").count() > 0
     assert page.locator(".reply button", has_text="Copy").count() == 0
 
@@ -112,7 +112,7 @@ def test_a_greeting_gets_its_reply_alone(live, visit):
     url, _ = live()
     page = visit(url).page
     asked(page, "Hello!")
-    assert page.get_by_text("Ask a question about the documents").is_visible()
+    page.get_by_text("Ask a question about the documents").wait_for()
     assert page.get_by_text("No answer.").count() == page.get_by_text("Nearest passages").count() == 0
 
 
@@ -132,7 +132,7 @@ def test_a_follow_up_is_read_with_what_was_asked_in_this_tab(live, visit):
     page = visit(url).page
     asked(page, "Who feeds the cats of the harbour?")
     asked(page, "And when do they feed them?")
-    assert page.get_by_text("Read together with an earlier question").is_visible()
+    page.get_by_text("Read together with an earlier question").wait_for()
     assert "fishermen" in page.locator(".turn").last.locator(".quote .words").first.inner_text()
 
 
@@ -144,14 +144,14 @@ def test_a_look_at_the_documents_keeps_the_answer(live, visit):
     page.get_by_role("heading", name="Documents", exact=True).wait_for()
     assert not page.get_by_role("heading", name=QUESTION).is_visible()
     page.get_by_role("button", name="Chat", exact=True).click()
-    assert page.get_by_role("heading", name=QUESTION).is_visible()
+    page.get_by_role("heading", name=QUESTION).wait_for()
 
 
 def test_what_the_filter_took_out_is_shown_with_its_plot(live, visit):
     url, _ = live(objects={"filter": Takes()})
     page = visit(url).page
     asked(page, QUESTION)
-    assert page.get_by_text("max-kl: one-sided").first.is_visible()
+    page.get_by_text("max-kl: one-sided").first.wait_for()
     plot = page.locator("svg.plot")
     assert plot.locator(".out").count() == 1
     assert "1 were taken out" in plot.get_attribute("aria-label")
@@ -207,8 +207,8 @@ def test_documents_are_dropped_onto_the_page_and_found_by_their_names(live, visi
         page.get_by_role("cell", name=name, exact=True).wait_for()
     page.get_by_label("Search").fill("DOGS")
     page.get_by_role("cell", name="seals.txt", exact=True).wait_for(state="detached")
-    assert page.get_by_text("1 found").is_visible()
-    assert page.get_by_role("cell", name="dogs.txt", exact=True).is_visible()
+    page.get_by_text("1 found").wait_for()
+    page.get_by_role("cell", name="dogs.txt", exact=True).wait_for()
 
 
 def test_a_file_that_cannot_be_read_says_why(live, visit, tmp_path):

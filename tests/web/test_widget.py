@@ -147,7 +147,7 @@ def test_escape_closes_what_is_innermost_first(embedded):
     frame.locator("dialog mark").wait_for()
     page.keyboard.press("Escape")
     frame.locator("dialog").wait_for(state="detached")
-    assert page.get_by_role("dialog").is_visible()
+    page.get_by_role("dialog").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="hidden")
 
@@ -191,7 +191,7 @@ def test_a_page_with_a_strict_policy_shows_it_too(embedded):
     watched, *_ = embedded(headers={"Content-Security-Policy": policy})
     frame = opened(watched.page)
     asked(frame, QUESTION)
-    assert frame.locator(".quote").is_visible()
+    frame.locator(".quote").wait_for()
 
 
 def test_a_page_that_is_not_listed_shows_nothing(embedded):
@@ -221,7 +221,7 @@ def test_a_page_that_is_not_listed_shows_nothing(embedded):
 def test_it_speaks_the_language_of_the_page(embedded, language, attributes, name, field):
     page = embedded(attributes, language=language)[0].page
     frame = opened(page, name)
-    assert frame.get_by_label(field).is_visible()
+    frame.get_by_label(field).wait_for()
 
 
 def test_its_colours_are_the_operators(embedded):
@@ -255,7 +255,7 @@ def test_the_pages_own_test_for_people_gives_the_token(embedded):
         page.evaluate("() => { let n = 0; window.tested = async () => `token-${(n += 1)}`; }")
         frame = opened(page)
         asked(frame, QUESTION)
-        assert frame.locator(".quote").is_visible()
+        frame.locator(".quote").wait_for()
         asked(frame, "And over a disk?")
         assert frame.get_by_role("alert").inner_text().startswith("The test for people was not passed")
     finally:
