@@ -135,8 +135,8 @@ def test_the_keyboard_opens_it_stays_inside_and_escape_closes(embedded):
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="hidden")
     inner = "document.activeElement.shadowRoot.activeElement"
-    assert page.evaluate(f"{inner}.className") == "open"
-    assert page.evaluate(f"{inner}.getAttribute('aria-expanded')") == "false"
+    closed = f"{inner}?.className === 'open' && {inner}.getAttribute('aria-expanded') === 'false'"
+    page.wait_for_function(closed, timeout=60_000)
 
 
 def test_escape_closes_what_is_innermost_first(embedded):
