@@ -226,9 +226,14 @@ def test_a_tap_shows_the_quote_and_a_second_one_opens_it(live, visit):
     page = visit(url, has_touch=True, is_mobile=True, viewport={"width": 360, "height": 700}).page
     asked(page, QUESTION)
     page.get_by_role("button", name="Quote 1, ").tap()
-    page.get_by_role("tooltip").wait_for()
-    box = "document.querySelector('[role=tooltip]').getBoundingClientRect()"
-    page.wait_for_function(f"{box}.left >= 0 && {box}.right <= 360", timeout=60_000)
+    tip = page.get_by_role("tooltip")
+    tip.wait_for()
+    for _ in range(600):  # it is put in its place once it is drawn
+        box = tip.bounding_box()
+        if box["x"] >= 0 and box["x"] + box["width"] <= 360:
+            break
+        page.wait_for_timeout(100)
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 360
     assert page.locator("dialog").count() == 0
     page.get_by_role("button", name="Quote 1, ").tap()
     page.locator("dialog mark").wait_for()
