@@ -102,7 +102,7 @@ class Everything:
         return self.post("/mcp", body, Accept="application/json, text/event-stream").text
 
     def read(self, doc_id):
-        for path in ("", "/text", "/pages/1.png"):
+        for path in ("", "/text", "/pages/1.png", "/original"):
             reply = self.client.get(f"/v1/documents/{doc_id}{path}", headers=self.headers)
             yield reply.status_code, reply.text
         yield 200, self.called("read", doc_id=doc_id)
@@ -130,6 +130,7 @@ class Everything:
         yield self.rpc({"jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": {}})
         yield self.called("documents")
         yield self.client.get("/v1/models", headers=self.headers).text
+        yield self.client.get("/v1/page", headers=self.headers).text
         yield self.client.get("/v1/documents", headers=self.headers).text
 
 
@@ -166,6 +167,7 @@ def test_a_key_has_what_a_server_of_its_own_documents_gives(serve, world, tmp_pa
             chat=ScriptedChat(told_by_model),
             highlighter=FirstSentence(),
             vanilla=True,
+            originals=True,
             url="http://docs.example",
             settings={"summarize": {"name": "extractive"}},
         )

@@ -107,7 +107,8 @@ async def page_info(
     """The operator's name, colours and words, and what this key, or nobody's, may do."""
     key, page = _key_of(request, given, service), service.settings.page
     spoken = chosen_language(page, language, request.headers.get("accept-language", ""))
-    about, others = await asyncio.to_thread(_documents, service) if _may(service, key).ask else ((), False)
+    may = _may(service, key)
+    about, others = await asyncio.to_thread(_documents, service, key) if key and may.ask else ((), False)
     return PageInfo(
         **_look(service),
         language=spoken,
@@ -119,7 +120,7 @@ async def page_info(
         about=list(about),
         others=others,
         challenge=bool(service.settings.public.challenge and key and key.is_visitor),
-        may=_may(service, key),
+        may=may,
         texts=dict(service.appearance.texts[spoken]),
     )
 
@@ -148,11 +149,10 @@ def _may(service: Service, key: Key | None) -> May:
     )
 
 
-def _documents(service: Service) -> tuple[tuple[str, ...], bool]:
-    """What the trusted documents are about, and whether there are others to hear."""
-    hears = service.settings.trust.mode == "trusted-first"
-    others = hears and bool(service.store.partition(Trust.UNTRUSTED).counts().documents)
-    return service.store.subjects(ABOUT), others
+def _documents(service: Service, key: Key) -> tuple[tuple[str, ...], bool]:
+    """What the trusted documents that there are for the key are about, and whether there are others to hear."""
+    hears, view = service.settings.trust.mode == "trusted-first", service.view(key)
+    return view.subjects(ABOUT), hears and bool(view.partition(Trust.UNTRUSTED).counts().documents)
 
 
 def _look(service: Service) -> dict[str, Any]:
