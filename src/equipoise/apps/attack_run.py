@@ -19,7 +19,7 @@ from equipoise.core.errors import InputError
 from equipoise.core.settings import Settings
 from equipoise.corpus.store import Store
 from equipoise.evaluation.budget import Budget, metered
-from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.crossencoder import READER
 from equipoise.models.openai import OpenAIChat
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import build
@@ -138,7 +138,7 @@ def _over(store: Store, names: str | None, settings: Settings, out: Path, spendi
     chat = build.chat_model(settings.model)
     if chat is not None and settings.model.replay is None:
         chat = Replayed(metered(chat, spending), ReplayCache(out / "replies.db"))
-    parts = build.components(settings, store, chat=chat, reranker=CrossEncoder())
+    parts = build.components(settings, store, chat=chat, reranker=READER)
     chosen = [name.strip() for name in (names or ("hs,weak" if chat else "hs")).split(",") if name.strip()]
     return [systems.target(name, parts) for name in chosen], chat.name if chat else "none"
 

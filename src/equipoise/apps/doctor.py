@@ -19,7 +19,7 @@ from equipoise.core import sync
 from equipoise.core.errors import EquipoiseError
 from equipoise.core.types import ChatOptions, Message
 from equipoise.corpus.store import Store
-from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.crossencoder import READER
 from equipoise.rag import build
 
 app = group()
@@ -136,9 +136,8 @@ def _disk(chosen: layers.Settings) -> str:
 
 
 def _reader() -> str:
-    reader = CrossEncoder()
-    reader.scores("question", ["text"])
-    return reader.name
+    READER.scores("question", ["text"])
+    return READER.name
 
 
 def _model(chosen: layers.Settings, *, offline: bool) -> str:

@@ -95,6 +95,10 @@ class CrossEncoder:
         return session(checked(self._folder, MODEL, MANIFEST, "build_crossencoder.py"))
 
 
+READER = CrossEncoder()
+"""The package's, for everybody in this process: its files are loaded once, at the first use."""
+
+
 def _feed(pairs: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
     return {
         "input_ids": np.array([pair.ids for pair in pairs], np.int64),

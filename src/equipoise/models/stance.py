@@ -24,3 +24,7 @@ class StanceModel(CrossEncoder):
         checked(self._folder, MODEL, MANIFEST, "build_crossencoder.py")
         checked(self._folder, GRAPH, GRAPH_MANIFEST, "build_stance.py")
         return session(self._folder / GRAPH)
+
+
+STANCE = StanceModel()
+"""The package's, for everybody in this process."""

@@ -22,7 +22,7 @@ from equipoise.core.protocols import (
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
-from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.crossencoder import READER
 from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import others
 from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
@@ -157,8 +157,6 @@ def witnesses(components: Components) -> Witnesses:
     )
     stance = stance_of(components) if settings.filter.stance in ("chat", "none") else EmbeddedStance()
     seems = partial(impersonated, trusted=components.store.partition(Trust.TRUSTED))
-    reranker = components.reranker
-    about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
     return Witnesses(
         search,
         seems,
@@ -167,7 +165,7 @@ def witnesses(components: Components) -> Witnesses:
         shipped_hands(),
         settings.trust.authors,
         english(components),
-        about,
+        components.cross_encoder,
     )
 
 
@@ -317,7 +315,7 @@ def components(settings: Settings, store: Store, **given: Unpack[Objects]) -> Co
     chosen = given.get("encoder") or encoder(settings.retrieval.encoder, store)
     store.check_encoder(chosen)
     objects: Objects = {"encoder": chosen, **given}
-    objects.setdefault("reranker", CrossEncoder())
+    objects.setdefault("reranker", READER)
     if "chat" not in objects:
         objects["chat"] = chat_model(settings.model)
     return Components(settings, store, **objects)

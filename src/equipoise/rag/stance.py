@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import nan
 
 import numpy as np
@@ -12,7 +12,7 @@ from equipoise.core.protocols import ChatModel
 from equipoise.core.types import ChatOptions, Query, Usage
 from equipoise.maths.checks import Floats
 from equipoise.models.odds import LIMIT, first_token, yes_odds
-from equipoise.models.stance import StanceModel
+from equipoise.models.stance import STANCE, StanceModel
 from equipoise.text.fence import fenced
 from equipoise.text.sentences import sentence_spans
 
@@ -88,7 +88,7 @@ class ChatStance:
 class EmbeddedStance:
     """The embedded model's side: the mean logit over the windows of a text, in full from EMBEDDED_SURE on."""
 
-    model: StanceModel = field(default_factory=StanceModel)
+    model: StanceModel = STANCE
 
     async def sides(self, query: Query, texts: Sequence[str]) -> Sides:
         """The side of each text, at no request. Raises WeightsError where the model's files are not as shipped."""

@@ -27,7 +27,6 @@ from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query, Usa
 from equipoise.maths.checks import Floats, Mask
 from equipoise.maths.hands import Hands
 from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
-from equipoise.models.crossencoder import CrossEncoder
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter
@@ -95,11 +94,9 @@ class VoicesFilter:
         """Built from the settings; raises ModelUnavailable where they want a language model and there is none. Another
         reranker than the cross-encoder has a scale of its own, for which ABOUT means nothing; another encoder than the
         embedded one, too, so without that near copies stay."""
-        reranker = components.reranker
-        about = reranker if isinstance(reranker, CrossEncoder) else CrossEncoder()
         embedded = isinstance(components.encoder, EmbeddedEncoder)
         near = NearCopies(BiasDefFilter.from_components(components)) if embedded else None
-        return cls(stance_of(components), shipped_hands(), about, near=near)
+        return cls(stance_of(components), shipped_hands(), components.cross_encoder, near=near)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged; the last of these, at most k // 2, give their seats to those
