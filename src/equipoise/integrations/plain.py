@@ -11,19 +11,16 @@ import numpy as np
 from equipoise.core.errors import InputError
 from equipoise.core.types import Query, Span
 from equipoise.integrations.chunks import Chunk, ChunkDocuments, as_documents
-from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.crossencoder import READER
 from equipoise.rag.boundary import read_highlights
 from equipoise.rag.gathering import checked
 from equipoise.rag.highlighters.by_words import by_words
-from equipoise.rag.highlighters.evidence import calibration, features
-from equipoise.rag.highlighters.reader import read_for
+from equipoise.rag.highlighters.evidence import calibration
+from equipoise.rag.highlighters.reader import ReaderHighlighter, read_for
 from equipoise.text.scripts import script_of
 from equipoise.text.small_talk import asked
 from equipoise.text.spans import SpanPolicy, overlap
 from equipoise.text.tokens import words
-
-READER = CrossEncoder()
-"""Its files are loaded at the first use; it keeps nothing of what it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +76,16 @@ def highlight(
         return Highlighted(())
     if script_of(query.text):
         return Highlighted(_quoted(dict.fromkeys(by_words(query.text, given.passages).spans), given))
+    highlighter = ReaderHighlighter(READER, calibration(), threshold)
     reading = read_for(query, given.passages, READER)
-    if not reading.windows:
-        return Highlighted(())
-    fitted = calibration()
-    probability = fitted.probability(features(query, reading))
-    if probability < (fitted.threshold if threshold is None else threshold):
-        return Highlighted((), probability)
+    picked = highlighter.pick(query, reading)
     alone = {
-        window.span: fitted.probability(
-            features(query, replace(reading, scores=np.array([window.beside]), windows=(window,)))
-        )
-        for window in fitted.choose(reading.windows)
+        window.span: highlighter.pick(
+            query, replace(reading, scores=np.array([window.beside]), windows=(window,))
+        ).probability
+        for window in picked.windows
     }
-    return Highlighted(_quoted(alone, given), probability)
+    return Highlighted(_quoted(alone, given), picked.probability)
 
 
 def _quoted(picked: Mapping[Span, float | None], given: ChunkDocuments) -> tuple[TextSpan, ...]:

@@ -6,14 +6,24 @@ from dataclasses import dataclass, replace
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Passage, Proposal, Query
-from equipoise.models.crossencoder import CrossEncoder
+from equipoise.models.crossencoder import READER
 from equipoise.rag.components import Components
 from equipoise.rag.highlighters.by_words import by_words
 from equipoise.rag.highlighters.erasure import MOST_GAIN, shift
 from equipoise.rag.highlighters.evidence import Calibration, calibration, features
 from equipoise.rag.highlighters.naming import about, fellows
-from equipoise.rag.highlighters.reading import Reading, read
+from equipoise.rag.highlighters.reading import Reading, Window, read
 from equipoise.text.scripts import script_of
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """`windows` that answer, none below the threshold; `probability` that the best ones do, and the `threshold`, both
+    0 to 1; None where nothing was read."""
+
+    windows: tuple[Window, ...] = ()
+    probability: float | None = None
+    threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +38,7 @@ class ReaderHighlighter:
     @classmethod
     def from_components(cls, components: Components) -> "ReaderHighlighter":
         """Built from the settings."""
-        reranker = components.reranker or CrossEncoder()
+        reranker = components.reranker or READER
         return cls(reranker, calibration(), components.settings.highlight.threshold)
 
     async def highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
@@ -38,9 +48,14 @@ class ReaderHighlighter:
     def _highlight(self, query: Query, passages: Sequence[Passage]) -> Proposal:
         if script_of(query.text):
             return by_words(query.text, passages)
-        reading = read_for(query, passages, self.reranker)
+        picked = self.pick(query, read_for(query, passages, self.reranker))
+        spans = tuple(window.span for window in picked.windows)
+        return Proposal(spans, probability=picked.probability, threshold=picked.threshold)
+
+    def pick(self, query: Query, reading: Reading) -> Picked:
+        """The windows that answer, best first, and how probable that is. Raises ModelError."""
         if not reading.windows:
-            return Proposal(())
+            return Picked()
         threshold = self.fitted.threshold if self.threshold is None else self.threshold
         values = features(query, reading)
         moved = 0.0
@@ -50,7 +65,7 @@ class ReaderHighlighter:
         chosen = self.fitted.choose(reading.windows) if probability >= threshold else []
         if chosen:
             chosen += fellows(query.text, chosen[0], reading.windows)
-        return Proposal(tuple(window.span for window in chosen), probability=probability, threshold=threshold)
+        return Picked(tuple(chosen), probability, threshold)
 
 
 def read_for(query: Query, passages: Sequence[Passage], reranker: Reranker) -> Reading:
