@@ -98,15 +98,13 @@ def watch(
     said = False
     for _ in changes(paths, beside=chosen.store.path):
         try:
-            report = _update(paths, chosen.store.path, trust, chosen, Gone.MIRROR)
+            report = index_into(paths, chosen.store.path, trust, chosen, Gone.MIRROR, skipped=not said)
         except EquipoiseError as error:
             complain("not indexed:", str(error))
             continue
         if done := [count for count in _counted(report) if not count.endswith(("unchanged", "skipped"))]:
             console.print(f"{_held(report)} (files: {', '.join(done)})")
-        if not said:
-            _say_skipped(report, chosen.store.path)
-            said = True
+        said = True
 
 
 def index_docs(docs: list[Path], chosen: Settings) -> None:
@@ -122,22 +120,10 @@ def index_into(
     gone: Gone,
     author: Author | None = None,
     metadata: Mapping[str, Scalar] | None = None,
+    *,
+    skipped: bool = True,
 ) -> IndexReport:
-    """Update the store at `path`, and name what was not read."""
-    done = _update(paths, path, trust, chosen, gone, author, metadata)
-    _say_skipped(done, path)
-    return done
-
-
-def _update(
-    paths: list[Path],
-    path: Place,
-    trust: Trust,
-    chosen: Settings,
-    gone: Gone,
-    author: Author | None = None,
-    metadata: Mapping[str, Scalar] | None = None,
-) -> IndexReport:
+    """Update the store at `path`, and tell what could not be read and, with `skipped`, what was not."""
     encoder = chosen.retrieval.encoder
     with _holding(chosen) as holding, progress.files() as report:
         done = updating.update(
@@ -152,14 +138,10 @@ def _update(
             encoder=encoder,
         )
     tell(done, holding.held if holding else ())
-    return done
-
-
-def _say_skipped(report: IndexReport, store: Place) -> None:
-    """Name the files that were not read, those of the store itself aside."""
-    others = [file for file in report.skipped if not is_of_store(file.path, store)]
-    for line in render.grouped(others):
+    others = [file for file in done.skipped if not is_of_store(file.path, path)]
+    for line in render.grouped(others) if skipped else ():
         complain("skipped:", line)
+    return done
 
 
 @contextmanager

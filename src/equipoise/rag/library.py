@@ -179,19 +179,19 @@ class Library:
         Raises StoreError where the file cannot be written, CorpusError where a `doc_id` is taken (`remove` it first) or
         a document cannot be kept, ModelError.
         """
-        made = list(documents)
-        self.store.bind_encoder(self.components.encoder)
-        self.store.add_documents(prepare(made, self.components.encoder))
-        return len(made)
+        return self._put(documents, again=False)
 
     def upsert(self, documents: Iterable[Document]) -> int:
         """As `add`, in the place of documents that were added with the same ids; all or nothing.
 
         Raises as `add` does; CorpusError where the document with an id came from a file.
         """
+        return self._put(documents, again=True)
+
+    def _put(self, documents: Iterable[Document], *, again: bool) -> int:
         made = list(documents)
         self.store.bind_encoder(self.components.encoder)
-        self.store.add_documents(prepare(made, self.components.encoder), again=True)
+        self.store.add_documents(prepare(made, self.components.encoder), again=again)
         return len(made)
 
     async def aadd(self, documents: Iterable[Document]) -> int:

@@ -126,8 +126,7 @@ def unsupported(
     other ways to write a number ("three", "3", "3.0", "2 million") or a compound ("e-mail", "email"),
     initials of a name that occurs, list numbers and reference marks. A capitalised word within a sentence
     must occur even where it is common ("May", "Will"), an address as a whole, so that none is made of words that
-    occur, to carry what was read. It cannot see a changed relation between words that
-    all occur.
+    occur, to carry what was read. It cannot see a changed relation between words that all occur.
     """
     answer = _MARKS.sub(" ", answer)
     names = list(name_matches(answer))
@@ -162,8 +161,9 @@ def foreign_addresses(answer: str, evidence: Sequence[str]) -> list[str]:
     >>> foreign_addresses("See https://a.example/form?seen=7", ["The form is at https://a.example/form"])
     ['https://a.example/form?seen=7']
     """
-    known = {_bare(match) for text in evidence for match in _ADDRESS.finditer(text)}
-    return [match.group() for match in _ADDRESS.finditer(answer) if _bare(match) not in known]
+    found = list(_ADDRESS.finditer(answer))
+    known = {_bare(match) for text in evidence for match in _ADDRESS.finditer(text)} if found else ()
+    return [match.group() for match in found if _bare(match) not in known]
 
 
 def _bare(match: re.Match[str]) -> str:
