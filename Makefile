@@ -27,7 +27,8 @@ test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.p
 		--ignore tests/web -n auto --dist worksteal
 
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
-	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py -n auto
+	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py \
+		tests/server/test_tenants.py -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \

@@ -12,7 +12,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 import pytest
 
 from equipoise.apps.server import visitors
@@ -285,7 +285,7 @@ class Asking:
 
     def __init__(self, host):
         self.client = type("Client", (), {"host": host})
-        self.headers = httpx.Headers()
+        self.headers = httpx2.Headers()
         self.headers.getlist = self.headers.get_list
 
 
@@ -302,7 +302,7 @@ def asks(client, body=QUESTION, **how):
 
 def in_parallel(url, _served):
     with ThreadPoolExecutor(20) as pool:
-        return list(pool.map(lambda _: asks(httpx.Client(base_url=url, timeout=WAITS_S)), range(20)))
+        return list(pool.map(lambda _: asks(httpx2.Client(base_url=url, timeout=WAITS_S)), range(20)))
 
 
 def aborted(url, _served):
@@ -316,19 +316,19 @@ def aborted(url, _served):
             client.sendall(head.encode() + body)
             if number % 2:
                 client.recv(64)
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         return [asks(client) for _ in range(BUDGET + 1)]
 
 
 def several_in_one(url, _served):
     many = " ".join(f"Does logging number {number} work over a network?" for number in range(4))
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         return [asks(client, {"question": many}) for _ in range(6)]
 
 
 def follow_ups(url, _served):
     body = {"question": "And over a disk?", "before": [QUESTION["question"]] * 20}
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         return [asks(client, body) for _ in range(12)]
 
 
@@ -336,7 +336,7 @@ def titles(url, _served):
     """Housekeeping of a chat program is free with a key; a visitor's is a question like any other, or none."""
     task = "### Task:\nDoes logging work over a network?"
     chat = {"model": "equipoise", "messages": [{"role": "user", "content": task}]}
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         assert client.post("/v1/chat/completions", json=chat).status_code == 401
         return [asks(client, {"question": task}) for _ in range(12)]
 
@@ -344,20 +344,20 @@ def titles(url, _served):
 def over_mcp(url, _served):
     tool = {"name": "ask", "arguments": QUESTION}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         assert client.post("/mcp", json=call).status_code == 401
         return [asks(client) for _ in range(12)]
 
 
 def in_a_batch(url, _served):
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         assert asks(client, [QUESTION] * 50).status_code == 400
         assert asks(client, QUESTION | {"questions": [QUESTION["question"]] * 50}).status_code == 400
         return [asks(client) for _ in range(12)]
 
 
 def huge(url, _served):
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         assert asks(client, {"question": "logging? " * 1_000_000}).status_code in (400, 413)
         long = "Does logging work over a network, " + "really " * 500 + "?"
         return [asks(client, {"question": long, "before": [long] * 20, "others": True}) for _ in range(12)]
@@ -371,7 +371,7 @@ def slow(url, _served):
             for piece in json.dumps(QUESTION):
                 yield piece.encode()
 
-        async with httpx.AsyncClient(base_url=url, timeout=WAITS_S) as client:
+        async with httpx2.AsyncClient(base_url=url, timeout=WAITS_S) as client:
             sent = [
                 client.post("/v1/ask", content=body(), headers={"Content-Type": "application/json"})
                 for _ in range(12)
@@ -383,14 +383,14 @@ def slow(url, _served):
 
 def reconnecting(url, _served):
     return [
-        asks(httpx.Client(base_url=url, timeout=WAITS_S), headers={"Connection": "close"}) for _ in range(12)
+        asks(httpx2.Client(base_url=url, timeout=WAITS_S), headers={"Connection": "close"}) for _ in range(12)
     ]
 
 
 def spoofed(url, _served):
     """The proxy, which is believed, appends who asked; what stands before that the visitor wrote."""
     said = []
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         for number in range(12):
             headers = {
                 "X-Forwarded-For": f"192.0.2.{number}, 203.0.113.7",
@@ -404,7 +404,7 @@ def spoofed(url, _served):
 
 
 def neighbours(url, _served):
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         return [asks(client, headers={"X-Forwarded-For": f"2001:db8:0:1:{n:x}::{n:x}"}) for n in range(1, 13)]
 
 
@@ -445,7 +445,7 @@ def test_tokens_are_put_aside_before_they_are_spent(live, way):
 
 def test_all_addresses_together_have_a_budget(live):
     url, service = live(settings=public(all_questions=BUDGET, proxies=["127.0.0.1"]))
-    with httpx.Client(base_url=url, timeout=WAITS_S) as client:
+    with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
         responses = [asks(client, headers={"X-Forwarded-For": f"198.51.100.{n}"}) for n in range(12)]
     each, (questions, _) = spent(service)
     assert len(each) == questions == BUDGET
@@ -494,10 +494,10 @@ def test_from_the_command_line_to_an_answer(tmp_path):
             said = [server.stdout.readline().decode() for _ in range(2)]
             assert "anybody may ask, 100 questions a day from an address" in said[0]
             [port] = re.findall(r":(\d+)$", said[1].strip())
-            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=WAITS_S) as client:
+            with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=WAITS_S) as client:
 
                 def is_ready():
-                    with suppress(httpx.ConnectError):
+                    with suppress(httpx2.ConnectError):
                         return client.get("/readyz").status_code == 200
 
                 wait_until(is_ready)
