@@ -28,7 +28,7 @@ test: $(VENV)/.test $(VENV)/.bench $(VENV)/.serve $(VENV)/.serve-test $(VENV)/.p
 
 test-integrations: $(VENV)/.test $(VENV)/.serve $(VENV)/.haystack $(VENV)/.langchain $(VENV)/.llamaindex $(VENV)/.mcp
 	$(BIN)/python -m pytest tests/integrations tests/server/test_mcp_route.py \
-		tests/server/test_tenants.py -n auto
+		tests/server/test_tenants.py tests/server/test_public.py -n auto
 
 test-hf: $(VENV)/.test $(VENV)/.bench $(VENV)/.hf $(VENV)/.datasets
 	$(BIN)/python -m pytest lab/tests/test_nli.py lab/tests/test_hub.py lab/tests/test_extractive_qa.py \

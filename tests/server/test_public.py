@@ -69,7 +69,6 @@ def test_everything_but_asking_stays_closed_also_on_this_machine(serve):
         ("GET", "/openapi.json", None),
         ("GET", "/v1/models", None),
         ("POST", "/v1/chat/completions", chat),
-        ("POST", "/mcp", {}),
     ):
         assert served.client.request(method, address, json=body).status_code == 401, address
     wrong = {"Authorization": "Bearer eqp_wrong"}
@@ -77,6 +76,11 @@ def test_everything_but_asking_stays_closed_also_on_this_machine(serve):
     admin = served.keys.create("admin", Scope.ADMIN)[1]
     opened = {"Authorization": f"Bearer {admin}"}
     assert served.client.get("/v1/documents", headers=opened).status_code == 200
+
+
+def test_mcp_stays_closed(serve):
+    pytest.importorskip("mcp")
+    assert serve(keys=False, settings=public()).client.post("/mcp", json={}).status_code == 401
 
 
 def test_only_the_protected_pipeline_is_for_visitors(serve):
@@ -342,6 +346,7 @@ def titles(url, _served):
 
 
 def over_mcp(url, _served):
+    pytest.importorskip("mcp")
     tool = {"name": "ask", "arguments": QUESTION}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
     with httpx2.Client(base_url=url, timeout=WAITS_S) as client:
