@@ -10,7 +10,11 @@ import pytest
 if find_spec("fastapi") is None or find_spec("playwright") is None:
     collect_ignore_glob = ["*"]
 else:
+    from playwright.sync_api import expect
+
     from served import live, opened
+
+    expect.set_options(timeout=60_000)
 
     __all__ = ["live", "opened"]
 

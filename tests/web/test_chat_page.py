@@ -5,6 +5,7 @@ import json
 import threading
 
 import pytest
+from playwright.sync_api import expect
 
 from chatting import OFF, QUESTION, Phrase, ask, asked
 from equipoise.apps.server.keys import Scope
@@ -21,14 +22,20 @@ ALWAYS = {"summarize": {"when": "always"}}
 PUBLIC = {"public": {"ask": True, "rate": 0, "documents": True}}
 
 
-def stored(page):
-    """What the browser keeps of conversations: the questions of each."""
-    found = page.evaluate("JSON.parse(localStorage.getItem('equipoise-threads') ?? '[]')")
-    return [[turn["question"] for turn in thread["turns"]] for thread in found]
+def wait_for_stored(page, questions):
+    """Wait until the browser keeps conversations with these questions."""
+    page.wait_for_function(
+        """(questions) => {
+            const kept = JSON.parse(localStorage.getItem("equipoise-threads") ?? "[]");
+            return JSON.stringify(kept.map((thread) => thread.turns.map((turn) => turn.question)))
+                === JSON.stringify(questions);
+        }""",
+        arg=questions,
+    )
 
 
-def threads(page):
-    return page.locator("button.thread").all_inner_texts()
+def expect_threads(page, names):
+    expect(page.locator("button.thread")).to_have_text(names, use_inner_text=True)
 
 
 def test_conversations_stay_in_the_browser_and_are_found_again(live, visit):
@@ -37,27 +44,28 @@ def test_conversations_stay_in_the_browser_and_are_found_again(live, visit):
     asked(page, QUESTION)
     asked(page, OFF)
     page.get_by_role("button", name="New conversation").click()
-    assert page.locator(".turn").count() == 0
+    expect(page.locator(".turn")).to_have_count(0)
     asked(page, CATS)
-    assert threads(page) == [CATS, QUESTION]
+    expect_threads(page, [CATS, QUESTION])
     page.reload()
     page.locator(".welcome").wait_for()
-    assert stored(page) == [[CATS], [QUESTION, OFF]]
+    wait_for_stored(page, [[CATS], [QUESTION, OFF]])
     page.get_by_role("button", name=QUESTION, exact=True).click()
     page.locator(".quote .words").first.wait_for()
-    assert page.locator(".turn").count() == 2
+    expect(page.locator(".turn")).to_have_count(2)
     search = page.get_by_label("Search conversations")
     for words, found in (("tuesday", [QUESTION]), ("fishermen feed", [CATS]), ("nothing of this", [])):
         search.fill(words)
-        assert threads(page) == found, words
+        expect_threads(page, found)
     search.fill("")
     page.get_by_role("button", name=f"Delete “{CATS}”").click()
-    assert threads(page) == [QUESTION]
+    expect_threads(page, [QUESTION])
     page.get_by_role("button", name="Delete all").click()
     page.get_by_role("button", name="Really delete all?").click()
     page.reload()
     page.locator(".welcome").wait_for()
-    assert stored(page) == [] and page.locator("button.thread").count() == 0
+    wait_for_stored(page, [])
+    expect(page.locator("button.thread")).to_have_count(0)
 
 
 def test_each_conversation_has_its_own_earlier_questions(live, visit):
@@ -66,7 +74,7 @@ def test_each_conversation_has_its_own_earlier_questions(live, visit):
     asked(page, CATS)
     page.get_by_role("button", name="New conversation").click()
     asked(page, "And when do they feed them?")
-    assert page.get_by_text("Read together with an earlier question").count() == 0
+    expect(page.get_by_text("Read together with an earlier question")).to_have_count(0)
 
 
 def test_a_browser_that_keeps_nothing_still_chats(live, visit, browser):
@@ -80,7 +88,7 @@ def test_a_browser_that_keeps_nothing_still_chats(live, visit, browser):
     page.goto(url)
     asked(page, QUESTION)
     page.get_by_role("button", name="New conversation").click()
-    assert threads(page) == [QUESTION]
+    expect_threads(page, [QUESTION])
     context.close()
 
 
@@ -104,24 +112,31 @@ def test_a_conversation_that_does_not_fit_makes_the_oldest_go(live, visit):
         fill("more", 100_000, 100);
     }""")
     asked(page, CATS)
-    kept = stored(page)
-    assert kept[0][-1] == CATS and 1 < len(kept) < 41
+    page.wait_for_function(
+        """(question) => {
+            const kept = JSON.parse(localStorage.getItem("equipoise-threads") ?? "[]");
+            return kept[0]?.turns.at(-1).question === question && 1 < kept.length && kept.length < 41;
+        }""",
+        arg=CATS,
+    )
 
 
 def test_enter_sends_shift_enter_breaks_the_line_and_the_field_is_emptied(live, visit):
     url, _ = live()
     page = visit(url).page
     field = page.get_by_label("Your question")
-    assert field.evaluate("element => element === document.activeElement")
+    expect(field).to_be_focused()
     page.keyboard.type("Does logging work")
     page.keyboard.press("Shift+Enter")
     page.keyboard.type("over a network?")
-    assert page.locator(".turn").count() == 0 and "\n" in field.input_value()
+    expect(field).to_have_value("Does logging work\nover a network?")
+    expect(page.locator(".turn")).to_have_count(0)
     page.keyboard.press("Enter")
     page.locator(".quote").wait_for()
-    assert field.input_value() == "" and field.evaluate("element => element === document.activeElement")
+    expect(field).to_have_value("")
+    expect(field).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.locator(".turn").count() == 1
+    expect(page.locator(".turn")).to_have_count(1)
 
 
 def test_the_keyboard_reaches_everything(live, visit):
@@ -143,7 +158,7 @@ def test_the_keyboard_reaches_everything(live, visit):
     page.locator("dialog mark").wait_for()
     page.keyboard.press("Escape")
     page.locator("dialog").wait_for(state="detached")
-    assert page.evaluate("document.activeElement.className") == "quote"
+    expect(page.locator(".quote").first).to_be_focused()
 
 
 class Held(ScriptedChat):
@@ -164,13 +179,14 @@ def test_quotes_are_read_while_the_answer_is_written(live, visit):
     page = visit(url).page
     ask(page, QUESTION)
     page.locator(".turn .quote").wait_for()
-    assert page.locator(".waiting").is_visible() and page.locator(".cite").count() == 0
-    assert page.get_by_label("Your question").input_value() == ""
+    expect(page.locator(".waiting")).to_be_visible()
+    expect(page.locator(".cite")).to_have_count(0)
+    expect(page.get_by_label("Your question")).to_have_value("")
     page.get_by_role("log").get_by_role("heading", name=QUESTION).wait_for()
     chat.go.set()
     page.locator(".cite").wait_for()
-    assert page.locator(".waiting").count() == 0
-    assert page.locator(".chat [role=status]").inner_text() == "Answered."
+    expect(page.locator(".waiting")).to_have_count(0)
+    expect(page.locator(".chat [role=status]")).to_have_text("Answered.", use_inner_text=True)
 
 
 def test_an_answer_in_work_is_stopped_and_asked_for_again(live, visit):
@@ -184,7 +200,8 @@ def test_an_answer_in_work_is_stopped_and_asked_for_again(live, visit):
     chat.go.set()
     page.get_by_role("button", name="Ask again").click()
     page.locator(".cite").wait_for()
-    assert page.locator(".turn").count() == 1 and stored(page) == [[QUESTION]]
+    expect(page.locator(".turn")).to_have_count(1)
+    wait_for_stored(page, [[QUESTION]])
 
 
 def test_an_answer_goes_into_its_own_conversation(live, visit):
@@ -194,11 +211,11 @@ def test_an_answer_goes_into_its_own_conversation(live, visit):
     ask(page, QUESTION)
     page.locator(".turn .quote").wait_for()
     page.get_by_role("button", name="New conversation").click()
-    assert page.locator(".turn").count() == 0
+    expect(page.locator(".turn")).to_have_count(0)
     chat.go.set()
     page.get_by_role("button", name=QUESTION, exact=True).click()
     page.locator(".cite").wait_for()
-    assert page.locator(".turn").count() == 1
+    expect(page.locator(".turn")).to_have_count(1)
 
 
 def test_a_number_shows_its_quote_and_a_click_opens_the_document(live, visit):
@@ -206,11 +223,12 @@ def test_a_number_shows_its_quote_and_a_click_opens_the_document(live, visit):
     page = visit(url).page
     asked(page, QUESTION)
     number = page.get_by_role("button", name="Quote 1, ")
-    assert page.locator(".answer").inner_text().startswith("Write-ahead logging does not work")
+    expect(page.locator(".answer")).to_contain_text("Write-ahead logging does not work", use_inner_text=True)
     number.hover()
     tip = page.get_by_role("tooltip")
     tip.wait_for()
-    assert "since all processes share memory" in tip.inner_text() and "line 1" in tip.inner_text()
+    expect(tip).to_contain_text("since all processes share memory")
+    expect(tip).to_contain_text("line 1")
     tip.hover()
     page.keyboard.press("Escape")
     tip.wait_for(state="detached")
@@ -218,7 +236,9 @@ def test_a_number_shows_its_quote_and_a_click_opens_the_document(live, visit):
     number.focus()
     number.click()
     page.locator("dialog mark").wait_for()
-    assert "since all processes share memory" in page.locator("dialog mark").inner_text()
+    expect(page.locator("dialog mark")).to_contain_text(
+        "since all processes share memory", use_inner_text=True
+    )
 
 
 def test_a_tap_shows_the_quote_and_a_second_one_opens_it(live, visit):
@@ -234,7 +254,7 @@ def test_a_tap_shows_the_quote_and_a_second_one_opens_it(live, visit):
             break
         page.wait_for_timeout(100)
     assert box["x"] >= 0 and box["x"] + box["width"] <= 360
-    assert page.locator("dialog").count() == 0
+    expect(page.locator("dialog")).to_have_count(0)
     page.get_by_role("button", name="Quote 1, ").tap()
     page.locator("dialog mark").wait_for()
 
@@ -245,7 +265,7 @@ def test_every_part_of_a_citation_is_marked_and_the_link_to_it_marks_the_same(li
     page = visit(url).page
     asked(page, 'When is "leaves the harbour" and "comes back from"')
     quote = page.locator(".quote")
-    assert quote.count() == 1
+    expect(quote).to_have_count(1)
     quote.click()
     page.locator("dialog mark").first.wait_for()
     marked = page.locator("dialog mark").all_inner_texts()
@@ -256,7 +276,7 @@ def test_every_part_of_a_citation_is_marked_and_the_link_to_it_marks_the_same(li
     })""")
     other = visit(address).page
     other.locator("dialog mark").first.wait_for()
-    assert other.locator("dialog mark").all_inner_texts() == marked
+    expect(other.locator("dialog mark")).to_have_text(marked, use_inner_text=True)
 
 
 def test_an_answer_is_copied_with_its_places(live, visit, browser):
@@ -285,8 +305,8 @@ def test_a_visitor_sees_answers_and_nothing_of_how_they_were_made(live, visit):
     asked(page, QUESTION)
     asked(page, OFF)
     for words in ("summarizer", "filter", "candidate", "probability"):
-        assert page.get_by_text(words).count() == 0
-    assert page.get_by_role("button", name="Documents").count() == 0
+        expect(page.get_by_text(words)).to_have_count(0)
+    expect(page.get_by_role("button", name="Documents")).to_have_count(0)
     page.get_by_text("Our documents do not seem to answer this.").wait_for()
 
 
@@ -295,7 +315,7 @@ def test_one_switch_of_the_operator_says_who_sees_what_experts_want(live, visit,
     url, _ = live(settings=PUBLIC | {"page": {"expert": expert}})
     page = visit(url).page
     asked(page, QUESTION)
-    assert (page.get_by_text("What the summarizer saw").count() > 0) == shown
+    expect(page.get_by_text("What the summarizer saw")).to_have_count(1 if shown else 0)
 
 
 def test_a_visitor_is_told_in_his_own_words_what_went_wrong(live, visit):
@@ -307,7 +327,9 @@ def test_a_visitor_is_told_in_his_own_words_what_went_wrong(live, visit):
     page.locator(".quote").wait_for()
     german.fill(CATS)
     german.press("Enter")
-    assert page.get_by_role("alert").inner_text() == "Heute können keine weiteren Fragen beantwortet werden."
+    expect(page.get_by_role("alert")).to_have_text(
+        "Heute können keine weiteren Fragen beantwortet werden.", use_inner_text=True
+    )
     assert service.keys.book.rows("SELECT 1 FROM spent")
 
 
@@ -317,7 +339,7 @@ def test_a_failure_here_is_not_told_to_a_visitor(live, visit):
     watched = visit(url)
     ask(watched.page, QUESTION)
     watched.page.get_by_text("Something went wrong. Please try again").first.wait_for()
-    assert watched.page.get_by_text("secret-host").count() == 0
+    expect(watched.page.get_by_text("secret-host")).to_have_count(0)
 
 
 @pytest.mark.parametrize(
@@ -337,7 +359,7 @@ def test_it_speaks_the_language_of_the_browser(live, visit, language, words):
     page.get_by_label(field).fill("Hello!")
     page.get_by_role("button", name=send, exact=True).click()
     page.locator(".reply .answer").wait_for()
-    assert page.evaluate("document.documentElement.lang") == (language[:2] if language != "sv" else "en")
+    expect(page.locator("html")).to_have_attribute("lang", language[:2] if language != "sv" else "en")
 
 
 def test_name_logo_colours_and_words_are_the_operators(live, visit, tmp_path):
@@ -358,12 +380,12 @@ def test_name_logo_colours_and_words_are_the_operators(live, visit, tmp_path):
     url, _ = live(settings=PUBLIC | {"page": look, "question": {"contact": "Or write to desk@example.org."}})
     page = visit(url, color_scheme="dark").page
     page.get_by_role("heading", name="Ahoy!").wait_for()
-    assert page.title() == "Harbour Books"
-    assert page.locator(".logo").evaluate("image => image.naturalWidth") > 0
+    expect(page).to_have_title("Harbour Books")
+    page.wait_for_function("() => document.querySelector('.logo')?.naturalWidth > 0")
     for words in ("Answers are quotes.", "Or write to desk@example.org."):
         page.get_by_text(words).wait_for()
     page.get_by_role("button", name="Go", exact=True).wait_for()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 251, 249)"
+    expect(page.locator("body")).to_have_css("background-color", "rgb(251, 251, 249)")
     page.get_by_role("button", name=QUESTION).click()
     page.locator(".quote").wait_for()
     accent = page.locator(".bubble").evaluate("one => getComputedStyle(one).backgroundColor")
@@ -386,8 +408,8 @@ def test_a_link_to_a_quote_opens_without_a_key_and_asking_stays_closed(live, vis
     service.keys.create("asker", Scope.ASK)
     page = visit(f"{url}/?doc={item.doc_id}&start={item.start}&end={item.end}").page
     page.locator("dialog mark").wait_for()
-    assert page.locator("dialog mark").inner_text() == item.text
-    assert page.get_by_label("Your question").count() == 0
+    expect(page.locator("dialog mark")).to_have_text(item.text, use_inner_text=True)
+    expect(page.get_by_label("Your question")).to_have_count(0)
 
 
 def test_what_is_stored_holds_no_passages(live, visit):

@@ -4,6 +4,7 @@ import http.server
 import threading
 
 import pytest
+from playwright.sync_api import expect
 
 from chatting import QUESTION, asked
 from equipoise.models.scripted import ScriptedChat
@@ -94,11 +95,11 @@ def test_one_line_of_html_puts_the_chat_into_a_page(embedded):
     assert not any(address.startswith(f"{url}/v1") for address in watched.requests)
     frame = opened(page)
     asked(frame, QUESTION)
-    assert "does not work over a network" in frame.locator(".answer").inner_text()
+    expect(frame.locator(".answer")).to_contain_text("does not work over a network", use_inner_text=True)
     frame.get_by_role("button", name="Quote 1, ").click()
     frame.locator("dialog mark").wait_for()
     assert page.context.cookies() == []
-    assert page.evaluate("document.querySelectorAll('body > div').length") == 1  # all else is in its shadow
+    expect(page.locator("body > div")).to_have_count(1)  # all else is in its shadow
 
 
 def test_a_conversation_outlives_closing_and_loading_again(embedded):
@@ -108,12 +109,12 @@ def test_a_conversation_outlives_closing_and_loading_again(embedded):
     page.get_by_role("button", name="Close the chat").click()
     page.get_by_role("dialog").wait_for(state="hidden")
     frame = opened(page)
-    assert frame.locator(".turn").count() == 1
+    expect(frame.locator(".turn")).to_have_count(1)
     page.reload()
     frame = opened(page)
     frame.get_by_role("button", name="Conversations").click()
     frame.get_by_role("button", name=QUESTION, exact=True).click()
-    assert frame.locator(".turn").count() == 1
+    expect(frame.locator(".turn")).to_have_count(1)
 
 
 def test_the_keyboard_opens_it_stays_inside_and_escape_closes(embedded):
@@ -158,8 +159,9 @@ def test_on_a_phone_it_fills_the_screen_and_has_a_way_out(embedded):
     box = page.locator("iframe").bounding_box()
     assert (box["x"], box["y"], box["width"]) == (0, 0, 360) and box["height"] >= 690
     asked(frame, QUESTION)
-    wide = "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
-    assert page.frames[1].evaluate(wide) == 0
+    page.frames[1].wait_for_function(
+        "() => document.scrollingElement.scrollWidth <= document.scrollingElement.clientWidth"
+    )
     page.get_by_role("button", name="Close the chat").tap()
     page.get_by_role("dialog").wait_for(state="hidden")
 
@@ -198,7 +200,7 @@ def test_a_page_that_is_not_listed_shows_nothing(embedded):
     watched, url, _ = embedded(origins=["https://other.example"])
     page = watched.page
     page.wait_for_function("() => performance.getEntriesByType('resource').length > 0")
-    assert page.locator("iframe, button.open").count() == 0
+    expect(page.locator("iframe, button.open")).to_have_count(0)
     [said] = watched.complaints
     assert "public.origins" in said
     page.evaluate(
@@ -227,9 +229,9 @@ def test_it_speaks_the_language_of_the_page(embedded, language, attributes, name
 def test_its_colours_are_the_operators(embedded):
     page = embedded(settings={"page": {"accent": "#0a5d3a", "name": "Harbour"}})[0].page
     button = page.get_by_role("button", name="Ask a question")
-    assert button.evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(10, 93, 58)"
+    expect(button).to_have_css("background-color", "rgb(10, 93, 58)")
     opened(page)
-    assert page.get_by_role("dialog").get_attribute("aria-label") == "Chat: Harbour"
+    expect(page.get_by_role("dialog")).to_have_attribute("aria-label", "Chat: Harbour")
 
 
 class Checks(http.server.BaseHTTPRequestHandler):
@@ -257,7 +259,9 @@ def test_the_pages_own_test_for_people_gives_the_token(embedded):
         asked(frame, QUESTION)
         frame.locator(".quote").wait_for()
         asked(frame, "And over a disk?")
-        assert frame.get_by_role("alert").inner_text().startswith("The test for people was not passed")
+        expect(frame.get_by_role("alert")).to_contain_text(
+            "The test for people was not passed", use_inner_text=True
+        )
     finally:
         server.shutdown()
         thread.join()
