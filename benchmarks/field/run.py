@@ -8,7 +8,7 @@ one last run, which names them. A run resumes: a question that stands in the out
 rows.jsonl is not asked again. Rows hold places of quotes, never text. The table goes to standard output.
 
 With --trust untrusted anybody may have written the documents, so that the filters look at them; with --sides only those
-questions are asked that yes or no answers, at which `voices` looks.
+questions are asked that yes or no answers, at which `coordinated` looks.
 """
 
 import argparse

@@ -13,11 +13,11 @@ from equipoise.core.protocols import PassageFilter
 from equipoise.core.sync import run
 from equipoise.core.types import Query, Trust
 from equipoise.rag.build import FILTERS
+from equipoise.rag.coordinated import CoordinatedFilter, shipped_author_model
 from equipoise.rag.filters import BiasDefFilter, NoFilter, QuotaFilter
 from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.stance import Sides
 from equipoise.rag.trust import ByTrust
-from equipoise.rag.voices import VoicesFilter, shipped_hands
 from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
 from geometry import angles, candidates, planted, random_candidates
 
@@ -48,13 +48,13 @@ EVERY = {
     "biasdef": BiasDefFilter(),
     "auto": ByTrust(BiasDefFilter()),
     "by trust, mmr": ByTrust(MmrFilter()),
-    "voices": VoicesFilter(ByLength(), shipped_hands()),
-    "voices, no chat model": VoicesFilter(None, shipped_hands()),
-    "voices, biasdef": VoicesFilter(ByLength(), shipped_hands(), near=NearCopies()),
+    "coordinated": CoordinatedFilter(ByLength(), shipped_author_model()),
+    "coordinated, no chat model": CoordinatedFilter(None, shipped_author_model()),
+    "coordinated, biasdef": CoordinatedFilter(ByLength(), shipped_author_model(), near=NearCopies()),
     "quotas": QuotaFilter(NoFilter()),
     "quotas, biasdef": QuotaFilter(BiasDefFilter()),
 }
-BLIND = ("none", "voices", "voices, no chat model", "quotas")
+BLIND = ("none", "coordinated", "coordinated, no chat model", "quotas")
 """Filters that do not look at vectors."""
 READING = {name: chosen for name, chosen in EVERY.items() if name not in BLIND}
 

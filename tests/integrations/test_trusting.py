@@ -94,7 +94,7 @@ def test_the_property_notices_where_all_are_read_alike():
 @given(planted)
 def test_what_a_filter_does_to_trusted_chunks_does_not_depend_on_others(pieces):
     made = parts.components(encoder=ENCODER)
-    for name in ("auto", "mmr", "voices"):
+    for name in ("auto", "mmr", "coordinated"):
         ended = []
         for every in (TRUSTED, mixed(pieces)):
             work = sifted(

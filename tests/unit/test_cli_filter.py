@@ -110,7 +110,7 @@ class TestAsk:
         reason = "quota: at most 2 of 5 passages may come from untrusted documents"
         assert {flag["reason"].partition(": written like")[0] for flag in reply["flagged"]} <= {
             reason,
-            "voices",
+            "coordinated",
         }
 
     def test_biasdef_goes_by_geometry_within_the_quotas(self, folder):

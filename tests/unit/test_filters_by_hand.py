@@ -13,6 +13,7 @@ from equipoise.maths import biasdef
 from equipoise.maths.biasdef import BiasDefSettings
 from equipoise.rag import build
 from equipoise.rag.components import Components
+from equipoise.rag.coordinated import CoordinatedFilter
 from equipoise.rag.filters import BiasDefFilter, NoFilter
 from equipoise.rag.trust import BEST, ByTrust
 from equipoise_lab.methods.filters import BrraFilter, MmrFilter, SmartFilter
@@ -221,12 +222,20 @@ class TestBuild:
         assert isinstance(made, ByTrust)
         assert isinstance(made.best, BEST)
 
+    def test_the_name_of_an_earlier_version_is_understood_and_said(self, caplog):
+        assert settings_of(name="voices").filter.name == "coordinated"
+        made = build.make(
+            "filter", build.FILTERS, "voices", Components(settings_of(stance="none"), None, None)
+        )
+        assert isinstance(made, CoordinatedFilter)
+        assert caplog.messages == ["voices is called coordinated now; the old name will go"] * 2
+
     def test_smart_takes_its_settings(self):
         components = Components(settings_of(nli="none", nli_pairs=7, sharpness=2.0), None, None)
         assert build.make("filter", build.FILTERS, "smart", components) == SmartFilter(None, 7, 2.0)
 
     def test_an_unknown_name_lists_those_there_are(self):
-        with pytest.raises(InputError, match="auto, none, biasdef, voices, quotas, brra, mmr, smart"):
+        with pytest.raises(InputError, match="auto, none, biasdef, coordinated, quotas, brra, mmr, smart"):
             build.make("filter", build.FILTERS, "best", Components(settings_of(), None, None))
 
     @pytest.mark.parametrize("wrong", [{"trade_off": 2}, {"bins": 1}, {"most": 0}, {"nli_pairs": -1}])

@@ -53,7 +53,7 @@ FilterOption = Annotated[
     str | None,
     typer.Option(
         "--filter",
-        help="none, quotas, voices, biasdef, or one of another package; auto: voices, for untrusted documents.",
+        help="none, quotas, coordinated, biasdef, or one of another package; auto: coordinated, if untrusted.",
     ),
 ]
 SummarizerOption = Annotated[str | None, typer.Option(help="extractive or llm.")]

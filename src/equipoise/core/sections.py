@@ -1,5 +1,6 @@
 """The sections of the settings: keys, types, bounds and defaults. `core.settings` reads them from their layers."""
 
+import logging
 import re
 from ipaddress import ip_network
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,15 +26,26 @@ from equipoise.core.guarded import HOW, INSIDE, WHERE_TO, words
 MAX_TEXT = 4096
 MAX_CONTEXT = 262_144
 """Tokens of all slots of a local model together: about 7.5 GB of memory with the 1.5B model."""
-FILTERS = ("auto", "none", "quotas", "voices", "biasdef")
+FILTERS = ("auto", "none", "quotas", "coordinated", "biasdef")
 HIGHLIGHTERS = ("auto", "reader", "cascade", "sentence", "indexed", "structured")
 """Names of our own parts, which a folder's file may choose; that of another package's part needs consent there."""
+RENAMED = {"voices": "coordinated"}
+"""Names of parts in an earlier version: they are understood for one more, with a warning."""
+
+log = logging.getLogger(__name__)
 
 ScanMode = Literal["off", "warn", "distrust"]
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, None))]
 """A list; as a variable, words with blanks between them."""
 Lines = Annotated[tuple[str, ...], BeforeValidator(lambda given: _listed(given, "\n"))]
 Colour = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
+
+
+def current_name(name: str) -> str:
+    """The name that a part has today."""
+    if name in RENAMED:
+        log.warning("%s is called %s now; the old name will go", name, RENAMED[name])
+    return RENAMED.get(name, name)
 
 
 def _listed(given: object, between: str | None) -> object:
@@ -95,16 +108,16 @@ class FilterSettings(_Section):
     """What is taken out between retrieval and highlighting. None: the default of the filter's own module.
 
     `name` "auto": the best filter, for untrusted documents; others come with other packages. `nli`, `nli_pairs`,
-    `trade_off` and `sharpness` are those of mmr and smart in equipoise-lab: `nli` is `hf[/NAME]`, `chat` (the
-    language model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most. `bins`,
+    `trade_off` and `sharpness` are those of mmr and smart in equipoise-lab: `nli` is `hf[/NAME]`, `chat` (the language
+    model) or `none`, which leaves conflicts out; `nli_pairs` pairs of passages are compared at most. `bins`,
     `max_flagged_share`, `distance`, `rule`, `epsilon` and `delta` are those of biasdef. `stance` says who tells
-    voices which side a passage takes: `chat` (the language model), `embedded` (a small model of the package,
-    English), `none` (nobody: voices flags copies only) or `auto` (chat where the language model is an endpoint, else
-    embedded). Whatever the filter, but for "none": where the index holds trusted documents, too, at most `untrusted`
-    of the passages that are read come from others; at most `per_document` come from one of these.
+    coordinated which side a passage takes: `chat` (the language model), `embedded` (a small model of the package,
+    English), `none` (nobody: coordinated flags copies only) or `auto` (chat where the language model is an endpoint,
+    else embedded). Whatever the filter, but for "none": where the index holds trusted documents, too, at most
+    `untrusted` of the passages that are read come from others; at most `per_document` come from one of these.
     """
 
-    name: Annotated[str, words(*FILTERS)] = "auto"
+    name: Annotated[str, words(*FILTERS, *RENAMED), AfterValidator(current_name)] = "auto"
     nli: Annotated[str, words("hf", "chat", "none")] = "hf"
     nli_pairs: int = Field(default=50, ge=0, le=10_000)
     trade_off: float = Field(default=0.5, ge=0, le=1)

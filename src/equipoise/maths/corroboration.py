@@ -2,7 +2,7 @@
 
 Isolate, then aggregate, as RobustRAG does (Xiang et al., arXiv 2405.15556), without a language model: each source is
 read by itself and gives one quote, a row here. `agreement` says which two rows claim the same, `dependent` which two
-are near copies or by one hand, and `apart` which two contradict each other. Each entry must depend on its two rows
+are near copies or by one author, and `apart` which two contradict each other. Each entry must depend on its two rows
 alone: not on weights of words among all rows, nor on chains of copies.
 
 Every row has a claim: the row, its representative, and all rows that agree with it, pairwise and not by chains. Its

@@ -1,6 +1,6 @@
 """The most rows of a small graph no two of which are joined: a maximum independent set, exactly.
 
-An edge says that two sources are not independent: near copies, or by one hand. How many independent ones there are is
+An edge says that two sources are not independent: near copies, or by one author. How many independent ones there are is
 then the independence number. Counting connected components instead would let one planted text, a near copy of two
 honest ones, make one source of them. Here a further row never lowers the number, and raises it by at most 1: every
 independent set of the smaller graph is one of the larger graph, and of a set of the larger graph what is left without

@@ -19,6 +19,7 @@ from equipoise.core.protocols import (
     Retriever,
     Summarizer,
 )
+from equipoise.core.sections import current_name
 from equipoise.core.settings import ModelSettings, Settings
 from equipoise.core.types import Trust
 from equipoise.corpus.store import Store
@@ -27,6 +28,7 @@ from equipoise.models.replay import ReplayCache, Replayed
 from equipoise.rag import others
 from equipoise.rag.chats import CHATS, DEFAULT_OPENAI, MAKERS, class_at
 from equipoise.rag.components import Components, Objects, check_objects
+from equipoise.rag.coordinated import shipped_author_model, stance_of
 from equipoise.rag.filters import NoFilter, QuotaFilter
 from equipoise.rag.gathering import Gathering, english, listener, noticed, speller
 from equipoise.rag.highlighters.abstaining import AbstainingHighlighter
@@ -40,7 +42,6 @@ from equipoise.rag.search import Search
 from equipoise.rag.sources import authors_found, by_author
 from equipoise.rag.stance import EmbeddedStance
 from equipoise.rag.vanilla import Vanilla
-from equipoise.rag.voices import shipped_hands, stance_of
 from equipoise.rag.witnesses import QUOTES, Witnesses
 from equipoise.text.spans import SpanPolicy
 from equipoise.text.visible import title
@@ -63,7 +64,7 @@ FILTERS = {
     "auto": "equipoise.rag.trust:ByTrust",
     "none": "equipoise.rag.filters:NoFilter",
     "biasdef": "equipoise.rag.filters:BiasDefFilter",
-    "voices": "equipoise.rag.voices:VoicesFilter",
+    "coordinated": "equipoise.rag.coordinated:CoordinatedFilter",
     "quotas": "equipoise.rag.filters:QuotaFilter",
 }
 UNBOUNDED = ("none", "quotas")
@@ -91,6 +92,7 @@ AUTO = "auto"
 
 def make(kind: str, table: Mapping[str, str], name: str, components: Components) -> Any:  # noqa: ANN401
     """The object called `name` in `table`, else that of another package; raises InputError that lists the names."""
+    name = current_name(name)
     if name in table:
         return class_at(table[name]).from_components(components)
     if (made := others.part(kind, name, components)) is None:
@@ -162,7 +164,7 @@ def witnesses(components: Components) -> Witnesses:
         seems,
         gathering,
         stance,
-        shipped_hands(),
+        shipped_author_model(),
         settings.trust.authors,
         english(components),
         components.cross_encoder,

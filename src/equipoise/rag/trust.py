@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from equipoise.core.protocols import PassageFilter
 from equipoise.core.types import Candidates, Filtered, Query, Trust
 from equipoise.rag.components import Components
+from equipoise.rag.coordinated import CoordinatedFilter
 from equipoise.rag.filters import NoFilter
-from equipoise.rag.voices import VoicesFilter
 
-BEST = VoicesFilter
+BEST = CoordinatedFilter
 """What `filter.name = "auto"` uses for untrusted documents: the choice is measured in benchmarks/bias."""
 
 

@@ -2,7 +2,7 @@
 
 No language model reads them here. What authors say alike is one claim, and a claim says how many of its authors are
 independent of each other. Claims that speak against each other are shown beside each other in equal space, whatever
-the numbers (`maths.corroboration` states what p authors in one hand can do to that, and what not).
+the numbers (`maths.corroboration` states what p authors who are one person can do to that, and what not).
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from equipoise.maths import corroboration
 from equipoise.maths.checks import Mask
 from equipoise.maths.independence import independent
 from equipoise.models.crossencoder import CrossEncoder
+from equipoise.rag.coordinated import ABOUT, SameAuthor, Stance
 from equipoise.rag.gathering import Gathering, as_read, best_first
 from equipoise.rag.highlighters.reader import ReaderHighlighter
 from equipoise.rag.highlighters.sentence import SentenceHighlighter
@@ -29,7 +30,6 @@ from equipoise.rag.retrieval import joined
 from equipoise.rag.saying import said
 from equipoise.rag.search import passage_scores
 from equipoise.rag.sources import Source, Sources
-from equipoise.rag.voices import ABOUT, SameHand, Stance
 from equipoise.text.claims import Comparison
 from equipoise.text.polar import has_sides
 from equipoise.text.questions import Question
@@ -46,9 +46,9 @@ with EACH, as LEANS is."""
 QUOTES = 2
 """Spans of one author that are quoted at most."""
 LEANS = 0.1
-"""From this value on a passage leans to a side. With ONE_HAND chosen on 14 questions (benchmarks/LOG.md, "Sides")."""
-ONE_HAND = 2.0
-"""Log-likelihood ratio of "same hand" (`maths.hands`) from which on two authors count as one."""
+"""From this value on a passage leans to a side. With ONE_AUTHOR chosen on 14 questions (benchmarks/LOG.md, "Sides")."""
+ONE_AUTHOR = 2.0
+"""Log-likelihood ratio of "same author" (`maths.authorship`) from which on two authors count as one."""
 STYLED = 60
 """Words of a passage without which its style tells nothing."""
 
@@ -81,14 +81,14 @@ class _Testimony:
 class Witnesses:
     """Hears the authors of untrusted documents that `search` finds, at most `authors` of them. `gathering` reads the
     passages of one author; it has no speller and no listener, since what others write would move them. `seems` names
-    the trusted document that one impersonates, `stance` tells sides, `hands` whether two authors are one; `english` are
-    common words, and `about` tells by its logits which passages are about a question."""
+    the trusted document that one impersonates, `stance` tells sides, `same_author` whether two authors are one;
+    `english` are common words, and `about` tells by its logits which passages are about a question."""
 
     search: Sources
     seems: Callable[[Document], str]
     gathering: Gathering
     stance: Stance | None = None
-    hands: SameHand | None = None
+    same_author: SameAuthor | None = None
     authors: int = 8
     english: Mapping[str, int] = field(default_factory=dict)
     about: Reranker = field(default_factory=CrossEncoder)
@@ -146,7 +146,7 @@ class Witnesses:
         values = np.nan_to_num(judged.values)
         rows = np.flatnonzero(np.abs(values) >= LEANS)
         dependent = self._dependent(passages, passages)[np.ix_(rows, rows)]
-        alone = rows[list(independent(dependent))]  # one hand speaks once, whatever sides it seems to take
+        alone = rows[list(independent(dependent))]  # one author speaks once, whatever sides it seems to take
         surest = alone[np.argsort(-np.abs(values[alone]), kind="stable")].tolist()
         taken = [[row for row in surest if values[row] * side > 0] for side in (1, -1)]
         if not all(taken):
@@ -207,15 +207,15 @@ class Witnesses:
 
     def _dependent(self, texts: Sequence[str], passages: Sequence[str]) -> Mask:
         """(n, n): whether two of n authors may be one, or one has it from the other: what they say, `texts`, are near
-        copies, or the `passages` it stands in are by one hand."""
+        copies, or the `passages` it stands in are by one author."""
         copies = _mask(len(texts), lambda row, other: near_copy(texts[row], texts[other]))
-        if self.hands is None or len(texts) < 2:
+        if self.same_author is None or len(texts) < 2:
             return copies
         long = np.array([len(text.split()) >= STYLED for text in passages])
-        ratios = self.hands.ratios([style(text) for text in passages])
-        hand: Mask = (ratios >= ONE_HAND) & np.outer(long, long)
-        np.fill_diagonal(hand, val=False)
-        return copies | hand
+        ratios = self.same_author.ratios([style(text) for text in passages])
+        same: Mask = (ratios >= ONE_AUTHOR) & np.outer(long, long)
+        np.fill_diagonal(same, val=False)
+        return copies | same
 
 
 def untrusted_answer(heard: Heard, journal: Journal) -> Answer:

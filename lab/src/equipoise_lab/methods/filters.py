@@ -1,4 +1,4 @@
-"""The filters that BiasDef and `voices` are compared with: MMR, SMART and BRRA.
+"""The filters that BiasDef and `coordinated` are compared with: MMR, SMART and BRRA.
 
 As in `equipoise.rag.filters`: a passage among the first k that a filter does not keep carries a flag, each class works
 on the candidates it is given and on nothing else, and gives the same result every time. Relevance is the cosine of a

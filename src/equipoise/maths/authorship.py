@@ -1,4 +1,4 @@
-"""Whether two passages were written by the same hand, by vectors of their style (`text.style`).
+"""Whether two passages were written by the same author, by vectors of their style (`text.style`).
 
 The two-covariance model (also "joint Bayesian"; Chen et al., "Bayesian Face Revisited: A Joint Formulation", ECCV
 2012): a style vector is a writer's own one, of covariance B, and how a passage departs from it, of covariance W. Both
@@ -24,7 +24,7 @@ LEAST_BETWEEN = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hands:
+class AuthorModel:
     """What was learnt: `mean`, `scale` (f,) of the values, `axes` (f, d) they are projected on, and the quadratic form
     ratio(x, y) = x'Qx + y'Qy + 2 x'Py + `constant` with `own` Q and `cross` P, both (d, d)."""
 
@@ -40,13 +40,13 @@ class Hands:
         return _scaled(finite_matrix(styles, "styles"), self.mean, self.scale) @ self.axes
 
     def ratios(self, styles: ArrayLike) -> Floats:
-        """(n, n) log-likelihood ratios of "same hand" for styles (n, f), symmetric; the diagonal says nothing."""
+        """(n, n) log-likelihood ratios of "same author" for styles (n, f), symmetric; the diagonal says nothing."""
         points = self.project(styles)
         alone = ((points @ self.own) * points).sum(axis=1)
         return np.asarray(alone[:, None] + alone + 2.0 * points @ self.cross @ points.T + self.constant)
 
 
-def learnt(styles: ArrayLike, writers: Sequence[str], *, dimensions: int = DIMENSIONS) -> Hands:
+def learnt(styles: ArrayLike, writers: Sequence[str], *, dimensions: int = DIMENSIONS) -> AuthorModel:
     """The model from styles (n, f) of passages and who wrote each; only writers of two or more passages tell apart what
     is theirs and what is the passage's, and every writer counts by their passages.
 
@@ -66,7 +66,7 @@ def learnt(styles: ArrayLike, writers: Sequence[str], *, dimensions: int = DIMEN
     within, total = _within(points, names, counts), np.atleast_2d(np.cov(points.T, bias=True))
     between = _positive(total - within)
     own, cross, constant = _form(between, within)
-    return Hands(mean, scale, axes, own, cross, constant)
+    return AuthorModel(mean, scale, axes, own, cross, constant)
 
 
 def _scaled(rows: Floats, mean: Floats, scale: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The model of hands: the quadratic form is the log of a ratio of two Gaussian densities."""
+"""The model of model: the quadratic form is the log of a ratio of two Gaussian densities."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from equipoise.maths.hands import CLIP, Hands, learnt
-from equipoise.rag.voices import shipped_hands
+from equipoise.maths.authorship import CLIP, AuthorModel, learnt
+from equipoise.rag.coordinated import shipped_author_model
 
 
 def passages(seed=0, writers=60, each=5, values=6, own=2.0):
@@ -20,8 +20,8 @@ def passages(seed=0, writers=60, each=5, values=6, own=2.0):
 
 def test_the_ratio_is_that_of_the_two_densities():
     rows, writers = passages()
-    hands = learnt(rows, writers, dimensions=3)
-    points = hands.project(rows)
+    model = learnt(rows, writers, dimensions=3)
+    points = model.project(rows)
     total = np.cov(points.T, bias=True)
     names = np.unique(writers, return_inverse=True)[1]
     means = np.stack([points[names == n].mean(axis=0) for n in range(60)])
@@ -34,13 +34,13 @@ def test_the_ratio_is_that_of_the_two_densities():
     x, y = points[0], points[7]
     expected = multivariate_normal(np.zeros(6), same).logpdf(np.concatenate([x, y]))
     expected -= multivariate_normal(zeros, total).logpdf(x) + multivariate_normal(zeros, total).logpdf(y)
-    assert hands.ratios(rows)[0, 7] == pytest.approx(expected, abs=1e-6)
+    assert model.ratios(rows)[0, 7] == pytest.approx(expected, abs=1e-6)
 
 
 def test_passages_of_writers_never_seen_are_told_apart():
-    hands = learnt(*passages(seed=0))
+    model = learnt(*passages(seed=0))
     rows, writers = passages(seed=1)
-    ratios = hands.ratios(rows)
+    ratios = model.ratios(rows)
     same = np.array(writers)[:, None] == np.array(writers)
     above = np.triu(np.ones_like(same), 1)
     assert np.median(ratios[same & above]) > 0 > np.median(ratios[~same & above])
@@ -49,12 +49,12 @@ def test_passages_of_writers_never_seen_are_told_apart():
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1000))
 def test_ratios_are_symmetric_and_depend_on_the_pair_alone(seed):
-    hands = learnt(*passages(seed=2))
+    model = learnt(*passages(seed=2))
     rows = np.random.default_rng(seed).standard_normal((8, 6)) * 3
-    ratios, order = hands.ratios(rows), np.random.default_rng(seed).permutation(8)
+    ratios, order = model.ratios(rows), np.random.default_rng(seed).permutation(8)
     assert np.allclose(ratios, ratios.T)
-    assert np.allclose(hands.ratios(rows[order]), ratios[np.ix_(order, order)])
-    assert np.allclose(hands.ratios(rows[:3]), ratios[:3, :3])
+    assert np.allclose(model.ratios(rows[order]), ratios[np.ix_(order, order)])
+    assert np.allclose(model.ratios(rows[:3]), ratios[:3, :3])
 
 
 def test_a_value_that_never_varies_says_nothing():
@@ -65,10 +65,10 @@ def test_a_value_that_never_varies_says_nothing():
 
 def test_one_odd_value_is_held_in_bounds():
     rows, writers = passages()
-    hands = learnt(rows, writers)
+    model = learnt(rows, writers)
     odd, edge = rows[:2].copy(), rows[:2].copy()
-    odd[0, 0], edge[0, 0] = 1e12, hands.mean[0] + CLIP * hands.scale[0]
-    assert np.allclose(hands.ratios(odd), hands.ratios(edge))
+    odd[0, 0], edge[0, 0] = 1e12, model.mean[0] + CLIP * model.scale[0]
+    assert np.allclose(model.ratios(odd), model.ratios(edge))
 
 
 @pytest.mark.parametrize("writers", [["a", "b", "c"], ["a", "a", "a"]])
@@ -78,9 +78,9 @@ def test_what_cannot_be_learnt_from_is_refused(writers):
 
 
 def test_the_shipped_model_is_whole():
-    hands = shipped_hands()
-    assert isinstance(hands, Hands)
-    assert hands.axes.shape == (23, 20)
-    assert np.allclose(hands.own, hands.own.T)
-    assert np.allclose(hands.cross, hands.cross.T)
-    assert (hands.scale > 0).all()
+    model = shipped_author_model()
+    assert isinstance(model, AuthorModel)
+    assert model.axes.shape == (23, 20)
+    assert np.allclose(model.own, model.own.T)
+    assert np.allclose(model.cross, model.cross.T)
+    assert (model.scale > 0).all()

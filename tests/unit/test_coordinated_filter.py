@@ -1,4 +1,4 @@
-"""The filter `voices` on texts written for it: one hand on one side against a few people."""
+"""The filter `coordinated` on texts written for it: one author on one side against a few people."""
 
 from dataclasses import replace
 
@@ -14,10 +14,10 @@ from equipoise.core.types import ChatReply, Query, TokenLogprob, Trust, Usage
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.components import Components
+from equipoise.rag.coordinated import GIVES_WAY, CoordinatedFilter, shipped_author_model
 from equipoise.rag.near_copies import NearCopies
 from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.rag.trust import ByTrust
-from equipoise.rag.voices import GIVES_WAY, VoicesFilter, shipped_hands
 from geometry import angles, candidates, planted, unit
 from hashed_words import HashedWords
 
@@ -60,7 +60,7 @@ class Told:
 
 def filtered(stance, texts, k=5):
     found = candidates(angles(*range(0, 3 * len(texts), 3)), texts=texts)
-    return run(VoicesFilter(stance, shipped_hands()).filter(QUERY, found, k=k))
+    return run(CoordinatedFilter(stance, shipped_author_model()).filter(QUERY, found, k=k))
 
 
 def flagged(result):
@@ -71,12 +71,12 @@ TEXTS = [HERALD[0], PEOPLE[0], HERALD[1], HERALD[2], PEOPLE[1], PEOPLE[2], PEOPL
 FOR = dict.fromkeys(HERALD, 1.0)
 
 
-def test_a_voice_is_taken_out_where_somebody_else_speaks_for_its_side():
+def test_a_group_is_taken_out_where_somebody_else_speaks_for_its_side():
     result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[1]: 1.0}), TEXTS)
     assert flagged(result) == [0, 2, 3]
     assert result.flagged[0].score == 2.0
-    assert result.flagged[0].reason.startswith("voices: written like d")
-    assert result.flagged[0].reason.endswith(", by a hand that argues on one side")
+    assert result.flagged[0].reason.startswith("coordinated: written like d")
+    assert result.flagged[0].reason.endswith(", by an author who argues on one side")
     assert [p.text for p in result.kept.passages] == PEOPLE
 
 
@@ -86,7 +86,7 @@ def test_its_first_passage_stays_where_nobody_else_does():
     assert result.kept.passages[0].text == HERALD[0]
 
 
-def test_a_side_that_would_not_be_read_gets_a_seat_by_another_hand():
+def test_a_side_that_would_not_be_read_gets_a_seat_by_another_author():
     """Of the first two left nobody is for it, of the others PEOPLE[3] is: read instead of the second."""
     result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[3]: 1.0}), TEXTS, k=2)
     assert flagged(result) == [0, 2, 3, 4]
@@ -100,27 +100,27 @@ def test_a_single_seat_is_given_to_nobody_else():
 
 
 def test_a_trusted_passage_gives_its_seat_to_nobody():
-    """d0 to d2 are the voice, d3 to d5 say no, d6 yes; read are two."""
+    """d0 to d2 are the group, d3 to d5 say no, d6 yes; read are two."""
     told = Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[3]: 1.0})
     trust = dict.fromkeys(["d3", "d4", "d5"], Trust.TRUSTED)
     found = candidates(angles(*range(0, 21, 3)), texts=[*HERALD, *PEOPLE], trust=trust)
-    result = run(ByTrust(VoicesFilter(told, shipped_hands())).filter(QUERY, found, k=2))
+    result = run(ByTrust(CoordinatedFilter(told, shipped_author_model())).filter(QUERY, found, k=2))
     assert (flagged(result), [p.text for p in result.kept.passages]) == ([0, 1, 2], PEOPLE[:2])
 
 
-def test_a_voice_that_would_not_be_read_changes_nothing_that_is():
+def test_a_group_that_would_not_be_read_changes_nothing_that_is():
     stance = Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {PEOPLE[3]: 1.0})
     result = filtered(stance, [*PEOPLE[:3], *HERALD, PEOPLE[3]], k=3)
     assert [p.text for p in result.kept.passages] == PEOPLE[:3]
     assert not set(stance.asked) & set(PEOPLE)
 
 
-def test_one_hand_on_both_sides_is_left_alone():
+def test_one_author_on_both_sides_is_left_alone():
     result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {HERALD[1]: -1.0}), TEXTS)
     assert flagged(result) == []
 
 
-def test_where_no_three_are_by_one_hand_nothing_is_asked():
+def test_where_no_three_are_by_one_author_nothing_is_asked():
     stance = Told({})
     texts = [HERALD[0], *PEOPLE]
     result = filtered(stance, texts)
@@ -142,21 +142,21 @@ class About:
 
 def with_about(stance, texts, about):
     found = candidates(angles(*range(0, 3 * len(texts), 3)), texts=texts)
-    return run(VoicesFilter(stance, shipped_hands(), About(about)).filter(QUERY, found, k=5))
+    return run(CoordinatedFilter(stance, shipped_author_model(), About(about)).filter(QUERY, found, k=5))
 
 
-def test_what_is_about_something_else_is_not_asked_and_belongs_to_no_voice():
+def test_what_is_about_something_else_is_not_asked_and_belongs_to_no_group():
     stance = Told(FOR)
     result = with_about(stance, TEXTS, [*HERALD[:2], *PEOPLE])
     assert (flagged(result), stance.asked) == ([], [])
 
 
-def test_a_voice_beside_which_nobody_else_speaks_of_the_question_stays():
+def test_a_group_beside_which_nobody_else_speaks_of_the_question_stays():
     assert flagged(with_about(Told(FOR), TEXTS, HERALD)) == []
     assert flagged(with_about(Told(FOR | {PEOPLE[2]: -1.0}), TEXTS, [*HERALD, PEOPLE[2]])) == [2, 3]
 
 
-def test_what_one_hand_says_on_the_other_side_is_nobody_else():
+def test_what_one_author_says_on_the_other_side_is_nobody_else():
     own = HERALD[2] + " But the bridge is no good; it is no good; it was never once any good."
     texts = [*HERALD, own, PEOPLE[0]]
     told = Told(FOR | {own: -1.0, PEOPLE[0]: -1.0})
@@ -173,15 +173,15 @@ def test_each_side_is_asked_for_once():
 def test_without_a_stance_only_copies_are_taken_out():
     result = filtered(None, [*HERALD, HERALD[0].upper(), *PEOPLE])
     assert flagged(result) == [3]
-    assert result.flagged[0].reason == f"voices: the same text as d0 [0:{len(HERALD[0])}]"
+    assert result.flagged[0].reason == f"coordinated: the same text as d0 [0:{len(HERALD[0])}]"
 
 
-def test_a_passage_of_unknown_side_goes_with_its_hand():
+def test_a_passage_of_unknown_side_goes_with_its_author():
     result = filtered(Told(FOR | dict.fromkeys(PEOPLE, -1.0) | {HERALD[2]: np.nan}), TEXTS)
     assert flagged(result) == [2, 3]
 
 
-def test_unknown_sides_are_no_voice():
+def test_unknown_sides_are_no_group():
     assert flagged(filtered(Told(dict.fromkeys([*HERALD, *PEOPLE], np.nan)), TEXTS)) == []
 
 
@@ -189,7 +189,7 @@ def test_a_question_without_sides_asks_nobody():
     stance = Told({})
     found = candidates(angles(*range(0, 3 * len(TEXTS), 3)), texts=TEXTS)
     question = Query("Who pays for the bridge?")
-    result = run(VoicesFilter(stance, shipped_hands()).filter(question, found, k=5))
+    result = run(CoordinatedFilter(stance, shipped_author_model()).filter(question, found, k=5))
     assert (flagged(result), stance.asked) == ([], [])
 
 
@@ -235,11 +235,11 @@ def test_a_reply_that_is_neither_has_no_side():
 
 @settings(max_examples=30, deadline=None)
 @given(order=st.permutations(range(5)), k=st.integers(1, 6))
-def test_a_set_without_a_group_by_one_hand_is_left_as_it_is_byte_for_byte(order, k):
+def test_a_set_without_a_group_by_one_author_is_left_as_it_is_byte_for_byte(order, k):
     stance = Told({})
     texts = [[HERALD[0], *PEOPLE][place] for place in order]
     found = candidates(angles(*range(0, 15, 3)), texts=texts)
-    kept = run(VoicesFilter(stance, shipped_hands()).filter(QUERY, found, k=k))
+    kept = run(CoordinatedFilter(stance, shipped_author_model()).filter(QUERY, found, k=k))
     first = found.take(list(range(min(k, 5))))
     assert (kept.kept.passages, kept.flagged, stance.asked) == (first.passages, (), [])
     assert kept.kept.embeddings.tobytes() == first.embeddings.tobytes()
@@ -260,11 +260,11 @@ def test_identical_passages_count_as_one(copies):
 @settings(max_examples=30, deadline=None)
 @given(order=st.permutations(range(7)), scale=st.floats(0.01, 100.0))
 def test_neither_order_nor_scale_matters(order, scale):
-    """The voice has the same passages; which of them is spared is the first one's luck, so none is here."""
+    """The group has the same passages; which of them is spared is the first one's luck, so none is here."""
     told = Told(FOR | dict.fromkeys(PEOPLE, -1.0))
     found = candidates(angles(*range(0, 21, 3)), texts=[TEXTS[place] for place in order])
     scaled = replace(found, embeddings=found.embeddings * np.float32(scale), scores=found.scores * scale)
-    strict = VoicesFilter(told, shipped_hands(), spares=False)
+    strict = CoordinatedFilter(told, shipped_author_model(), spares=False)
     out = {flag.passage.text for flag in run(strict.filter(QUERY, scaled, k=5)).flagged}
     assert out == set(HERALD)
 
@@ -273,7 +273,7 @@ def test_a_reason_says_where_its_fellows_are_found():
     found = candidates(angles(*range(0, 21, 3)), texts=TEXTS)
     named = replace(found, passages=tuple(replace(p, source=f"{p.doc_id}.md") for p in found.passages))
     told = Told(FOR | dict.fromkeys(PEOPLE, -1.0))
-    result = run(VoicesFilter(told, shipped_hands()).filter(QUERY, named, k=5))
+    result = run(CoordinatedFilter(told, shipped_author_model()).filter(QUERY, named, k=5))
     assert "d0.md [0:" in result.flagged[0].reason
 
 
@@ -288,16 +288,16 @@ def test_a_reason_says_where_its_fellows_are_found():
 def test_the_settings_say_who_tells_sides(wanted, chat, told_by):
     chosen = Settings.model_validate({"filter": {"stance": wanted}})
     components = Components(chosen, None, None, ScriptedChat([], name=chat) if chat else None)
-    assert type(VoicesFilter.from_components(components).stance) is told_by
+    assert type(CoordinatedFilter.from_components(components).stance) is told_by
 
 
 def test_a_chat_model_that_is_wanted_and_missing_is_said():
     chosen = Settings.model_validate({"filter": {"stance": "chat"}})
     with pytest.raises(ModelUnavailable, match=r"filter\.stance"):
-        VoicesFilter.from_components(Components(chosen, None, None))
+        CoordinatedFilter.from_components(Components(chosen, None, None))
 
 
-JOINED = VoicesFilter(None, shipped_hands(), near=NearCopies())
+JOINED = CoordinatedFilter(None, shipped_author_model(), near=NearCopies())
 
 
 def numbers(result):
@@ -367,7 +367,7 @@ def test_copies_of_one_text_are_no_cluster():
 
 @pytest.mark.parametrize(("encoder", "joined"), [(EmbeddedEncoder(), True), (HashedWords(64), False)])
 def test_near_copies_are_told_by_the_embedded_encoder_alone(encoder, joined):
-    made = VoicesFilter.from_components(
+    made = CoordinatedFilter.from_components(
         Components(Settings.model_validate({"filter": {"distance": 2.0}}), None, encoder)
     )
     assert (made.near is not None) is joined

@@ -1,10 +1,10 @@
-"""The filter `voices`: takes out passages by which one writer crowds out the other side.
+"""The filter `coordinated`: takes out passages by which one author crowds out the other side.
 
-Several passages by a hand that is on one side are one voice (`maths.voices`). Hands are told by style, with a model
-learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that
-could belong to a voice, and only for a question that has sides (`text.polar.has_sides`): what no yes or no answers,
-nobody can argue for or against. Only what is about the question counts, by the cross-encoder: a manual is by one hand,
-too, and the side of a passage about something else means nothing. Where no three candidates are by one hand nothing is
+Several passages by one author on one side are a group (`maths.coordinated`). Authors are told by style, with a model
+learnt from documents by people; sides by the operator's chat model or by the embedded one, only for passages that could
+belong to a group, and only for a question that has sides (`text.polar.has_sides`): what no yes or no answers, nobody
+can argue for or against. Only what is about the question counts, by the cross-encoder: a manual is by one author, too,
+and the side of a passage about something else means nothing. Where no three candidates are by one author nothing is
 asked and nothing changes. Where nobody tells sides nothing is flagged but copies: style alone says who wrote, not that
 it is one-sided.
 
@@ -24,9 +24,9 @@ import numpy as np
 
 from equipoise.core.protocols import Reranker
 from equipoise.core.types import Candidates, Filtered, Flag, Passage, Query, Usage
+from equipoise.maths.authorship import AuthorModel
 from equipoise.maths.checks import Floats, Mask
-from equipoise.maths.hands import Hands
-from equipoise.maths.voices import THRESHOLD, likeness, suspects, voices
+from equipoise.maths.coordinated import THRESHOLD, coordinated, likeness, suspects
 from equipoise.models.encoder import EmbeddedEncoder
 from equipoise.rag.components import Components
 from equipoise.rag.filters import BiasDefFilter
@@ -36,21 +36,21 @@ from equipoise.rag.stance import ChatStance, EmbeddedStance, Sides
 from equipoise.text.polar import has_sides
 from equipoise.text.style import style
 
-LEARNT = "hands.json"
+LEARNT = "authorship.json"
 NAMED = 3
 """Fellows that a reason names at most."""
 TAKES = 0.5
 """From this value on a passage takes a side for certain enough to speak for it."""
-GIVES_WAY = "voices: its seat is for a passage on a side that nobody else of those read takes"
+GIVES_WAY = "coordinated: its seat is for a passage on a side that nobody else of those read takes"
 ABOUT = 0.0
 """The cross-encoder's logit above which a passage is about the question: what it learnt calls that the likelier."""
 
 
-class SameHand(Protocol):
-    """Tells which texts one hand wrote (`maths.hands.Hands`)."""
+class SameAuthor(Protocol):
+    """Tells which texts one author wrote (`maths.authorship.AuthorModel`)."""
 
     def ratios(self, styles: Sequence[tuple[float, ...]]) -> Floats:
-        """(n, n) log-likelihood ratios of "same hand" for styles (n, f)."""
+        """(n, n) log-likelihood ratios of "same author" for styles (n, f)."""
         ...
 
 
@@ -63,49 +63,49 @@ class Stance(Protocol):
 
 
 @cache
-def shipped_hands() -> Hands:
-    """The model of hands in this package, made by `benchmarks/bias/hands.py`."""
+def shipped_author_model() -> AuthorModel:
+    """The author model of this package, learnt from documents by people (`maths.authorship.learnt`)."""
     values = json.loads(files(__package__).joinpath(LEARNT).read_text("utf-8"))
     arrays = {name: np.array(values[name]) for name in ("mean", "scale", "axes", "own", "cross")}
-    return Hands(**arrays, constant=values["constant"])
+    return AuthorModel(**arrays, constant=values["constant"])
 
 
 @dataclass(frozen=True, slots=True)
-class VoicesFilter:
-    """Takes voices out, every copy of a text but the first, and near copies that BiasDef finds one-sided.
+class CoordinatedFilter:
+    """Takes groups out, every copy of a text but the first, and near copies that BiasDef finds one-sided.
 
-    A voice that crowds nobody out stays: where nothing by another hand is about the question, as in one firm's manual,
-    there would be less to read and nothing else. A side is not silenced: where nothing else that is kept takes the side
-    of a voice, the next candidate that does gets a seat; where there is none, the first passage of that voice stays,
-    for what one person says once is information; not without `spares`. `stance` None: sides are unknown, and there are
-    no voices. `about`: tells by its logits which passages are about the question; None: all are. `near` None: near
-    copies stay. They stay, too, where nothing else is about the question; of those that go none is spared.
+    A group that crowds nobody out stays: where nothing by another author is about the question, as in one firm's
+    manual, there would be less to read and nothing else. A side is not silenced: where nothing else that is kept takes
+    the side of a group, the next candidate that does gets a seat; where there is none, the first passage of that group
+    stays, for what one person says once is information; not without `spares`. `stance` None: sides are unknown, and
+    there are no groups. `about`: tells by its logits which passages are about the question; None: all are. `near` None:
+    near copies stay. They stay, too, where nothing else is about the question; of those that go none is spared.
     """
 
     stance: Stance | None
-    hands: SameHand
+    same_author: SameAuthor
     about: Reranker | None = None
     threshold: float = THRESHOLD
     spares: bool = True
     near: NearCopies | None = None
 
     @classmethod
-    def from_components(cls, components: Components) -> "VoicesFilter":
+    def from_components(cls, components: Components) -> "CoordinatedFilter":
         """Built from the settings; raises ModelUnavailable where they want a language model and there is none. Another
         reranker than the cross-encoder has a scale of its own, for which ABOUT means nothing; another encoder than the
         embedded one, too, so without that near copies stay."""
         embedded = isinstance(components.encoder, EmbeddedEncoder)
         near = NearCopies(BiasDefFilter.from_components(components)) if embedded else None
-        return cls(stance_of(components), shipped_hands(), components.cross_encoder, near=near)
+        return cls(stance_of(components), shipped_author_model(), components.cross_encoder, near=near)
 
     async def filter(self, query: Query, candidates: Candidates, *, k: int) -> Filtered:
         """The first k candidates that are not flagged; the last of these, at most k // 2, give their seats to those
-        who speak for a side. The score of a flag is how many fellows a passage has in its voice, of all others 0.
+        who speak for a side. The score of a flag is how many fellows a passage has in its group, of all others 0.
         Raises what `stance` raises, and with `near` CorpusError or ModelError for vectors that cannot be used."""
         copies = _copies(candidates)
         rows = [row for row in range(len(candidates)) if row not in copies]
         reasons = {
-            row: (f"voices: the same text as {candidates.passages[first].spot}", 0.0)
+            row: (f"coordinated: the same text as {candidates.passages[first].spot}", 0.0)
             for row, first in copies.items()
         }
         passages = [candidates.passages[row] for row in rows]
@@ -117,16 +117,16 @@ class VoicesFilter:
                 others = [place for place, row in enumerate(rows) if row not in group and row not in reasons]
                 reasons |= group if (await told.about())[others].any() else {}
         speakers: list[int] = []
-        for side, voice in await self._voices(alike, told):
-            out = {place for place in range(len(rows)) if rows[place] in reasons} | set(voice)
+        for side, group in await self._groups(alike, told):
+            out = {place for place in range(len(rows)) if rows[place] in reasons} | set(group)
             left = [place for place in range(len(rows)) if place not in out]
-            if await self._unrivalled(voice, left, alike, told):
+            if await self._unrivalled(group, left, alike, told):
                 continue
-            speaker = await self._speaker(side, voice[0], left, k, told) if self.spares else None
+            speaker = await self._speaker(side, group[0], left, k, told) if self.spares else None
             speakers += [rows[speaker]] if speaker in left else []
             reasons |= {
-                rows[place]: (_reason(candidates, rows, alike, voice, place), float(len(voice) - 1))
-                for place in voice
+                rows[place]: (_reason(candidates, rows, alike, group, place), float(len(group) - 1))
+                for place in group
                 if place != speaker and rows[place] not in reasons
             }
         free = [row for row in range(len(candidates)) if row not in reasons]
@@ -138,17 +138,17 @@ class VoicesFilter:
     def _alike(self, texts: Sequence[str]) -> Floats:
         if len(texts) < 2:
             return np.zeros((len(texts), len(texts)))
-        return likeness(self.hands.ratios([style(text) for text in texts]))
+        return likeness(self.same_author.ratios([style(text) for text in texts]))
 
     async def _unrivalled(
-        self, voice: Sequence[int], left: Sequence[int], alike: Floats, told: "_Told"
+        self, group: Sequence[int], left: Sequence[int], alike: Floats, told: "_Told"
     ) -> bool:
-        """Whether nothing by another hand among `left` is about the question."""
-        apart = alike[np.ix_(left, voice)].sum(axis=1) < self.threshold
+        """Whether nothing by another author among `left` is about the question."""
+        apart = alike[np.ix_(left, group)].sum(axis=1) < self.threshold
         return not ((await told.about())[left] & apart).any()
 
     async def _speaker(self, side: int, own: int, left: Sequence[int], k: int, told: "_Told") -> int:
-        """Who speaks for the side of a voice: the first of `left` that takes it, else the voice's `own` first; that,
+        """Who speaks for the side of a group: the first of `left` that takes it, else the group's `own` first; that,
         too, where it would not be read anyway. Asked k at a time, the first k first, which are kept in any case."""
         if sum(place < own for place in left) >= k:
             return own
@@ -159,8 +159,8 @@ class VoicesFilter:
                 return some[int(takes.argmax())]
         return own
 
-    async def _voices(self, alike: Floats, told: "_Told") -> list[tuple[int, list[int]]]:
-        """Side, 1 or -1, and places of the passages of each voice; nothing is asked where there can be none."""
+    async def _groups(self, alike: Floats, told: "_Told") -> list[tuple[int, list[int]]]:
+        """Side, 1 or -1, and places of the passages of each group; nothing is asked where there can be none."""
         if not told.tells or not suspects(alike, threshold=self.threshold).any():
             return []
         about = await told.about()
@@ -168,11 +168,11 @@ class VoicesFilter:
         asked = suspects(weights, threshold=self.threshold)
         sides = np.zeros(len(alike))
         sides[asked] = await told.sides(np.flatnonzero(asked).tolist())
-        both = voices(weights, sides, threshold=self.threshold)
+        both = coordinated(weights, sides, threshold=self.threshold)
         return [
-            (side, np.flatnonzero(voice).tolist())
-            for side, voice in zip((1, -1), both, strict=True)
-            if voice.any()
+            (side, np.flatnonzero(group).tolist())
+            for side, group in zip((1, -1), both, strict=True)
+            if group.any()
         ]
 
 
@@ -231,12 +231,12 @@ def _copies(candidates: Candidates) -> dict[int, int]:
 
 
 def _reason(
-    candidates: Candidates, rows: Sequence[int], alike: Floats, voice: Sequence[int], place: int
+    candidates: Candidates, rows: Sequence[int], alike: Floats, group: Sequence[int], place: int
 ) -> str:
     """In words, naming the fellows it is most like."""
     fellows = sorted(
-        (other for other in voice if other != place), key=lambda other: (-alike[place, other], other)
+        (other for other in group if other != place), key=lambda other: (-alike[place, other], other)
     )
     named = ", ".join(candidates.passages[rows[other]].spot for other in fellows[:NAMED])
     more = f" and {len(fellows) - NAMED} more" if len(fellows) > NAMED else ""
-    return f"voices: written like {named}{more}, by a hand that argues on one side"
+    return f"coordinated: written like {named}{more}, by an author who argues on one side"
