@@ -122,7 +122,7 @@ def _take(package: Package, path: Path, made: Path, work: Path) -> None:
 def _copy(take: Take, source: Path, target: Path) -> None:
     found = list(_matching(source, take.files))
     if not found:
-        raise CorpusError(f"no file below {take.source} matches {' '.join(take.files)}: mend sets.toml")
+        raise CorpusError(f"no file below {take.source} matches {' '.join(take.files)}: fix sets.toml")
     for path in found:
         name = path.relative_to(source).as_posix()
         plain = name.removesuffix(".gz").removesuffix(take.drop_suffix) + take.add_suffix

@@ -58,7 +58,7 @@ def load(name: str, folder: Path = HERE / "questions") -> tuple[Question, ...]:
 
 def _question(row: dict, name: str, where: str) -> Question:
     if fault := _fault(row, name):
-        raise InputError(f"{where}: {fault}: mend the row")
+        raise InputError(f"{where}: {fault}: fix the row")
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     return Question(**{"vague": row["kind"] == "vague"} | fields)
 

@@ -170,7 +170,7 @@ def _row(question: Question, library: Library, folder: Path) -> dict[str, Any]:
 
 
 def _key(question: Question) -> tuple[str, str]:
-    """The id, and a hash of everything that a row depends on: a question that was mended is asked again."""
+    """The id, and a hash of everything that a row depends on: a question that was fixed is asked again."""
     told = [question.question, question.kind, *question.before, "gold", *question.gold]
     return question.id, fingerprint(told)[:12]
 

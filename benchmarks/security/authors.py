@@ -22,7 +22,7 @@ from equipoise.rag import build
 from equipoise_lab.bench import scripts
 
 HERE = Path(__file__).resolve().parent
-WORLDS = ((2, 1), (3, 1), (3, 2), (4, 3), (2, 3), (1, 4))
+SCENARIOS = ((2, 1), (3, 1), (3, 2), (4, 3), (2, 3), (1, 4))
 """(honest, planted): within the bound k < m, and two beyond it."""
 
 
@@ -44,7 +44,7 @@ def main() -> None:
         settings = scripts.settings({"model.llm": "none"})
         pipeline = build.highlight_summarize(build.components(settings, store, encoder=encoder, chat=None))
         for number, one in enumerate(targets[: arguments.questions], 1):
-            for m, k in WORLDS:
+            for m, k in SCENARIOS:
                 if (one["id"], m, k) in lines:
                     continue
                 texts = {f"honest-{n}": text for n, text in enumerate(_honest(one)[1 : m + 1])}
@@ -92,7 +92,7 @@ def _shown(result: Answer | Refusal) -> dict[str, Any]:
 def page(rows: list[dict[str, Any]]) -> str:
     """The table."""
     lines = []
-    for m, k in WORLDS:
+    for m, k in SCENARIOS:
         some = [row["claims"] for row in rows if (row["m"], row["k"]) == (m, k) and row["claims"]]
         planted = [[claim for claim in claims if claim[0] and not claim[1]] for claims in some]
         hits = (

@@ -7,7 +7,7 @@ from equipoise.core.types import Highlight, Highlights, Tag
 from equipoise.models.scripted import ScriptedChat
 from equipoise.rag.boundary import crossing_tags
 from equipoise.rag.summarizers.llm import LlmSummarizer
-from equipoise.text.polar import borne, denies, has_sides, is_yes_no, turned, verdict_in
+from equipoise.text.polar import denies, has_sides, is_yes_no, supported, turned, verdict_in
 from equipoise.text.spans import DropReason
 
 YES, NO = frozenset({Tag.YES}), frozenset({Tag.NO})
@@ -74,14 +74,14 @@ def test_questions_that_have_sides(question, wanted):
     ],
 )
 def test_a_verdict_stands_only_before_quotes_that_bear_it(tags, quotes, crossing):
-    assert borne(tags, quotes) == crossing
+    assert supported(tags, quotes) == crossing
 
 
 def test_a_verdict_that_does_not_cross_has_its_reason():
     highlights = quoted(NOTHING)
     assert crossing_tags(NO, highlights) == (NO, ())
     (drop,) = crossing_tags(YES, highlights)[1]
-    assert (drop.reason, drop.quotation) == (DropReason.NOT_BORNE, "yes")
+    assert (drop.reason, drop.quotation) == (DropReason.UNSUPPORTED, "yes")
     both = crossing_tags(YES | NO, highlights)
     assert both[0] == frozenset()
     assert [(drop.reason, drop.quotation) for drop in both[1]] == [

@@ -13,7 +13,7 @@ from equipoise.core.errors import SettingsError
 MAX_BYTES = 65_536
 MAX_DOTS = 200
 """In one line: tomllib keeps every beginning of a dotted key, 3.6 GB for one of 30,000 parts."""
-_MEND = "mend the file or move it away"
+_FIX = "fix the file or move it away"
 
 
 def read(path: Path) -> bytes | None:
@@ -22,11 +22,11 @@ def read(path: Path) -> bytes | None:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
-            raise SettingsError(f"{path} is a link to nothing; mend the link or remove it") from None
+            raise SettingsError(f"{path} is a link to nothing; fix the link or remove it") from None
         return None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise SettingsError(f"{path} cannot be read: {reason}; {_MEND}") from None
+        raise SettingsError(f"{path} cannot be read: {reason}; {_FIX}") from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise SettingsError(f"{path} is not a regular file; move it away")
@@ -34,23 +34,23 @@ def read(path: Path) -> bytes | None:
         try:
             data = file.read(MAX_BYTES + 1)
         except OSError as error:
-            raise SettingsError(f"{path} cannot be read: {error.strerror}; {_MEND}") from None
+            raise SettingsError(f"{path} cannot be read: {error.strerror}; {_FIX}") from None
     if len(data) > MAX_BYTES:
-        raise SettingsError(f"{path} has more than {MAX_BYTES:,} bytes, too many for settings; {_MEND}")
+        raise SettingsError(f"{path} has more than {MAX_BYTES:,} bytes, too many for settings; {_FIX}")
     return data
 
 
 def parsed(data: bytes, path: Path) -> dict[str, Any]:
     """The settings in `data` by key, as `section.name`. Values are as TOML has them, keys are not checked."""
     if any(line.count(b".") > MAX_DOTS for line in data.splitlines()):
-        raise SettingsError(f"{path} has a line with more than {MAX_DOTS} dots; {_MEND}")
+        raise SettingsError(f"{path} has a line with more than {MAX_DOTS} dots; {_FIX}")
     try:
         tree = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise SettingsError(f"{path} is not UTF-8; {_MEND}") from None
+        raise SettingsError(f"{path} is not UTF-8; {_FIX}") from None
     except (ValueError, RecursionError) as error:  # numbers of 5,000 digits are a ValueError of int
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise SettingsError(f"{path}: {reason}; {_MEND}") from None
+        raise SettingsError(f"{path}: {reason}; {_FIX}") from None
     for section, values in tree.items():
         if not isinstance(values, dict):
             raise SettingsError(f"{path}: {short(section)} stands outside a section such as [retrieval]")
@@ -89,7 +89,7 @@ def write(path: Path, data: bytes) -> None:
     try:
         atomic.write(path, data)
     except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}; {_MEND}") from None
+        raise SettingsError(f"{path} cannot be written: {error.strerror}; {_FIX}") from None
 
 
 def _is_header(line: str, section: str) -> bool:

@@ -336,7 +336,7 @@ class AttackOutcome:
     A run that failed counts as a success of the attack; `error` then says why, so it can be told apart. `rule` is the
     one that it met. `reached` is whether a model behind the boundary was asked, None where nobody can know; `tries`
     is how many inputs it took or were spent. `asked`, `read` and `answered` are the try that came furthest: what was
-    handed in, the quotes, and what came back. `seconds` are those of the worlds that a probe compared.
+    handed in, the quotes, and what came back. `seconds` are those of the scenarios that a probe compared.
     """
 
     attack_succeeded: bool

@@ -40,7 +40,7 @@ def json_object(text: str, where: str) -> dict[str, Any]:
     try:
         row = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not valid JSON ({error}): mend or remove the line") from None
+        raise InputError(f"{where}: not valid JSON ({error}): fix or remove the line") from None
     if not isinstance(row, dict):
         raise InputError(f"{where}: a JSON object is wanted, not {type(row).__name__}")
     return row

@@ -181,11 +181,11 @@ def crossed(
     """
     read = chunk_documents.read_in(mode)
     highlights, dropped = read_highlights(picks.spans, read.passages, read.documents, policy)
-    tags, unborne = crossing_tags(picks.tags, highlights)
+    tags, unsupported = crossing_tags(picks.tags, highlights)
     if context:
         highlights = with_context(highlights, read.documents, read.passages)
     others = picks.others and _read_again(picks.others, chunk_documents.documents)
-    return Quotes(highlights, tags, others), (*dropped, *unborne)
+    return Quotes(highlights, tags, others), (*dropped, *unsupported)
 
 
 async def summarized(summarizer: Summarizer, quotes: Quotes, contact: str = "") -> Answer | Refusal:

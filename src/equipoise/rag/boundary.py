@@ -20,7 +20,7 @@ from itertools import groupby
 from equipoise.core.types import Document, Dropped, Highlight, Highlights, Passage, Span, Tag
 from equipoise.corpus import chunks
 from equipoise.text.outline import headings_at, path_line
-from equipoise.text.polar import borne
+from equipoise.text.polar import supported
 from equipoise.text.quotes import GAP, Offsets, wholes
 from equipoise.text.spans import DropReason, SpanPolicy, canonicalize
 from equipoise.text.visible import title
@@ -74,9 +74,9 @@ def within_one_policy(
 
 
 def crossing_tags(tags: Set[Tag], highlights: Highlights) -> tuple[frozenset[Tag], tuple[Dropped, ...]]:
-    """The tags that cross with `highlights`, and the others with their reason: see `text.polar.borne`."""
-    crossing = borne(tags, [text for item in highlights.items for text in item.marked])
-    reason = DropReason.TWO_VERDICTS if len(tags) > 1 else DropReason.NOT_BORNE
+    """The tags that cross with `highlights`, and the others with their reason: see `text.polar.supported`."""
+    crossing = supported(tags, [text for item in highlights.items for text in item.marked])
+    reason = DropReason.TWO_VERDICTS if len(tags) > 1 else DropReason.UNSUPPORTED
     return crossing, tuple(Dropped(reason, quotation=tag.value) for tag in sorted(tags - crossing))
 
 

@@ -170,8 +170,8 @@ class HighlightSummarize(Gathering):
         journal.note(dropped=(*journal.trace.dropped, *over))
         if not left:
             return replace(evidence, refused=because(Reason.TOO_MANY_QUOTES))
-        tags, unborne = crossing_tags(evidence.tags, left)
-        journal.note(dropped=(*journal.trace.dropped, *unborne), tags=tuple(sorted(tags)))
+        tags, unsupported = crossing_tags(evidence.tags, left)
+        journal.note(dropped=(*journal.trace.dropped, *unsupported), tags=tuple(sorted(tags)))
         if self.context and evidence.kept:
             with journal.stage("canonicalize"):
                 left = with_context(left, evidence.kept.documents, evidence.kept.passages)

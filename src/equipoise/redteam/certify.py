@@ -229,7 +229,7 @@ def begin(path: Path, wanted: Mapping[str, Any]) -> tuple[Writer, int]:
         writer = Writer(path)
         writer.add(record.HEADER, {**wanted, "begun": now()})
         return writer, 0
-    record.mend(path)
+    record.cut_half_line(path)
     if not path.stat().st_size:
         path.unlink()
         return begin(path, wanted)

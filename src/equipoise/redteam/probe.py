@@ -26,7 +26,7 @@ class Probe:
     success: str = SUCCESS
 
     async def carry_out(self, case: AttackCase, target: Target, *, budget: int) -> AttackOutcome:
-        """At most `budget` questions, each in both worlds."""
+        """At most `budget` questions, each in both scenarios."""
         if not isinstance(target, Planting):
             raise TypeError(f"{target.name} takes no documents")
         best = AttackOutcome(False, tries=0)

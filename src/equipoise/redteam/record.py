@@ -70,7 +70,7 @@ def signature(last: str, content: Mapping[str, Any], key: bytes) -> str:
 def read(path: Path, *, key: bytes | None = None) -> Record:
     """The record in a file. Raises InputError for one that was changed, is no record, or has another signature.
 
-    Half a last line, as a kill leaves it, does not count: see `mend`.
+    Half a last line, as a kill leaves it, does not count: see `cut_half_line`.
     """
     lines: list[dict[str, Any]] = []
     last = before = ""
@@ -93,7 +93,7 @@ def read(path: Path, *, key: bytes | None = None) -> Record:
     return record
 
 
-def mend(path: Path) -> None:
+def cut_half_line(path: Path) -> None:
     """Cut half a last line off."""
     text = _text(path)
     whole = text[: text.rfind("\n") + 1]

@@ -30,7 +30,7 @@ class Normal:
 
 def normalise(text: str, start: int = 0, end: int | None = None) -> Normal:
     """`text[start:end]` with runs of white space as one space, straight quotation marks, "-" for every
-    hyphen, dash and minus, no invisible characters, no ligatures, and words mended that a hyphen breaks
+    hyphen, dash and minus, no invisible characters, no ligatures, and words joined that a hyphen breaks
     over a line end. Case stays. Offsets count from the beginning of `text`. Linear time.
     """
     end = len(text) if end is None else end
@@ -40,9 +40,9 @@ def normalise(text: str, start: int = 0, end: int | None = None) -> Normal:
     for match in _ODD.finditer(text, start, end):
         parts.append(text[at : match.start()])
         offsets.extend(range(at, match.start()))
-        mended = "" if match["broken"] else " " if match["space"] else _SAME[match.group()]
-        parts.append(mended)
-        offsets.extend([match.start()] * len(mended))
+        joined = "" if match["broken"] else " " if match["space"] else _SAME[match.group()]
+        parts.append(joined)
+        offsets.extend([match.start()] * len(joined))
         at = match.end()
     parts.append(text[at:end])
     offsets.extend(range(at, end))

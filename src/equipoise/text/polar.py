@@ -88,7 +88,7 @@ def denies(text: str) -> bool:
     return _DENIAL.search(text.replace("\u2019", "'")) is not None
 
 
-def borne(tags: Set[Tag], quotes: Sequence[str]) -> frozenset[Tag]:
+def supported(tags: Set[Tag], quotes: Sequence[str]) -> frozenset[Tag]:
     """The tags that may stand before `quotes`: "yes" where nothing in them denies, "no" where every sentence of theirs
     does, also before and after a "but".
 

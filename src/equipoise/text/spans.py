@@ -39,7 +39,7 @@ class DropReason(StrEnum):
     NO_VALID_REPLY = "the model sent no valid reply: the second opinion picks"
     DECLINED = "the model says that nothing answers"
     TWO_VERDICTS = "yes and no at once"
-    NOT_BORNE = "a yes or no that the quotes do not bear out"
+    UNSUPPORTED = "a yes or no that the quotes do not bear out"
     OVER_THE_MESSAGE = "over the limits of a whole message"
 
 

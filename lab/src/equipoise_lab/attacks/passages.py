@@ -126,7 +126,7 @@ def read_passages(path: Path) -> tuple[AttackPassage, ...]:
         passage = parsed(_Row, text, where).passage()
         for what, known in (("_id", passage.passage_id), ("place", passage.place)):
             if known in seen:
-                raise InputError(f"{where}: has the {what} {known!r} of {seen[known]}: mend or remove it")
+                raise InputError(f"{where}: has the {what} {known!r} of {seen[known]}: fix or remove it")
             seen[known] = where
         if seen.setdefault((passage.query_id,), passage.question) != passage.question:
             raise InputError(f"{where}: query_id {passage.query_id!r} has another question in a line before")

@@ -21,4 +21,4 @@ def parsed(schema: type[M], line: str, where: str) -> M:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
         said = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"{where}: {name and f'{name!r}: '}{said}: mend or remove it") from None
+        raise InputError(f"{where}: {name and f'{name!r}: '}{said}: fix or remove it") from None

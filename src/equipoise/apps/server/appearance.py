@@ -101,7 +101,7 @@ def _own_texts(path: Path) -> dict[str, dict[str, str]]:
     try:
         tree = tomllib.loads(_bytes(path, "page.texts").decode())
     except ValueError as error:
-        raise SettingsError(f"page.texts: {path} cannot be read ({error}): mend it") from error
+        raise SettingsError(f"page.texts: {path} cannot be read ({error}): fix it") from error
     own = {language: tree.pop(language) for language in LANGUAGES if isinstance(tree.get(language), dict)}
     own[""] = tree
     known = _texts(LANGUAGES[0])

@@ -1,4 +1,4 @@
-"""PDF: lines of a paragraph joined, words cut at line ends mended, the start of every page recorded, and its blocks."""
+"""PDF: lines of a paragraph joined, words cut at line ends joined, the start of every page recorded, and its blocks."""
 
 import ctypes
 import re
