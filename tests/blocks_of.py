@@ -18,7 +18,7 @@ def check(document):
         assert place <= block.start < block.end <= len(document.text)
         assert not document.text[place : block.start].strip()
         assert document.text[block.start : block.end].strip()
-        assert -1 <= block.lead < row
+        assert -1 <= block.intro < row
         place = block.end
     assert document.blocks
     assert not document.text[place:].strip()
@@ -30,6 +30,6 @@ def outline(name, data):
     check(document)
     texts = [document.text[block.start : block.end] for block in document.blocks]
     return [
-        (str(block.kind), block.level, texts[block.lead] if block.lead >= 0 else "", text)
+        (str(block.kind), block.level, texts[block.intro] if block.intro >= 0 else "", text)
         for block, text in zip(document.blocks, texts, strict=True)
     ]

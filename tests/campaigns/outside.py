@@ -40,7 +40,7 @@ def check_file(name: str, data: bytes) -> None:
         for row, block in enumerate(document.blocks):
             assert place <= block.start < block.end <= len(document.text), "blocks out of order"
             assert not document.text[place : block.start].strip(), "text outside of blocks"
-            assert -1 <= block.lead < row, "a lead that comes later"
+            assert -1 <= block.intro < row, "a lead that comes later"
             place = block.end
         assert not document.blocks or not document.text[place:].strip(), "text after the last block"
 

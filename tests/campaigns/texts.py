@@ -42,7 +42,7 @@ def _sentences(data: bytes) -> None:
     assert not text[at:].strip(), "text after the last sentence"
     structure = blocks(text)
     assert all(a.end <= b.start for a, b in pairwise(structure)), "blocks overlap"
-    assert all(-1 <= block.lead < row for row, block in enumerate(structure)), "a lead comes later"
+    assert all(-1 <= block.intro < row for row, block in enumerate(structure)), "a lead comes later"
     covered = "".join("".join(text[block.start : block.end].split()) for block in structure)
     assert covered == "".join(text.split()), "text outside of blocks"
 

@@ -48,7 +48,7 @@ def document(name, texts, breaks, draw):
     starts = [sum(len(text) + 1 for text in texts[:row]) for row in range(len(texts))]
     sentences = tuple((start, start + len(text)) for start, text in zip(starts, texts, strict=True))
     blocks = tuple(
-        Block(BlockKind.ITEM, *sentence, lead=draw(st.integers(-1, row - 1)) if row else -1)
+        Block(BlockKind.ITEM, *sentence, intro=draw(st.integers(-1, row - 1)) if row else -1)
         for row, sentence in enumerate(sentences)
     )
     whole = Document(name, " ".join(texts), name, name, sentences=sentences, blocks=blocks)

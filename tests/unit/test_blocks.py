@@ -16,7 +16,7 @@ SAY = "We keep the ferry running all year round."
 
 def seen(text):
     """(kind's first letter, level, lead, first line) of every block."""
-    return [(b.kind[0], b.level, b.lead, text[b.start : b.end].split("\n")[0]) for b in blocks(text)]
+    return [(b.kind[0], b.level, b.intro, text[b.start : b.end].split("\n")[0]) for b in blocks(text)]
 
 
 def kinds(text):
@@ -77,7 +77,7 @@ def test_a_paragraph_inside_an_item_is_read_with_a_short_item():
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "lead"),
+    ("text", "expected", "intro"),
     [
         ("Type this:\n\n```sh\nferry --now\n\nferry --later\n```\nDone.", "pcp", 0),
         ("Like so::\n\n    fare: 3\n\n    seats: 4\n\nDone.", "pcp", 0),
@@ -89,14 +89,14 @@ def test_a_paragraph_inside_an_item_is_read_with_a_short_item():
         (f"He said this to all of his men:\n\n    {SAY} {SAY}\n\nAnd left.", "ppp", None),
     ],
 )
-def test_code_is_one_block_with_the_line_that_announces_it(text, expected, lead):
+def test_code_is_one_block_with_the_line_that_announces_it(text, expected, intro):
     assert kinds(text) == expected
-    assert lead is None or [b.lead for b in blocks(text) if b.kind is BlockKind.CODE] == [lead]
+    assert intro is None or [b.intro for b in blocks(text) if b.kind is BlockKind.CODE] == [intro]
 
 
 def test_rows_are_read_with_the_first_row_of_their_table():
     text = f"{SAY}\n\n| Sort | Fare |\n|---|---|\n| Adult | 3 |\n| Child | 1 |\n\n{SAY}\n\na\tb\tc\n1\t2\t3"
-    assert [(kind, lead) for kind, _, lead, _ in seen(text)] == [
+    assert [(kind, intro) for kind, _, intro, _ in seen(text)] == [
         ("p", -1), ("r", -1), ("a", -1), ("r", 1), ("r", 1), ("p", -1), ("r", -1), ("r", 6),
     ]  # fmt: skip
 
@@ -142,7 +142,7 @@ def test_front_matter_is_read_line_by_line():
 def test_notes_are_read_with_what_refers_to_them():
     text = f"{SAY}\n\nIt is closed.[^a] {SAY}\n\nMore [#x]_ of it.\n\n"
     text += "[^a]: In May.\n[^b]: Of nothing.\n\n.. [#x] By sea."
-    assert [block.lead for block in blocks(text)] == [-1, -1, -1, 1, -1, 2]
+    assert [block.intro for block in blocks(text)] == [-1, -1, -1, 1, -1, 2]
 
 
 def test_the_text_of_a_picture_and_its_caption_are_read():
@@ -153,7 +153,7 @@ def test_the_text_of_a_picture_and_its_caption_are_read():
 def test_a_table_whose_columns_spaces_part():
     text = f"{SAY}\n\nPort      Fare\n-------   ----\nSkagen    21.00\nGrenaa    27.50\n\n{SAY}"
     assert kinds(text) == "prarrp"
-    assert [block.lead for block in blocks(text)][3:5] == [1, 1]
+    assert [block.intro for block in blocks(text)][3:5] == [1, 1]
 
 
 def test_long_code_is_cut_at_blank_lines_and_a_long_row_between_columns():
@@ -204,7 +204,7 @@ def test_blocks_are_ordered_trimmed_and_cover_everything(text):
     assert "".join("".join(text[b.start : b.end].split()) for b in structure) == "".join(text.split())
     assert all(a.end <= b.start for a, b in pairwise(structure))
     assert all(text[b.start : b.end] == text[b.start : b.end].strip() for b in structure)
-    assert all(-1 <= b.lead < row and 0 <= b.level <= DEEPEST for row, b in enumerate(structure))
+    assert all(-1 <= b.intro < row and 0 <= b.level <= DEEPEST for row, b in enumerate(structure))
     quoted = units(text, structure)
     assert bool(quoted) == bool(text.strip())
     assert all(any(b.start <= start and end <= b.end for b in structure) for start, end in quoted)

@@ -125,7 +125,7 @@ class TestOdt:
             "<text:note><text:note-citation>1</text:note-citation>"
             "<text:note-body><text:p>But not in May.</text:p></text:note-body></text:note>"
         )
-        assert [(kind, lead, text) for kind, _, lead, text in blocks(body + text(f"Text{note}."))] == [
+        assert [(kind, intro, text) for kind, _, intro, text in blocks(body + text(f"Text{note}."))] == [
             ("aside", "", "Start 1"),
             ("paragraph", "", "Text."),
             ("paragraph", "Text.", "But not in May."),

@@ -92,7 +92,7 @@ TEXT = "# Fares\n\nIt is cheap.\n\n## Children\n\nYou pay:\n\n- half\n- nothing\
 def test_blocks_come_back_from_the_store(stored):
     document = stored("a.md", TEXT)
     assert document.blocks == tuple(document.blocks)
-    structure = [(b.kind.value, b.level, b.lead, b.line, b.under) for b in document.blocks]
+    structure = [(b.kind.value, b.level, b.intro, b.line, b.under) for b in document.blocks]
     assert structure == [
         ("heading", 1, -1, 1, -1),
         ("paragraph", 0, -1, 3, 0),

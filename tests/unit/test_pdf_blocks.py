@@ -65,7 +65,7 @@ def check(loaded):
     for row, block in enumerate(loaded.blocks):
         assert not loaded.text[place : block.start].strip()
         assert loaded.text[block.start : block.end].strip()
-        assert -1 <= block.lead < row
+        assert -1 <= block.intro < row
         assert (block.level > 0) == (block.kind in {BlockKind.HEADING, BlockKind.ITEM})
         place = block.end
     assert place == len(loaded.text)
@@ -108,7 +108,7 @@ class TestKinds:
         ]
         loaded = document_of(pdf(page))
         check(loaded)
-        assert [(block.kind.value, block.level, block.lead) for block in loaded.blocks] == [
+        assert [(block.kind.value, block.level, block.intro) for block in loaded.blocks] == [
             ("paragraph", 0, -1),
             ("item", 1, 0),
             ("item", 2, 1),
@@ -124,7 +124,7 @@ class TestKinds:
         )
         check(loaded)
         assert blocks(loaded)[1] == ("code", 0, "if x:\n    y = 1   # two\ndone()")
-        assert loaded.blocks[1].lead == 0
+        assert loaded.blocks[1].intro == 0
 
     def test_a_term_and_its_description_are_one_paragraph(self):
         terms = [

@@ -84,7 +84,7 @@ def lost(path):
     def above(at):
         while at >= 0:
             yield blocks[at][1]
-            at = blocks[at][0].lead
+            at = blocks[at][0].intro
 
     wrong = []
     if re.search(r"euros1|euros\.1|10 ?6\b|106", document.text):

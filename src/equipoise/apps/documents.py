@@ -89,7 +89,7 @@ def tree(document: Document) -> Iterator[str]:
     for block in document.blocks:
         if block.kind is BlockKind.HEADING:
             headings = [level for level in headings if level < block.level]
-        depth = len(headings) if block.lead < 0 else depths[block.lead] + 1
+        depth = len(headings) if block.intro < 0 else depths[block.intro] + 1
         depths.append(depth)
         if block.kind is BlockKind.HEADING:
             headings.append(block.level)
@@ -100,8 +100,13 @@ def tree(document: Document) -> Iterator[str]:
 
 def _block(block: Block) -> dict[str, object]:
     return {
-        "kind": block.kind.value, "start": block.start, "end": block.end, "level": block.level, "lead": block.lead
-    }  # fmt: skip
+        "kind": block.kind.value,
+        "start": block.start,
+        "end": block.end,
+        "level": block.level,
+        "intro": block.intro,
+        "lead": block.intro,  # what `intro` was called, for one more version
+    }
 
 
 @app.command("remove")

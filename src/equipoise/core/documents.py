@@ -45,7 +45,7 @@ class Block:
     """Document.text[start:end], which a reader sees as one thing.
 
     `level` is a heading's place in the outline (1 is the highest) and an item's depth in its list (1 is the outermost).
-    `lead` is the row of the earlier block that it is read with, -1 for none: the sentence before a list, the line that
+    `intro` is the row of the earlier block that introduces it, -1 for none: the sentence before a list, the line that
     announces code, the column names of a row. `line` is the 1-based line of the file it begins on, 0 where the format
     has no lines that a person sees. `under` is the row of the heading it stands under, of a heading the row of the one
     that encloses it, -1 for none: `text.outline.outlined` finds it, no loader has to.
@@ -55,7 +55,7 @@ class Block:
     start: int
     end: int
     level: int = 0
-    lead: int = -1
+    intro: int = -1
     line: int = 0
     under: int = -1
 

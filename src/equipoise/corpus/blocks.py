@@ -17,7 +17,7 @@ _MOST_LINES = np.iinfo(np.int32).max
 
 def packed_blocks(blocks: Sequence[Block]) -> bytes:
     """The blocks one after the other, 4 * WIDTH bytes each."""
-    rows = [(_CODES[b.kind], b.start, b.end, b.level, b.lead, b.line, b.under) for b in blocks]
+    rows = [(_CODES[b.kind], b.start, b.end, b.level, b.intro, b.line, b.under) for b in blocks]
     return np.asarray(rows, "<i4").tobytes()
 
 
@@ -32,7 +32,7 @@ def blocks_in(numbers: Ints, length: int) -> "Blocks":
 
 
 def check_blocks(blocks: Iterable[Block], length: int) -> None:
-    """Raises ValueError unless the blocks are in order, not empty, not overlapping, inside 0..length, their leads
+    """Raises ValueError unless the blocks are in order, not empty, not overlapping, inside 0..length, their intros
     earlier blocks, and `under` the heading that `text.outline.outlined` finds."""
     if isinstance(blocks, Blocks):
         return
@@ -41,12 +41,12 @@ def check_blocks(blocks: Iterable[Block], length: int) -> None:
 
 
 def _check(rows: Ints, length: int) -> None:
-    kinds, levels, leads, lines, under = (rows[:, column] for column in (0, 3, 4, 5, 6))
+    kinds, levels, intros, lines, under = (rows[:, column] for column in (0, 3, 4, 5, 6))
     check_spans(rows[:, 1:3], length)
     own = np.arange(len(rows))
     if ((kinds < 0) | (kinds >= len(_KINDS)) | (levels < 0) | (levels > DEEPEST)).any():
         raise ValueError("a block is of no known kind, or too deep")
-    if ((leads < -1) | (leads >= own) | (lines < 0) | (lines > _MOST_LINES)).any():
+    if ((intros < -1) | (intros >= own) | (lines < 0) | (lines > _MOST_LINES)).any():
         raise ValueError("a block is read with a later one, or has no line")
     heads = np.where(kinds == _HEADING, own, -1)
     nearest = np.maximum.accumulate(np.concatenate([[-1], heads[:-1]])) if len(rows) else heads

@@ -92,7 +92,7 @@ def _opens_section(parts: Sequence[Part]) -> bool:
 
 
 def _goes_on(last: Block, block: Block) -> bool:
-    return last.kind in (BlockKind.HEADING, BlockKind.ASIDE) or block.lead >= 0
+    return last.kind in (BlockKind.HEADING, BlockKind.ASIDE) or block.intro >= 0
 
 
 def _has_just_begun(group: Sequence[Part], block: Block) -> bool:

@@ -115,7 +115,7 @@ def _states(document: Document, unit: Offsets, row: int) -> bool:
         return False
     bare = text[_marker_end(text) :]
     words = sum(1 for _ in _WORD.finditer(bare[:_LONGEST_TERM]))
-    led = block is not None and block.kind is BlockKind.ITEM and next(_leads(document, row), -1) >= 0
+    led = block is not None and block.kind is BlockKind.ITEM and next(_intros(document, row), -1) >= 0
     return words > 1 or (
         words == 1 and (led or _ENDED.search(bare) is not None or AMOUNT.search(bare) is not None)
     )
@@ -190,24 +190,24 @@ def _last(document: Document, row: int) -> Sequence[Offsets]:
 
 
 def _read_with(document: Document, row: int) -> Iterator[Offsets]:
-    return (piece for lead in _leads(document, row) for piece in _last(document, lead))
+    return (piece for intro in _intros(document, row) for piece in _last(document, intro))
 
 
-def _leads(document: Document, row: int) -> Iterator[int]:
+def _intros(document: Document, row: int) -> Iterator[int]:
     """The blocks that a block is read with, nearest first; a heading with a colon leads what stands right below it."""
     for _ in range(_DEEP):
         if row < 0:
             return
         block = document.blocks[row]
-        lead = block.lead
-        if lead < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
+        intro = block.intro
+        if intro < 0 and block.kind in (BlockKind.ITEM, BlockKind.CODE, BlockKind.ROW):
             above = _next(document, row, -1)
             label = above >= 0 and document.blocks[above].kind is BlockKind.HEADING
-            lead = above if label and opens(_text(document, document.blocks[above])) else -1
-        if lead < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, lead)):
+            intro = above if label and opens(_text(document, document.blocks[above])) else -1
+        if intro < 0 or (block.kind is BlockKind.ITEM and not _introduces(document, intro)):
             return
-        yield lead
-        row = lead
+        yield intro
+        row = intro
 
 
 def _introduces(document: Document, row: int) -> bool:
@@ -229,7 +229,7 @@ def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
     last = document.text[slice(*own[-1])]
     if unit == own[-1] or (opens(last) and _words(document, own) <= PARAGRAPH):
         yield from list(_led(document, row)) or _below(document, row, last)
-    chain = (row, *_leads(document, row))
+    chain = (row, *_intros(document, row))
     item = next((at for at in chain if document.blocks[at].kind is BlockKind.ITEM), -1)
     if item >= 0:
         yield from _siblings(document, item)
@@ -238,7 +238,7 @@ def _around(document: Document, row: int, unit: Offsets) -> Iterator[int]:
 def _led(document: Document, row: int) -> Iterator[int]:
     """The blocks below that are read with this one, and those that are read with them."""
     for below in range(row + 1, min(row + _FAR, len(document.blocks))):
-        if row in _leads(document, below):
+        if row in _intros(document, below):
             yield below
         elif document.blocks[below].kind is not BlockKind.ASIDE:
             return
@@ -266,13 +266,13 @@ def _siblings(document: Document, row: int) -> Iterator[int]:
     text = _text(document, document.blocks[row])
     bare = text[_marker_end(text) :]
     step = _STEP.match(text) is not None
-    lead = next(_leads(document, row), -1)
+    intro = next(_intros(document, row), -1)
     term = is_fragment(bare) and any(
         document.blocks[at].kind is BlockKind.PARAGRAPH for at in _led(document, row)
     )
-    if not step and (term or _RECORD.match(bare) or (lead < 0 and is_closed(bare))):
+    if not step and (term or _RECORD.match(bare) or (intro < 0 and is_closed(bare))):
         return
-    others = [*_led(document, lead)] if lead >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
+    others = [*_led(document, intro)] if intro >= 0 else [*_run(document, row, -1), *_run(document, row, 1)]
     if _words(document, (piece for at in others for piece in _pieces(document, at))) <= LIST:
         yield from others
 
@@ -283,7 +283,7 @@ def _run(document: Document, row: int, step: int) -> Iterator[int]:
     for at in range(row + step, row + step * _FAR, step):
         if not 0 <= at < len(document.blocks):
             return
-        chain = (at, *_leads(document, at))
+        chain = (at, *_intros(document, at))
         if any(document.blocks[place].kind is kind for place in chain):
             yield at
         elif document.blocks[at].kind is not BlockKind.ASIDE:

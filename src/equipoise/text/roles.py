@@ -74,7 +74,7 @@ class Stretch:
     lines: int = 1
     level: int = 0
     style: str = ""
-    lead: int = -1
+    intro: int = -1
 
     def add(self, end: int, line: str) -> None:
         """One more line."""
@@ -111,13 +111,13 @@ def settled(text: str, stretches: list[Stretch], marks: Sequence[tuple[int, int]
     _by_number(stretches)
     _contents(stretches)
     _levels(stretches)
-    _Leads(stretches).find()
+    _Intros(stretches).find()
     _place_notes(text, stretches)
     return tuple(_blocks(stretches, marks))
 
 
 def _blocks(stretches: Sequence[Stretch], marks: Sequence[tuple[int, int]]) -> Iterator[Block]:
-    """The stretches, and an aside for each mark that lies in none of them, in order; leads are rows of the result."""
+    """The stretches, and an aside for each mark that lies in none of them, in order; intros are rows of the result."""
     rows: list[int] = []
     row = at = end = 0
     for stretch in [*stretches, None]:
@@ -128,8 +128,8 @@ def _blocks(stretches: Sequence[Stretch], marks: Sequence[tuple[int, int]]) -> I
             at += 1
         if stretch is not None:
             rows.append(row)
-            lead = rows[stretch.lead] if stretch.lead >= 0 else -1
-            yield Block(stretch.kind, stretch.start, stretch.end, stretch.level, lead)
+            intro = rows[stretch.intro] if stretch.intro >= 0 else -1
+            yield Block(stretch.kind, stretch.start, stretch.end, stretch.level, intro)
             row, end = row + 1, stretch.end
 
 
@@ -295,25 +295,25 @@ def _place_notes(text: str, stretches: Sequence[Stretch]) -> None:
         places.setdefault(found.group(), found.start())
     starts = [one.start for one in stretches]
     for row, mark in notes.items():
-        lead = bisect_right(starts, places.get(mark, -1)) - 1
-        stretches[row].lead = lead if lead < row else -1
+        intro = bisect_right(starts, places.get(mark, -1)) - 1
+        stretches[row].intro = intro if intro < row else -1
 
 
-class _Leads:
+class _Intros:
     """Which earlier stretch each one is read with, and how deep items lie."""
 
     def __init__(self, stretches: Sequence[Stretch]) -> None:
         self._stretches = stretches
         self._items: list[int] = []  # the items that enclose what comes, outermost first
-        self._list_lead = -1
+        self._list_intro = -1
 
     def find(self) -> None:
-        """Fill in leads and depths."""
+        """Fill in intros and depths."""
         for row, stretch in enumerate(self._stretches):
             if stretch.kind is BlockKind.ITEM:
                 self._item(row, stretch)
             elif stretch.kind is BlockKind.CODE:
-                stretch.lead = self._announcer(row)
+                stretch.intro = self._announcer(row)
             elif stretch.kind is BlockKind.PARAGRAPH:
                 self._paragraph(row, stretch)
             elif stretch.kind is BlockKind.HEADING:
@@ -327,8 +327,8 @@ class _Leads:
             before = self._stretches[row - 1] if row else None
             paragraph = before is not None and before.kind is BlockKind.PARAGRAPH
             introduces = before is not None and (before.last.endswith(":") or not stretch.gap)
-            self._list_lead = row - 1 if paragraph and introduces else -1
-        stretch.lead = self._items[-1] if self._items else self._list_lead
+            self._list_intro = row - 1 if paragraph and introduces else -1
+        stretch.intro = self._items[-1] if self._items else self._list_intro
         self._items.append(row)
         stretch.level = min(len(self._items), DEEPEST)
 
@@ -336,7 +336,7 @@ class _Leads:
         self._leave(stretch.indent)
         if self._items:
             item = self._stretches[self._items[-1]]
-            stretch.lead = self._items[-1] if item.end - item.start <= _SHORT_ITEM else -1
+            stretch.intro = self._items[-1] if item.end - item.start <= _SHORT_ITEM else -1
 
     def _leave(self, indent: int) -> None:
         """Leave the items that are not outside of something indented so far."""
@@ -362,7 +362,7 @@ class _Leads:
                 stretch = self._stretches[row]
                 head = -1 if stretch.gap else head
                 if stretch.kind is BlockKind.ROW:
-                    stretch.lead, head = head, row if head < 0 else head
+                    stretch.intro, head = head, row if head < 0 else head
 
     def _in_table(self, row: int) -> bool:
         stretch = self._stretches[row]

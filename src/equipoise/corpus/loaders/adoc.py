@@ -36,7 +36,7 @@ class _Current:
     end: int
     line: int
     level: int = 0
-    lead: int = -1
+    intro: int = -1
 
 
 class _Reading:
@@ -50,7 +50,7 @@ class _Reading:
         self._current: _Current | None = None
         self._fence = ""
         self._place = self._number = 0
-        self._lead = self._term = self._header = -1
+        self._intro = self._term = self._header = -1
         self._items: list[tuple[str, int]] = []
 
     def read(self) -> str:
@@ -92,7 +92,7 @@ class _Reading:
         elif self._fence.startswith("|"):
             self._take_row(line)
         elif self._fence:
-            self._go_on(BlockKind.CODE, line, lead=self._lead)
+            self._go_on(BlockKind.CODE, line, intro=self._intro)
         elif _FENCE.match(line) and (self._current is None or self._current.kind is not BlockKind.CODE):
             self._open_fence(line, bare)
         else:
@@ -109,7 +109,7 @@ class _Reading:
         if heading := _HEADING.match(line):
             self._end()
             self.title = self.title or one_line(line[heading.end() :])
-            self._lead = self._term = -1
+            self._intro = self._term = -1
             self._single(BlockKind.HEADING, line, level=len(heading[1]))
         elif _DIRECTIVE.match(line) or line.rstrip() in {"+", "'" * 3, "<<<"}:
             self._end()
@@ -119,12 +119,12 @@ class _Reading:
         elif term := _TERM.match(line):
             self._start_term(line, is_label=not line[term.end() :].strip())
         elif self._current is None and line.startswith(" ") and self._term < 0:
-            self._go_on(BlockKind.CODE, line, lead=self._lead)
+            self._go_on(BlockKind.CODE, line, intro=self._intro)
         elif self._current is None and line.startswith(".") and not line.startswith(".."):
             self._single(BlockKind.PARAGRAPH, line)
-            self._lead = len(self.blocks) - 1
+            self._intro = len(self.blocks) - 1
         elif self._current is None and self._term >= 0:
-            self._go_on(BlockKind.ITEM, line, lead=self._term, level=1)
+            self._go_on(BlockKind.ITEM, line, intro=self._term, level=1)
             self._term = -1
         else:
             self._go_on(BlockKind.PARAGRAPH, line)
@@ -136,8 +136,8 @@ class _Reading:
         if mark in known:
             del self._items[known.index(mark) + 1 :]
         else:
-            self._items = [*self._items[:_DEEPEST], (mark, self._lead)]
-        self._go_on(BlockKind.ITEM, line, lead=self._items[-1][1], level=len(self._items))
+            self._items = [*self._items[:_DEEPEST], (mark, self._intro)]
+        self._go_on(BlockKind.ITEM, line, intro=self._items[-1][1], level=len(self._items))
 
     def _start_term(self, line: str, *, is_label: bool) -> None:
         self._end()
@@ -154,17 +154,17 @@ class _Reading:
         is_first = self._current is None and self._header == -1
         after = self._lines[self._number] if self._number < len(self._lines) else ""
         kind = BlockKind.ASIDE if is_first and line.count("|") > 1 and not after.strip() else BlockKind.ROW
-        self._go_on(kind, line, lead=max(self._header, -1), level=line.count("|"))
+        self._go_on(kind, line, intro=max(self._header, -1), level=line.count("|"))
         if kind is BlockKind.ASIDE:
             self._end()
             self._header = len(self.blocks) - 1
         elif is_first:
             self._header = -2
 
-    def _go_on(self, kind: BlockKind, line: str, *, lead: int = -1, level: int = 0) -> None:
+    def _go_on(self, kind: BlockKind, line: str, *, intro: int = -1, level: int = 0) -> None:
         """Add a line to the block that is being read, or begin one."""
         if self._current is None:
-            self._current = _Current(kind, self._place, self._place, self._number, level, lead)
+            self._current = _Current(kind, self._place, self._place, self._number, level, intro)
         if line.strip():
             self._current.end = self._place + len(line.rstrip())
 
@@ -178,11 +178,13 @@ class _Reading:
         if current is None or current.end == current.start:
             return
         level = 0 if current.kind in {BlockKind.ROW, BlockKind.ASIDE} else current.level
-        self.blocks.append(Block(current.kind, current.start, current.end, level, current.lead, current.line))
+        self.blocks.append(
+            Block(current.kind, current.start, current.end, level, current.intro, current.line)
+        )
         row = len(self.blocks) - 1
         if current.kind in {BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.HEADING}:
             self._items = []
         if current.kind in {BlockKind.PARAGRAPH, BlockKind.ITEM}:
-            self._lead = row
+            self._intro = row
         elif current.kind is not BlockKind.ASIDE:
-            self._lead = -1
+            self._intro = -1

@@ -214,7 +214,7 @@ class _Body:
             self.outline.notes(row, paragraph.notes)
 
     def _table(self, node: Element, at: _Around) -> None:
-        lead = -1 if at.cell is not None else self.outline.announcement()
+        intro = -1 if at.cell is not None else self.outline.announcement()
         around, styled = at.look, False
         for properties in node.iterfind("tblPr"):
             if properties.find("tblStyle") is not None:
@@ -236,7 +236,7 @@ class _Body:
         if at.cell is not None:
             at.cell.texts.extend([nested_text(rows.rows)] if rows.rows else [])
         else:
-            self.outline.table(rows.rows, header=int(header), lead=lead)
+            self.outline.table(rows.rows, header=int(header), intro=intro)
             notes, self._waiting = self._waiting, []
             self.outline.notes(-1, notes)
 

@@ -105,7 +105,7 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
             _add_text(outline, _decoded(part), head)
         else:
             read_page(path, _decoded(part), outline)
-    lead = outline.add(BlockKind.PARAGRAPH, "Attached:") if attached else -1
+    intro = outline.add(BlockKind.PARAGRAPH, "Attached:") if attached else -1
     documents: list[LoadedDocument] = []
     for name, holder in attached.items():
         read: list[LoadedDocument] = []
@@ -113,7 +113,9 @@ def _loaded(path: Path, message: Message) -> list[LoadedDocument]:
         if holder is not None and len(documents) < _MOST_ATTACHED:
             read, why = _read(name, holder)
         documents += read
-        outline.add(BlockKind.ITEM, f"- {name}" + (f" (not read: {why})" if why else ""), level=1, lead=lead)
+        outline.add(
+            BlockKind.ITEM, f"- {name}" + (f" (not read: {why})" if why else ""), level=1, intro=intro
+        )
     return [outline.loaded(subject or path.stem), *documents]
 
 
@@ -220,7 +222,7 @@ def _add_text(outline: Outline, text: str, head: int) -> None:
         elif _MARK.match(bare):
             _add_items(outline, bare)
         else:
-            outline.add(BlockKind.PARAGRAPH, bare, lead=head)
+            outline.add(BlockKind.PARAGRAPH, bare, intro=head)
     outline.add(BlockKind.ASIDE, signature if mark else "")
 
 

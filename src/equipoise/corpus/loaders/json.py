@@ -102,11 +102,11 @@ def _add(outline: Outline, path: str, value: object) -> None:
     for text in named(["", *row], [path, *row.values()]) if row else ():
         outline.add(BlockKind.ROW, text)
     for name, child in below:
-        lead = outline.add(
+        intro = outline.add(
             BlockKind.PARAGRAPH, f"{name}:" if isinstance(child, list) else f"{name}: {_shown(child)}"
         )
         for item in child if isinstance(child, list) else ():
-            outline.add(BlockKind.ITEM, f"- {_shown(item)}", level=1, lead=lead)
+            outline.add(BlockKind.ITEM, f"- {_shown(item)}", level=1, intro=intro)
 
 
 def _shown(value: object) -> str:

@@ -146,7 +146,7 @@ class _Page:
         rules = [at for at, each in enumerate(rows) if len(each) == 1 and not each[0].text.strip("_=")]
         self.outline.table(
             [each for at, each in enumerate(rows) if at not in rules and not each[0].text.startswith(".")],
-            header=next((at for at in rules if at), 0), lead=self.outline.announcement(),
+            header=next((at for at in rules if at), 0), intro=self.outline.announcement(),
         )  # fmt: skip
 
     def _inline(self, name: str, words: list[str]) -> None:

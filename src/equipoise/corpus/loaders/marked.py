@@ -156,7 +156,7 @@ def _rebuilt(
         start = length + block.start - end
         length, end = start + len(words), block.end
         kind = BlockKind.ASIDE if at in heads else block.kind
-        lead = -1 if at in said else rows.get(block.lead, -1)
+        intro = -1 if at in said else rows.get(block.intro, -1)
         rows[at] = len(made)
-        made.append(replace(block, kind=kind, start=start, end=length, lead=lead))
+        made.append(replace(block, kind=kind, start=start, end=length, intro=intro))
     return "".join([*pieces, text[end:]]), tuple(made)

@@ -187,7 +187,7 @@ class _Body:
         inner = at.texts is not None
         is_sheet = at.in_sheets and not inner
         name = node.get("name", "") if is_sheet else ""
-        lead = -1 if inner else self.outline.announcement()
+        intro = -1 if inner else self.outline.announcement()
         hidden = _hidden_columns(node)
         rows: list[list[Cell]] = []
         header = 0
@@ -199,11 +199,11 @@ class _Body:
                 header += is_header
                 rows.append(cells)
             elif is_sheet and rows:
-                name, rows, header = self._add_table(name, rows, header, lead, at), [], 0
+                name, rows, header = self._add_table(name, rows, header, intro, at), [], 0
         if at.texts is not None:
             at.texts.extend([nested_text(rows)] if rows else [])
         else:
-            self._add_table(name, rows, header, lead, at)
+            self._add_table(name, rows, header, intro, at)
 
     def _rows(
         self, parent: Element, at: _Around, *, is_header: bool = False
@@ -233,13 +233,13 @@ class _Body:
                     yield from [Cell(text, *span)] * times
             column += times
 
-    def _add_table(self, name: str, rows: list[list[Cell]], header: int, lead: int, at: _Around) -> str:
+    def _add_table(self, name: str, rows: list[list[Cell]], header: int, intro: int, at: _Around) -> str:
         """Append the rows, below the name of their sheet; the name that is still to be said."""
         if name and rows:
             self.outline.add(BlockKind.HEADING, name, level=1)
             name = ""
         self.outline.table(
-            rows, header=header, lead=lead, kind=BlockKind.ASIDE if at.in_index else BlockKind.ROW
+            rows, header=header, intro=intro, kind=BlockKind.ASIDE if at.in_index else BlockKind.ROW
         )
         self._add_notes()
         return name

@@ -22,7 +22,7 @@ class Outline:
     blocks: list[Block] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
-    _leads: list[int] = field(default_factory=list)
+    _intros: list[int] = field(default_factory=list)
     _item: int = -1
     _last_item: int = -1
     _noted: tuple[int, int] = (-1, -1)  # where the notes of a block end, and the row of that block
@@ -36,7 +36,7 @@ class Outline:
         text: str,
         *,
         level: int = 0,
-        lead: int = -1,
+        intro: int = -1,
         tight: bool = False,
         line: int = 0,
     ) -> int:
@@ -55,7 +55,7 @@ class Outline:
         start = self._length + len(gap)
         self._parts += [gap, text]
         self._length = start + len(text)
-        self.blocks.append(Block(kind, start, self._length, level, lead, line))
+        self.blocks.append(Block(kind, start, self._length, level, intro, line))
         return len(self.blocks) - 1
 
     def item(self, text: str, level: int) -> int:
@@ -64,10 +64,10 @@ class Outline:
         level = max(1, min(level, _DEEPEST_LIST))
         last = len(self.blocks) - 1
         if last < 0 or last != self._last_item:
-            self._leads, last = [self.lead_in()], self.lead_in()
-        self._leads += [last] * (level - len(self._leads))
-        del self._leads[level:]
-        row = self.add(BlockKind.ITEM, text, level=level, lead=self._leads[-1])
+            self._intros, last = [self.introducing()], self.introducing()
+        self._intros += [last] * (level - len(self._intros))
+        del self._intros[level:]
+        row = self.add(BlockKind.ITEM, text, level=level, intro=self._intros[-1])
         self._last_item = self._item = len(self.blocks) - 1
         return row
 
@@ -80,13 +80,13 @@ class Outline:
         if self._code:
             code, self._code = "\n".join(self._code), []
             notes, self._code_notes = self._code_notes, []
-            self.notes(self.add(BlockKind.CODE, code, lead=self.lead_in()), notes)
+            self.notes(self.add(BlockKind.CODE, code, intro=self.introducing()), notes)
 
     def more_of_item(self, text: str) -> int:
         """Append a further paragraph of the item before it, read with that item."""
         self._end_code()
         is_inside = bool(self.blocks) and self._last_item == len(self.blocks) - 1
-        row = self.add(BlockKind.PARAGRAPH, text, lead=self._item if is_inside else -1)
+        row = self.add(BlockKind.PARAGRAPH, text, intro=self._item if is_inside else -1)
         self._last_item = row if is_inside and row >= 0 else self._last_item
         return row
 
@@ -97,7 +97,7 @@ class Outline:
             if is_item:
                 self.more_of_item(text)
             else:
-                self.add(BlockKind.PARAGRAPH, text, lead=row)
+                self.add(BlockKind.PARAGRAPH, text, intro=row)
                 self._noted = len(self.blocks), row
 
     def margins(self, margin: "Outline") -> None:
@@ -109,7 +109,7 @@ class Outline:
                 self.add(BlockKind.PARAGRAPH, text)
             self._margins.add(text)
 
-    def lead_in(self) -> int:
+    def introducing(self) -> int:
         """The row of the last block, over its notes, where it is one that a list or code may be read with, else -1."""
         self._end_code()
         end, noted = self._noted
@@ -118,7 +118,7 @@ class Outline:
 
     def announcement(self) -> int:
         """The row of the last block where it announces what follows by a colon, else -1."""
-        row = self.lead_in()
+        row = self.introducing()
         return row if row >= 0 and self.text_of(row).rstrip().endswith((":", "：")) else -1
 
     def change(self, row: int, kind: BlockKind) -> None:
@@ -139,7 +139,7 @@ class Outline:
         name = one_line(clean(title))
         for row, block in enumerate(self.blocks):
             if block.kind is BlockKind.PARAGRAPH and one_line(self.text_of(row)) == name:
-                self.blocks[row] = replace(block, kind=BlockKind.HEADING, level=1, lead=-1)
+                self.blocks[row] = replace(block, kind=BlockKind.HEADING, level=1, intro=-1)
         return LoadedDocument(
             self.text(), name, fragment=fragment, hidden=self.hidden, blocks=tuple(self.blocks)
         )
@@ -150,27 +150,27 @@ class Outline:
         *,
         header: int = 0,
         caption: str = "",
-        lead: int = -1,
+        intro: int = -1,
         kind: BlockKind = BlockKind.ROW,
     ) -> None:
         """Append a table whose first `header` rows hold names of columns, 0 where the file does not say how many."""
         grid, tight = grid_of(rows, header), False
         for title in filter(None, [caption, *grid.titles]):
             row = self.add(
-                BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, lead=lead, tight=tight
+                BlockKind.PARAGRAPH if kind is BlockKind.ROW else kind, title, intro=intro, tight=tight
             )
-            lead, tight = (row, True) if row >= 0 else (lead, tight)
+            intro, tight = (row, True) if row >= 0 else (intro, tight)
         below = grid.rows if grid.names else pairs(grid.rows)
         if kind is BlockKind.ROW and max((len(row.cells) for row in below), default=0) == 1:
             kind = BlockKind.PARAGRAPH  # no table: lines below each other
-        self.rows(grid.names, below, lead=lead, kind=kind, tight=tight)
+        self.rows(grid.names, below, intro=intro, kind=kind, tight=tight)
 
     def rows(
         self,
         names: Sequence[str],
         rows: Iterable[Row],
         *,
-        lead: int = -1,
+        intro: int = -1,
         kind: BlockKind = BlockKind.ROW,
         tight: bool = False,
         line: int = 0,
@@ -179,13 +179,13 @@ class Outline:
 
         `line` is that of the names; with it the `place` of a row is its line.
         """
-        top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), lead=lead, tight=tight, line=line)
-        above = top if top >= 0 else lead
+        top = self.add(BlockKind.ASIDE, " | ".join(filter(None, names)), intro=intro, tight=tight, line=line)
+        above = top if top >= 0 else intro
         for number, row in enumerate(told(names, rows)):
             self.add(
                 BlockKind.ASIDE if row.is_section else kind,
                 row.text,
-                lead=above if row.is_plain else lead,
+                intro=above if row.is_plain else intro,
                 tight=tight or top >= 0 or number > 0,
                 line=line and row.place,
             )

@@ -58,7 +58,7 @@ class _Open:
 class _List:
     """An open list: the block that it is read with, and the last term of a list of definitions."""
 
-    lead: int
+    intro: int
     term: int = -1
 
 
@@ -196,10 +196,10 @@ class Page:
         elif tag in _HEADINGS:
             self._level = int(tag[1])
         elif tag in _LISTS:
-            lead = self.outline.lead_in()
-            is_item = lead >= 0 and self.outline.blocks[lead].kind is BlockKind.ITEM
-            inside = self._items and self._items[-1].row == lead
-            self._lists.append(_List(lead if inside or not is_item else -1))
+            intro = self.outline.introducing()
+            is_item = intro >= 0 and self.outline.blocks[intro].kind is BlockKind.ITEM
+            inside = self._items and self._items[-1].row == intro
+            self._lists.append(_List(intro if inside or not is_item else -1))
         elif tag in _ITEMS:
             within = self._lists[-1] if self._lists else _List(-1)
             self._items.append(_Item(tag, within, max(1, len(self._lists))))
@@ -282,8 +282,8 @@ class Page:
     def _end_table(self, table: _Table) -> None:
         is_aside = self._opened[-1].aside or (table.only_links and not table.header)
         kind = BlockKind.ASIDE if is_aside else BlockKind.ROW
-        lead = -1 if table.caption else self.outline.announcement()
-        self.outline.table(table.rows, header=table.header, caption=table.caption, lead=lead, kind=kind)
+        intro = -1 if table.caption else self.outline.announcement()
+        self.outline.table(table.rows, header=table.header, caption=table.caption, intro=intro, kind=kind)
         self._table = None
 
     def _is_linked(self) -> bool:
@@ -316,7 +316,7 @@ class Page:
         if len(self.outline.blocks) > before:
             self.notes.update(dict.fromkeys(self._referred, before))
             if note >= 0:
-                self.outline.blocks[before] = replace(self.outline.blocks[before], lead=note)
+                self.outline.blocks[before] = replace(self.outline.blocks[before], intro=note)
         self._referred = []
 
     def _add_block(self, text: str) -> None:
@@ -328,14 +328,14 @@ class Page:
             self.heading = self.heading or (text if self._level == 1 else "")
         elif self._preformatted:
             row = self.outline.add(
-                self._kind(BlockKind.CODE, text), text, lead=self.outline.lead_in(), level=0
+                self._kind(BlockKind.CODE, text), text, intro=self.outline.introducing(), level=0
             )
         elif item is None:
             self.outline.add(self._kind(BlockKind.PARAGRAPH, text), text)
             return
         elif not first:
-            lead = item.within.term if item.tag == "dd" and item.within.term >= 0 else item.row
-            self.outline.add(self._kind(BlockKind.PARAGRAPH, text), text, lead=lead)
+            intro = item.within.term if item.tag == "dd" and item.within.term >= 0 else item.row
+            self.outline.add(self._kind(BlockKind.PARAGRAPH, text), text, intro=intro)
             return
         else:
             row = self._add_item(item, text)
@@ -344,13 +344,13 @@ class Page:
 
     def _add_item(self, item: _Item, text: str) -> int:
         """Append the first block of a list item; a term that is a label is an aside once it is explained."""
-        lead, term = item.within.lead, item.within.term
+        intro, term = item.within.intro, item.within.term
         if item.tag == "dd" and term >= 0:
-            lead = term
+            intro = term
             if self.outline.blocks[term].kind is BlockKind.ITEM and is_label(self.outline.text_of(term)):
                 self.outline.change(term, BlockKind.ASIDE)
         mark = "- " if item.tag == "li" else ""
-        return self.outline.add(self._kind(BlockKind.ITEM, text), mark + text, level=item.level, lead=lead)
+        return self.outline.add(self._kind(BlockKind.ITEM, text), mark + text, level=item.level, intro=intro)
 
     def _kind(self, kind: BlockKind, text: str) -> BlockKind:
         """`kind`, or an aside in navigation, and where there are only links."""

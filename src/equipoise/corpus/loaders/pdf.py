@@ -163,7 +163,7 @@ def _outline(document: Handle) -> Iterator[Entry]:
 def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]:
     """The text of all pages, where each begins, and its blocks."""
     parts, measures = _parts(extract)
-    leads = mark_items(parts, measures)
+    intros = mark_items(parts, measures)
     known = frozenset(
         word.lower() for lines in extract.lines for line in lines for word in _WORD.findall(line.text)
     )
@@ -171,7 +171,7 @@ def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]
     pieces: list[str] = []
     blocks: list[Block] = []
     place = 0
-    for part, lead in zip(parts, leads, strict=True):
+    for part, intro in zip(parts, intros, strict=True):
         if pieces:
             pieces.append(_border(blocks[-1].kind, part.kind))
             place += len(pieces[-1])
@@ -180,7 +180,7 @@ def _assemble(extract: _Pages) -> tuple[str, tuple[int, ...], tuple[Block, ...]]
             starts.setdefault(line.page, place)
             pieces.append(piece)
             place += len(piece)
-        blocks.append(Block(part.kind, begin, place, part.level, lead))
+        blocks.append(Block(part.kind, begin, place, part.level, intro))
     return "".join(pieces), _page_starts(starts, len(extract.lines), place), tuple(blocks)
 
 

@@ -132,7 +132,7 @@ def _add_table(table: Element, shape: _Shape, outline: Outline) -> None:
             if not (is_on(tc, "hMerge") or is_on(tc, "vMerge")):
                 span = max(_whole(tc, "rowSpan"), 1), max(_whole(tc, "gridSpan"), 1)
                 rows[-1].append(Cell(text, *span))
-    outline.table(rows, header=header, lead=outline.announcement())
+    outline.table(rows, header=header, intro=outline.announcement())
 
 
 def _paragraphs(shape: _Shape, outline: Outline) -> Iterator[tuple[str, int]]:

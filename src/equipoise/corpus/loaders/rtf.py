@@ -336,7 +336,7 @@ class _Reading:
 
     def _end_table(self) -> None:
         if self._rows:
-            self.outline.table(_spanning(self._rows), header=self._header, lead=self.outline.announcement())
+            self.outline.table(_spanning(self._rows), header=self._header, intro=self.outline.announcement())
             self._say_notes(-1)
         self._rows, self._header = [], False
 

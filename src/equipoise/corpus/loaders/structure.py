@@ -212,30 +212,30 @@ def _give_levels(parts: Sequence[Part], levels: dict[tuple[float, bool], Counter
 
 def mark_items(parts: Sequence[Part], known: Usual) -> list[int]:
     """Give items their depth. For each part the row of the part it is read with, -1 for none."""
-    leads: list[int] = []
+    intros: list[int] = []
     stack: list[
         tuple[float, int]
     ] = []  # where the open lists' items begin, and the row of the last item of each
     before = -1  # the paragraph before a list
     for row, part in enumerate(parts):
-        lead = -1
+        intro = -1
         if part.kind is BlockKind.ITEM:
             while stack and stack[-1][0] > part.first.left + _SHIFT:
                 stack.pop()
             if stack and stack[-1][0] > part.first.left - _SHIFT:
                 stack.pop()
-            lead = stack[-1][1] if stack else before
+            intro = stack[-1][1] if stack else before
             stack.append((part.first.left, row))
             part.level = len(stack)
         elif part.kind is BlockKind.CODE:
-            lead = _announcing(parts, row, known)
+            intro = _announcing(parts, row, known)
         elif part.kind is BlockKind.ROW:
             stack, before = [], -1
         elif not (stack and _is_inside(part, stack[-1][0])):
             stack = []
             before = row if part.kind is BlockKind.PARAGRAPH else -1
-        leads.append(lead)
-    return leads
+        intros.append(intro)
+    return intros
 
 
 def _announcing(parts: Sequence[Part], row: int, known: Usual) -> int:

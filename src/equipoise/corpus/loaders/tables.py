@@ -51,7 +51,9 @@ def _load(path: Path, text: str, delimiter: str) -> list[LoadedDocument]:
         outline.add(BlockKind.PARAGRAPH, title_of(row), line=row.place)
     below = chain(first[titles + len(head) :], rows)
     whole = (_whole(row, len(names)) for row in below)
-    outline.rows(names, whole, lead=outline.lead_in(), tight=titles > 0, line=head[0].place if head else 1)
+    outline.rows(
+        names, whole, intro=outline.introducing(), tight=titles > 0, line=head[0].place if head else 1
+    )
     if all(block.kind is not BlockKind.ROW for block in outline.blocks):
         reason = "there is a header line and no row below it; add rows or leave it out"
         raise UnreadableFile(str(path), reason)

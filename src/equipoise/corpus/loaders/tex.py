@@ -254,7 +254,9 @@ class _Page:
         elif name in _CODE and begins:
             self.source.option()
             _ = self.source.group() if name == "minted" else ""
-            self.outline.add(BlockKind.CODE, self.source.until(name).strip("\n"), lead=self.outline.lead_in())
+            self.outline.add(
+                BlockKind.CODE, self.source.until(name).strip("\n"), intro=self.outline.introducing()
+            )
         elif name == "comment" and begins:
             self.outline.hidden += len(one_line(self.source.until(name)))
         elif name in _TABLES and begins:
@@ -268,7 +270,7 @@ class _Page:
             inner = [count for count in self._rules if 0 < count < len(rows)]
             header = len(self._header) or min(inner, default=0)
             rows, self._rows = self._header + rows, None
-            self.outline.table(rows, header=header, lead=self.outline.announcement())
+            self.outline.table(rows, header=header, intro=self.outline.announcement())
             self._say_notes(-1)
         elif begins:
             self.source.option()
